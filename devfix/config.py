@@ -1,0 +1,254 @@
+"""Settings: ``[tool.devfix]`` in pyproject.toml, and the flags of one run on top of it."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from devfix.model import Severity
+from devfix.sources import git_root, repository_root
+
+if TYPE_CHECKING:
+    import pathspec
+
+__all__ = ["ConfigError", "Settings", "load", "override", "resolve_codes"]
+
+_GROUP = re.compile(r"DEV[1-9]?")
+_KEYS = ("device", "exclude", "ignore", "per-file-ignores", "select", "severity", "unsafe-fixes")
+
+
+class ConfigError(Exception):
+    """Wrong configuration: the message names the file, the key, and what would be right."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What one run does; hashable, so that it can be a cache key.
+
+    ``select`` and ``ignore`` hold codes and code prefixes (``DEV101``, ``DEV1``); an empty ``select`` means all.
+    ``severity`` is a threshold: ``latent`` lets ``error`` and ``latent`` through.  ``device`` is the device expression
+    to prefer where the program has none.  ``exclude`` and the globs of ``per_file_ignores`` are gitignore patterns
+    relative to ``root``.
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    exclude: tuple[str, ...] = ()
+    severity: Severity = Severity.ERROR
+    device: str | None = None
+    unsafe_fixes: bool = False
+    root: str = "."
+
+    def enabled(self, code: str, path: str) -> bool:
+        """Whether the rule ``code`` applies to the file ``path``; the more specific of select and ignore wins."""
+        selected = _specificity(self.select, code) if self.select else 0
+        if selected < 0 or (self.ignore and _specificity(self.ignore, code) >= selected):
+            return False
+        return not any(
+            _specificity(codes, code) >= 0 and _matches(glob, self.root, path) for glob, codes in self.per_file_ignores
+        )
+
+    def reports(self, severity: Severity) -> bool:
+        """Whether findings of this severity are wanted."""
+        return severity.rank <= self.severity.rank
+
+
+def load(
+    paths: Sequence[str], known: Mapping[str, str], config_file: str | None = None, isolated: bool = False
+) -> Settings:
+    """The settings for ``paths``: of ``config_file``, else of the nearest pyproject.toml with ``[tool.devfix]``.
+
+    ``known`` maps the code of every rule to its name.  Raises :class:`ConfigError`.
+    """
+    start = _common_folder(paths)
+    if isolated:
+        return Settings(root=repository_root(start))
+    if config_file is not None:
+        table = _table(config_file)
+        return _settings(config_file, table or {}, known)
+    for candidate in _pyprojects(start):
+        table = _table(candidate)
+        if table is not None:
+            return _settings(candidate, table, known)
+    return Settings(root=repository_root(start))
+
+
+def override(
+    settings: Settings,
+    known: Mapping[str, str],
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    severity: Severity | None = None,
+    unsafe_fixes: bool = False,
+) -> Settings:
+    """``settings`` with the flags of one run.
+
+    ``select`` replaces the configured ``select`` and ``ignore``; ``ignore`` is added to what is ignored.
+    Raises :class:`ConfigError` for an unknown code.
+    """
+    if select:
+        settings = replace(settings, select=resolve_codes(select, known, "--select"), ignore=())
+    if ignore:
+        settings = replace(settings, ignore=settings.ignore + resolve_codes(ignore, known, "--ignore"))
+    if severity is not None:
+        settings = replace(settings, severity=severity)
+    return replace(settings, unsafe_fixes=settings.unsafe_fixes or unsafe_fixes)
+
+
+def resolve_codes(given: Iterable[str], known: Mapping[str, str], origin: str) -> tuple[str, ...]:
+    """Codes, code prefixes and rule names as codes; ``all`` is every code.
+
+    ``origin`` names the flag or the file and key in the message.  Raises :class:`ConfigError` for an unknown one.
+    """
+    by_name = {name: code for code, name in known.items()}
+    resolved = []
+    for item in given:
+        text = item.strip()
+        code = "DEV" if text.lower() == "all" else by_name.get(text.lower(), text.upper())
+        if not _GROUP.fullmatch(code) and not (code.startswith("DEV") and any(k.startswith(code) for k in known)):
+            options = [*known, *by_name]
+            hint = _did_you_mean(text.upper(), options) or _did_you_mean(text.lower(), options)
+            raise ConfigError(f"{origin}: unknown rule {text!r}{hint or '; see: devfix rules'}")
+        resolved.append(code)
+    return tuple(resolved)
+
+
+def _specificity(prefixes: Iterable[str], code: str) -> int:
+    """Length of the longest prefix of ``code`` among ``prefixes``; -1 where there is none."""
+    return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=-1)
+
+
+@lru_cache(maxsize=256)
+def _spec(glob: str) -> pathspec.GitIgnoreSpec:
+    import pathspec
+
+    return pathspec.GitIgnoreSpec.from_lines([glob])
+
+
+@lru_cache(maxsize=4096)
+def _matches(glob: str, root: str, path: str) -> bool:
+    relative = os.path.relpath(os.path.abspath(path), os.path.abspath(root)).replace(os.sep, "/")
+    return not relative.startswith("../") and _spec(glob).match_file(relative)
+
+
+def _common_folder(paths: Sequence[str]) -> str:
+    folders = [
+        os.path.abspath(path) if os.path.isdir(path) else os.path.dirname(os.path.abspath(path)) for path in paths
+    ]
+    try:
+        return os.path.commonpath(folders)
+    except ValueError:  # no path, or paths on several Windows drives
+        return os.getcwd()
+
+
+def _pyprojects(start: str) -> Iterable[str]:
+    """pyproject.toml files from ``start`` upward, no further than the repository."""
+    last = git_root(start)
+    folder = start
+    while True:
+        candidate = os.path.join(folder, "pyproject.toml")
+        if os.path.isfile(candidate):
+            yield candidate
+        parent = os.path.dirname(folder)
+        if folder in (last, parent):
+            return
+        folder = parent
+
+
+def _table(path: str) -> dict[str, Any] | None:
+    """``[tool.devfix]`` of one file, ``None`` where the file has no such table."""
+    try:
+        with open(path, "rb") as file:
+            raw = file.read()
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    if b"devfix" not in raw:  # somebody else's file: not ours to judge
+        return None
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        document = tomllib.loads(raw.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from error
+    tool = document.get("tool", {})
+    table = tool.get("devfix") if isinstance(tool, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise ConfigError(f"{path}: tool.devfix must be a table")
+    return table
+
+
+def _settings(path: str, table: Mapping[str, Any], known: Mapping[str, str]) -> Settings:
+    for key in table:
+        if key not in _KEYS:
+            raise ConfigError(f"{path}: unknown key tool.devfix.{key}{_did_you_mean(key, _KEYS)}")
+    per_file = _typed(path, table, "per-file-ignores", dict, {})
+    return Settings(
+        select=_codes(path, table, "select", known),
+        ignore=_codes(path, table, "ignore", known),
+        per_file_ignores=tuple((glob, _codes(path, per_file, glob, known, "per-file-ignores.")) for glob in per_file),
+        exclude=_strings(path, table, "exclude"),
+        severity=_severity(path, table),
+        device=_device(path, table),
+        unsafe_fixes=_typed(path, table, "unsafe-fixes", bool, False),
+        root=os.path.dirname(os.path.abspath(path)),
+    )
+
+
+def _typed(path: str, table: Mapping[str, Any], key: str, kind: type, default: Any) -> Any:
+    value = table.get(key, default)
+    if not isinstance(value, kind):
+        names = {dict: "a table", bool: "true or false", str: "a string"}
+        raise ConfigError(f"{path}: tool.devfix.{key} must be {names[kind]}, not {value!r}")
+    return value
+
+
+def _strings(path: str, table: Mapping[str, Any], key: str, parent: str = "") -> tuple[str, ...]:
+    value = table.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ConfigError(f"{path}: tool.devfix.{parent}{key} must be a list of strings, not {value!r}")
+    return tuple(value)
+
+
+def _codes(
+    path: str, table: Mapping[str, Any], key: str, known: Mapping[str, str], parent: str = ""
+) -> tuple[str, ...]:
+    return resolve_codes(_strings(path, table, key, parent), known, f"{path}: tool.devfix.{parent}{key}")
+
+
+def _severity(path: str, table: Mapping[str, Any]) -> Severity:
+    value = _typed(path, table, "severity", str, Severity.ERROR.value)
+    try:
+        return Severity(value)
+    except ValueError:
+        choices = ", ".join(severity.value for severity in Severity)
+        raise ConfigError(f"{path}: tool.devfix.severity must be one of {choices}, not {value!r}") from None
+
+
+def _device(path: str, table: Mapping[str, Any]) -> str | None:
+    """The preferred device expression; it must be one Python expression."""
+    if "device" not in table:
+        return None
+    value: str = _typed(path, table, "device", str, "")
+    try:
+        compile(value.strip(), "<device>", "eval")
+    except (SyntaxError, ValueError):
+        example = "device = \"torch.device('cuda')\""
+        raise ConfigError(
+            f"{path}: tool.devfix.device must be an expression such as {example}, not {value!r}"
+        ) from None
+    return value.strip()
+
+
+def _did_you_mean(word: str, options: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word, list(options), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,26 @@
+"""Which files, what they say, and how they are written back.
+
+Bytes come in and go out exactly: encoding cookie, byte-order mark and newlines are kept.  Everything that cannot be
+read or written is a :class:`SourceError`, whose ``problem`` is the one line that a person sees.
+"""
+
+from devfix.sources._discovery import Discovery, discover, load
+from devfix.sources._location import diff_root, display, git_root, repository_root
+from devfix.sources._text import SourceError, SourceFile, decode, encode, read
+from devfix.sources._writing import write
+
+__all__ = [
+    "Discovery",
+    "SourceError",
+    "SourceFile",
+    "decode",
+    "diff_root",
+    "discover",
+    "display",
+    "encode",
+    "git_root",
+    "load",
+    "read",
+    "repository_root",
+    "write",
+]

@@ -1,0 +1,234 @@
+"""Which files: those given by name, and the Python files of the folders given, as git sees them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from devfix.model import Problem
+from devfix.sources._location import git_root
+from devfix.sources._text import SourceError, SourceFile, read
+
+if TYPE_CHECKING:
+    import pathspec
+
+__all__ = ["Discovery", "discover", "load"]
+
+_SUFFIXES = (".py", ".pyw")
+_SUFFIXES_IN_BYTES = tuple(suffix.encode() for suffix in _SUFFIXES)
+_SKIPPED_FOLDERS = frozenset(
+    {
+        *{".bzr", ".direnv", ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pytest_cache"},
+        *{".ruff_cache", ".svn", ".tox", ".venv", "__pycache__", "__pypackages__", "build", "dist", "node_modules"},
+        *{"site-packages", "venv"},
+    }
+)
+# The marker is built, so that this file does not carry it.
+_GENERATED = re.compile(rb"\A(?:[^\n]*\n){0,9}[^\n]*" + b"@" + b"generated\\b")
+_GIT_TIMEOUT_S = 120
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """``files`` sorted, each once; ``named`` are those given by name, which are read whatever they are."""
+
+    files: tuple[str, ...]
+    named: frozenset[str]
+    problems: tuple[Problem, ...]
+
+
+def discover(paths: Sequence[str], exclude: Sequence[str] = (), root: str = ".") -> Discovery:
+    """The files that ``paths`` stand for.
+
+    ``exclude`` are gitignore patterns relative to ``root``; like ``.gitignore`` they hold for what is found in a
+    folder, not for a file given by name.  A missing path and a folder without Python are problems.
+    """
+    wanted = _excluder(exclude, root)
+    found: dict[str, tuple[bool, str]] = {}  # real path → (found in a folder, name): given by name sorts first
+    problems = []
+    for path in paths:
+        if os.path.isdir(path):
+            names = [name for name in _in_folder(path) if wanted(name)]
+            if not names:
+                problems.append(Problem(path, "no Python files here", hint="are they excluded or ignored by git?"))
+            candidates = [(True, name) for name in names]
+        elif os.path.lexists(path):
+            candidates = [(False, path)]
+        else:
+            problems.append(Problem(path, "no such file or folder", hint="check the spelling"))
+            continue
+        for candidate in candidates:
+            real = os.path.realpath(candidate[1])
+            found[real] = min(found.get(real, candidate), candidate, key=lambda item: _preference(item, real))
+    named = frozenset(name for in_folder, name in found.values() if not in_folder)
+    return Discovery(tuple(sorted(name for _, name in found.values())), named, tuple(problems))
+
+
+def load(
+    paths: Sequence[str], exclude: Sequence[str] = (), root: str = "."
+) -> tuple[tuple[SourceFile, ...], tuple[Problem, ...]]:
+    """Read what :func:`discover` finds, leaving out generated files that were not given by name."""
+    discovery = discover(paths, exclude, root)
+    files, problems = [], list(discovery.problems)
+    for path in discovery.files:
+        try:
+            file = read(path)
+        except SourceError as error:
+            problems.append(error.problem)
+            continue
+        if path in discovery.named or not is_generated(file.raw):
+            files.append(file)
+    return tuple(files), tuple(sorted(problems, key=lambda problem: (problem.path, problem.line)))
+
+
+def is_generated(raw: bytes) -> bool:
+    """Whether one of the first ten lines carries the marker that generators leave."""
+    return _GENERATED.match(raw) is not None
+
+
+def _preference(candidate: tuple[bool, str], real: str) -> tuple[bool, bool, str]:
+    """Of several names for one file: given by name first, then the file itself before a link to it."""
+    in_folder, name = candidate
+    return in_folder, os.path.abspath(name) != real, name
+
+
+def _excluder(patterns: Sequence[str], root: str) -> _Excluder:
+    return _Excluder(_spec(patterns) if patterns else None, os.path.abspath(root))
+
+
+@dataclass(frozen=True)
+class _Excluder:
+    spec: pathspec.GitIgnoreSpec | None
+    root: str
+
+    def __call__(self, path: str) -> bool:
+        """Whether ``path`` is wanted."""
+        if self.spec is None:
+            return True
+        relative = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
+        return relative.startswith("../") or not self.spec.match_file(relative)
+
+
+def _spec(lines: Iterable[str]) -> pathspec.GitIgnoreSpec:
+    import pathspec
+
+    return pathspec.GitIgnoreSpec.from_lines(lines)
+
+
+def _in_folder(folder: str) -> Iterator[str]:
+    """Python files under ``folder`` as names that begin with it (``.`` is left out)."""
+    listed = _listed_by_git(folder)
+    for relative in _walk(folder) if listed is None else listed:
+        yield relative if folder == "." else os.path.join(folder, relative)
+
+
+def _listed_by_git(folder: str) -> list[str] | None:
+    """What git tracks or would track; ``None`` outside a repository, without git, or for an ignored folder.
+
+    Submodules and repositories inside the repository are left alone, as git does: name them to have them checked.
+    """
+    git = shutil.which("git") if git_root(folder) else None
+    if git is None:
+        return None
+    # A repository's own configuration may name a program for fsmonitor: reading a tree must not run it.
+    command = [git, "-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, check=False, timeout=_GIT_TIMEOUT_S
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if done.returncode or not done.stdout:
+        return None
+    names = {
+        os.fsdecode(name).replace("/", os.sep) for name in done.stdout.split(b"\0") if name.endswith(_SUFFIXES_IN_BYTES)
+    }
+    environments: dict[str, bool] = {}
+    return [
+        name
+        for name in sorted(names)
+        if not _in_skipped_folder(folder, name, environments) and os.path.isfile(os.path.join(folder, name))
+    ]
+
+
+def _in_skipped_folder(folder: str, name: str, seen: dict[str, bool]) -> bool:
+    parent = os.path.dirname(name)
+    if not parent:
+        return False
+    if parent not in seen:
+        seen[parent] = (
+            os.path.basename(parent) in _SKIPPED_FOLDERS
+            or _is_environment(os.path.join(folder, parent))
+            or _in_skipped_folder(folder, parent, seen)
+        )
+    return seen[parent]
+
+
+def _is_environment(folder: str) -> bool:
+    return os.path.exists(os.path.join(folder, "pyvenv.cfg"))
+
+
+def _walk(folder: str) -> list[str]:
+    """Python files under ``folder``, by its .gitignore files and those above it in the repository.
+
+    Links to folders are not followed, so that a loop of links ends.
+    """
+    top = os.path.abspath(folder)
+    specs = _specs_above(top)
+    found = []
+    for current, folders, files in os.walk(top):
+        ignore = os.path.join(current, ".gitignore")
+        if ".gitignore" in files:
+            specs = [*specs, (current, _ignore_file(ignore))]
+        near = [
+            (base, spec) for base, spec in specs if current == base or current.startswith(base.rstrip(os.sep) + os.sep)
+        ]
+        folders[:] = sorted(
+            name
+            for name in folders
+            if name not in _SKIPPED_FOLDERS
+            and not _is_environment(os.path.join(current, name))
+            and not _ignored(os.path.join(current, name) + "/", near)
+        )
+        for name in files:
+            full = os.path.join(current, name)
+            if name.endswith(_SUFFIXES) and os.path.isfile(full) and not _ignored(full, near):
+                found.append(os.path.relpath(full, top))
+    return sorted(found)
+
+
+def _specs_above(top: str) -> list[tuple[str, pathspec.GitIgnoreSpec]]:
+    root = git_root(top)
+    specs: list[tuple[str, pathspec.GitIgnoreSpec]] = []
+    folder = top
+    while root is not None and folder != root:
+        folder = os.path.dirname(folder)
+        ignore = os.path.join(folder, ".gitignore")
+        if os.path.isfile(ignore):
+            specs.insert(0, (folder, _ignore_file(ignore)))
+    # A folder that was named is wanted, also where a file above it ignores it.
+    return [] if _ignored(top + "/", specs) else specs
+
+
+def _ignore_file(path: str) -> pathspec.GitIgnoreSpec:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return _spec(file.read().splitlines())
+    except OSError:
+        return _spec([])
+
+
+def _ignored(path: str, specs: Iterable[tuple[str, pathspec.GitIgnoreSpec]]) -> bool:
+    """The last .gitignore with a word on ``path`` decides, as in git."""
+    verdict = False
+    for base, spec in specs:
+        relative = path[len(base.rstrip(os.sep)) + 1 :].replace(os.sep, "/")
+        answer = spec.check_file(relative).include
+        verdict = verdict if answer is None else answer
+    return verdict

@@ -1,0 +1,63 @@
+"""Where a file stands: its repository, and the name that people see."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+__all__ = ["diff_root", "display", "git_root", "repository_root"]
+
+
+def git_root(path: str) -> str | None:
+    """The nearest folder at or above ``path`` that holds ``.git`` (a folder, or a file in a worktree)."""
+    return _nearest(path, ".git")
+
+
+def repository_root(path: str) -> str:
+    """The project of ``path``: nearest folder with ``.git``, else with ``pyproject.toml``, else its own folder."""
+    return git_root(path) or _nearest(path, "pyproject.toml") or _folder(path)
+
+
+def diff_root(paths: Iterable[str]) -> str:
+    """The one folder that the names in a diff of ``paths`` are relative to, so that ``git apply`` finds them.
+
+    It is the repository.  Without one it is the working folder, as ``git apply`` then works from there, else the
+    project; and where files of several repositories change, the folder that holds them all.
+    """
+    roots = sorted({_diff_root(path) for path in paths})
+    if len(roots) < 2:
+        return roots[0] if roots else os.getcwd()
+    return os.path.commonpath(roots)
+
+
+def display(path: str, root: str) -> str:
+    """``path`` with links resolved, relative to ``root``, with forward slashes."""
+    return os.path.relpath(os.path.realpath(path), os.path.realpath(root)).replace(os.sep, "/")
+
+
+def _diff_root(path: str) -> str:
+    real = os.path.realpath(path)
+    found = git_root(real)
+    if found is None:
+        here = os.path.realpath(os.getcwd())
+        found = here if _beneath(real, here) else repository_root(real)
+    return found
+
+
+def _beneath(path: str, folder: str) -> bool:
+    return os.path.relpath(path, folder).split(os.sep)[0] != os.pardir
+
+
+def _folder(path: str) -> str:
+    absolute = os.path.abspath(path)
+    return absolute if os.path.isdir(absolute) else os.path.dirname(absolute)
+
+
+def _nearest(path: str, name: str) -> str | None:
+    folder = _folder(path)
+    while not os.path.exists(os.path.join(folder, name)):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder

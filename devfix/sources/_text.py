@@ -1,0 +1,128 @@
+"""Source bytes to text and back, byte for byte."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import stat
+from dataclasses import dataclass
+
+from devfix.model import Problem
+
+__all__ = ["SourceError", "SourceFile", "decode", "encode", "read"]
+
+_COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_BLANK_OR_COMMENT = re.compile(rb"[ \t\f]*(?:#|\Z)")
+_NEWLINE = re.compile(rb"\r\n?|\n")
+_HEAD = 4096  # bytes in which the first two lines end, or hold no cookie that Python would read
+
+
+class SourceError(Exception):
+    """A file that cannot be read or written; ``problem`` says what happened, where, and what to do."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(f"{problem.path}: {problem.message}")
+        self.problem = problem
+
+    def __reduce__(self) -> tuple[type[SourceError], tuple[Problem]]:
+        return type(self), (self.problem,)
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """One file as it was read.
+
+    ``path`` is the name that the user gave, or a name under the folder that they gave.  ``text`` is decoded, without
+    byte-order mark, with newlines untouched.  ``encoding`` is a Python codec name, never ``utf-8-sig``.
+    """
+
+    path: str
+    raw: bytes
+    text: str
+    encoding: str = "utf-8"
+    bom: bool = False
+
+
+def read(path: str) -> SourceFile:
+    """Read and decode the file at ``path``; raises :class:`SourceError`."""
+    try:
+        with open(path, "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise SourceError(Problem(path, "not a regular file", hint="name a Python file"))
+            raw = file.read()
+    except OSError as error:
+        raise SourceError(_unreadable(path, error)) from error
+    return decode(path, raw)
+
+
+def decode(path: str, raw: bytes) -> SourceFile:
+    """Decode ``raw`` as Python does (byte-order mark, PEP 263 cookie, else UTF-8); raises :class:`SourceError`."""
+    if b"\0" in raw:
+        line = raw.count(b"\n", 0, raw.index(b"\0")) + 1
+        utf16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        hint = "save it as UTF-8" if utf16 else "is it really a Python file?"
+        raise SourceError(Problem(path, "holds NUL bytes" + (" (UTF-16?)" if utf16 else ""), line, hint))
+    bom = raw.startswith(codecs.BOM_UTF8)
+    body = raw[len(codecs.BOM_UTF8) :] if bom else raw
+    encoding = _encoding(path, body, bom)
+    try:
+        text = body.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = body.count(b"\n", 0, error.start) + 1
+        message = f"not valid {encoding}: byte 0x{body[error.start]:02x}"
+        raise SourceError(Problem(path, message, line, "correct the encoding cookie, or save it as UTF-8")) from error
+    except (UnicodeError, LookupError) as error:
+        raise SourceError(Problem(path, f"not valid {encoding}", 1, "save it as UTF-8")) from error
+    file = SourceFile(path, raw, text, encoding, bom)
+    if encoding != "utf-8" and encode(file, text) != raw:  # such as iso-2022-jp, utf-7: several spellings, one text
+        raise SourceError(Problem(path, f"{encoding} cannot be written back byte for byte", 1, "save it as UTF-8"))
+    return file
+
+
+def encode(source: SourceFile, new_text: str) -> bytes:
+    """``new_text`` as bytes in the file's encoding and with its byte-order mark.
+
+    Raises :class:`SourceError` where the encoding has no bytes for a character of ``new_text``.
+    """
+    try:
+        body = new_text.encode(source.encoding)
+    except UnicodeEncodeError as error:
+        message = f"{source.encoding} has no bytes for {new_text[error.start]!r}"
+        raise SourceError(Problem(source.path, message, hint="save it as UTF-8")) from error
+    return codecs.BOM_UTF8 + body if source.bom else body
+
+
+def _encoding(path: str, body: bytes, bom: bool) -> str:
+    """The codec that Python itself would use, by PEP 263."""
+    cookie = _cookie(body)
+    if cookie is None:
+        return "utf-8"
+    hint = "correct the encoding cookie, or save it as UTF-8"
+    try:
+        encoding = codecs.lookup(cookie).name
+    except LookupError as error:
+        raise SourceError(Problem(path, f"unknown encoding {cookie!r}", 1, hint)) from error
+    if bom and encoding != "utf-8":
+        raise SourceError(Problem(path, f"has a UTF-8 byte-order mark and a cookie for {cookie}", 1, hint))
+    return "utf-8" if encoding == "utf-8-sig" else encoding
+
+
+def _cookie(body: bytes) -> str | None:
+    for line in _NEWLINE.split(body[:_HEAD], maxsplit=2)[:2]:
+        found = _COOKIE.match(line)
+        if found:
+            return found[1].decode("ascii")
+        if not _BLANK_OR_COMMENT.match(line):
+            break
+    return None
+
+
+def _unreadable(path: str, error: OSError) -> Problem:
+    if isinstance(error, FileNotFoundError):
+        return Problem(path, "no such file or folder", hint="check the spelling")
+    if isinstance(error, PermissionError):
+        return Problem(path, "cannot be read: permission denied", hint="check the file's permissions")
+    if isinstance(error, IsADirectoryError):
+        return Problem(path, "is a folder", hint="name a Python file")
+    return Problem(path, f"cannot be read: {error.strerror or error}")

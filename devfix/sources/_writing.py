@@ -1,0 +1,78 @@
+"""Writing a change: old bytes or new bytes, never a half."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+
+from devfix.model import FileChange, Problem
+from devfix.sources._text import SourceError
+
+__all__ = ["write"]
+
+
+def write(change: FileChange) -> None:
+    """Replace the file's bytes in one step, keeping its mode and, where it is a link, the link.
+
+    The new bytes go to a temporary file in the same folder, are synced to the disk, and take the old file's place by
+    ``os.replace``: an interruption at any point leaves the old bytes or the new ones.  Raises :class:`SourceError`
+    where the file is read-only, or no longer holds ``change.old``.
+    """
+    target = os.path.realpath(change.path)
+    try:
+        status = os.stat(target)
+        if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
+            raise SourceError(Problem(change.path, "is read-only, so it was not written", hint="chmod u+w"))
+        _replace(target, change, status)
+    except OSError as error:
+        message = f"cannot be written: {error.strerror or error}"
+        hint = "check the permissions of the file and its folder, and the space on the disk"
+        raise SourceError(Problem(change.path, message, hint=hint)) from error
+
+
+def _replace(target: str, change: FileChange, status: os.stat_result) -> None:
+    folder = os.path.dirname(target)
+    descriptor, temporary = tempfile.mkstemp(prefix=".devfix-", suffix=".tmp", dir=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(change.new)
+            file.flush()
+            os.fsync(file.fileno())
+        _keep_owner(temporary, status)
+        os.chmod(temporary, stat.S_IMODE(status.st_mode))
+        if _content(target) != change.old:
+            raise SourceError(
+                Problem(change.path, "changed while devfix worked, so it was not written", hint="run devfix again")
+            )
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    _sync_folder(folder)
+
+
+def _content(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _keep_owner(path: str, status: os.stat_result) -> None:
+    """Give the file to the old one's owner, where the system lets us (root writing a user's file)."""
+    if hasattr(os, "chown"):
+        with contextlib.suppress(OSError):
+            os.chown(path, status.st_uid, status.st_gid)
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the new name survive a power cut; not every file system can."""
+    if os.name == "nt":
+        return
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

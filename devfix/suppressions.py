@@ -1,0 +1,164 @@
+"""Comments that tell devfix to leave something alone, and whether they were needed.
+
+``# devfix: ignore[DEV201] reason`` (several codes or names, separated by commas; none means all) and ``# noqa: DEV201``
+stand on the first or last line of a statement, on the line of a decorated definition, or on the very line of the
+finding.  ``# devfix: skip-file`` anywhere leaves the whole file alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from devfix.model import Span
+
+__all__ = ["Suppressions", "collect"]
+
+_MARK = re.compile(r"devfix:|noqa", re.IGNORECASE)
+_SKIP_FILE = re.compile(r"#\s*devfix:\s*skip-file\b")
+_IGNORE = re.compile(r"#\s*devfix:\s*ignore(?:\[(?P<codes>[^\[\]#]*)\]|(?![\w\[-]))")
+_NOQA = re.compile(r"#\s*noqa(?:\s*:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)|(?!\w|\s*:))", re.IGNORECASE)
+_OWN_CODE = re.compile(r"DEV[0-9]+")
+_END_OF_LINE = 1 << 30  # a column behind every comment
+
+
+@dataclass
+class _Entry:
+    """One comment: the codes and names that it lists (``None`` for all), and those that were needed."""
+
+    line: int
+    codes: tuple[str, ...] | None
+    own: bool  # ``devfix: ignore``; a noqa belongs to every linter
+    used: set[str] = field(default_factory=set)
+
+    def covers(self, code: str, name: str) -> bool:
+        """Record and say whether the comment names this rule, by code, code prefix or name."""
+        if self.codes is None:
+            self.used.add("")
+            return True
+        matching = {item for item in self.codes if item == name or (_OWN_CODE.match(item) and code.startswith(item))}
+        self.used |= matching
+        return bool(matching)
+
+    def unused(self, enabled: Callable[[str], bool] | None) -> tuple[str, ...] | None:
+        """The codes that were not needed; ``()`` for a comment without codes, ``None`` where nothing is wrong."""
+        if self.codes is None:
+            blanket = self.own and not self.used and enabled is None
+            return () if blanket else None
+        listed = self.codes if self.own else tuple(item for item in self.codes if _OWN_CODE.fullmatch(item))
+        idle = tuple(item for item in listed if item not in self.used and (enabled is None or enabled(item)))
+        return idle or None
+
+
+@dataclass
+class Suppressions:
+    """The comments of one file; ``skip_file`` where the whole file is to be left alone."""
+
+    skip_file: bool = False
+    _entries: dict[int, list[_Entry]] = field(default_factory=dict)
+    _statements: list[tuple[Span, frozenset[int]]] = field(default_factory=list)
+
+    def match(self, code: str, span: Span, name: str = "") -> bool:
+        """Whether a finding of rule ``code`` (or ``name``) at ``span`` is suppressed; remembers what was needed."""
+        if not self._entries:
+            return False
+        entries = (entry for line in self._lines(span) for entry in self._entries.get(line, ()))
+        answers = {entry.covers(code, name) for entry in entries}  # every comment is asked: each remembers its use
+        return True in answers
+
+    def unused(self, enabled: Callable[[str], bool] | None = None) -> list[tuple[int, tuple[str, ...]]]:
+        """Line and codes of the comments that suppressed nothing, in the order of lines.
+
+        ``enabled`` says which codes and names this run looked for; the others are not judged, and then neither is a
+        comment without codes.  Of ``noqa`` comments only DEV codes are judged.
+        """
+        idle = ((line, entry.unused(enabled)) for line in sorted(self._entries) for entry in self._entries[line])
+        return [(line, codes) for line, codes in idle if codes is not None]
+
+    def _lines(self, span: Span) -> set[int]:
+        """The lines whose comments speak for ``span``: its own ends, and those of the statement around it."""
+        lines = {span.line, span.end_line}
+        around = [(extent, ends) for extent, ends in self._statements if _holds(extent, span)]
+        if around:  # the innermost begins last
+            lines |= max(around, key=lambda item: (item[0].line, item[0].column))[1]
+        return lines
+
+
+def collect(text: str, tree: ast.Module | None = None) -> Suppressions:
+    """The suppressions in ``text``; ``tree`` saves parsing it again.
+
+    Text without a mark is not looked at further.  Text that does not parse keeps what its comments say by line.
+    """
+    if not _MARK.search(text):
+        return Suppressions()
+    found = Suppressions()
+    for line, comment in _comments(text):
+        found.skip_file = found.skip_file or _SKIP_FILE.search(comment) is not None
+        found._entries.setdefault(line, []).extend(_entries(line, comment))
+    found._entries = {line: entries for line, entries in found._entries.items() if entries}
+    if found._entries:
+        found._statements = list(_statements(tree or _parse(text), text))
+    return found
+
+
+def _comments(text: str) -> Iterator[tuple[int, str]]:
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text, newline=None).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string
+    except (tokenize.TokenError, SyntaxError, RecursionError):  # what stands ahead of the error still counts
+        return
+
+
+def _entries(line: int, comment: str) -> Iterator[_Entry]:
+    for pattern, own in ((_IGNORE, True), (_NOQA, False)):
+        for found in pattern.finditer(comment):
+            codes = found["codes"]
+            yield _Entry(line, None if codes is None else tuple(_split(codes)), own)
+
+
+def _split(codes: str) -> Iterator[str]:
+    for item in re.split(r"[,\s]+", codes.strip()):
+        if item:
+            yield item.upper() if _OWN_CODE.fullmatch(item.upper()) else item
+
+
+def _parse(text: str) -> ast.Module:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module(body=[], type_ignores=[])
+
+
+def _statements(tree: ast.Module, text: str) -> Iterator[tuple[Span, frozenset[int]]]:
+    """Every statement's extent (of a compound one the header alone) and the lines where a comment counts for it."""
+    lines = re.split(r"\r\n?|\n", text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt | ast.ExceptHandler):
+            first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))])
+            last = _last_line(node, lines)
+            column = node.col_offset if first == node.lineno else 0
+            yield Span(first, column, last, _END_OF_LINE), frozenset({first, node.lineno, last})
+
+
+def _last_line(node: ast.stmt | ast.ExceptHandler, lines: list[str]) -> int:
+    """The line where a simple statement, or the header of a compound one, ends."""
+    if isinstance(node, ast.Match):
+        begins = node.cases[0].pattern.lineno
+    elif body := getattr(node, "body", None):
+        begins = min([body[0].lineno, *(item.lineno for item in getattr(body[0], "decorator_list", ()))])
+    else:
+        return node.end_lineno or node.lineno
+    line = begins - 1
+    while line > node.lineno and not lines[line - 1].split("#")[0].strip():  # blank lines and comments
+        line -= 1
+    return max(line, node.lineno)
+
+
+def _holds(extent: Span, span: Span) -> bool:
+    begins = (extent.line, extent.column) <= (span.line, span.column)
+    return begins and (span.line, span.column) <= (extent.end_line, extent.end_column)

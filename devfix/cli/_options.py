@@ -1,0 +1,58 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from devfix.cli._failures import VERBOSE
+
+__all__ = ["selection_options"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _split(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """``--select DEV1,DEV201 --select DEV3`` is three codes."""
+    return tuple(code for value in values for code in value.replace(",", " ").split())
+
+
+def _loud(context: click.Context, parameter: click.Parameter, value: int) -> int:
+    context.meta[VERBOSE] = value > 0
+    return value
+
+
+_OPTIONS = (
+    click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
+    click.option("--select", multiple=True, callback=_split, metavar="CODES", help="Only these rules: codes or names."),
+    click.option("--ignore", multiple=True, callback=_split, metavar="CODES", help="Not these rules."),
+    click.option(
+        "--severity",
+        type=click.Choice(["error", "latent", "advice"]),
+        help="Report down to this severity (default: error).",
+    ),
+    click.option("--stdin-filename", metavar="FILE", help="The name of what '-' reads from standard input."),
+    click.option(
+        "--output-format",
+        type=click.Choice(["text", "concise", "json"]),
+        default="text",
+        show_default=True,
+        help="text on standard error; concise and json on standard output.",
+    ),
+    click.option(
+        "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes (default: all cores)."
+    ),
+    click.option("-q", "--quiet", count=True, help="No summary."),
+    click.option("-v", "--verbose", count=True, callback=_loud, help="Suppressed findings; tracebacks."),
+    click.option("--config", "config_file", type=click.Path(), metavar="FILE", help="Read [tool.devfix] from FILE."),
+    click.option("--isolated", is_flag=True, help="Read no configuration."),
+)
+
+
+def selection_options(function: _Function) -> _Function:
+    """What to look at, which rules, and how to report."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function

@@ -1,0 +1,183 @@
+"""One run of ``apply`` or ``check``: sources, engine, disk, report."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, replace
+from typing import Any
+
+import click
+
+from devfix import config, engine, landing, sources
+from devfix.config import Settings
+from devfix.model import Outcome, Problem, Severity
+from devfix.report import Mode, Report
+from devfix.sources import SourceFile
+
+__all__ = ["Request", "run"]
+
+_STDIN = "-"
+_MOST_JOBS = 60  # Windows waits for no more than 63 processes
+
+
+@dataclass(frozen=True)
+class Request:
+    """The command line, checked."""
+
+    mode: Mode
+    paths: tuple[str, ...]
+    diff: bool
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    severity: Severity | None
+    unsafe_fixes: bool
+    stdin_filename: str | None
+    output_format: str
+    jobs: int
+    verbosity: int
+    config_file: str | None
+    isolated: bool
+
+    @classmethod
+    def of(
+        cls,
+        mode: Mode,
+        *,
+        paths: tuple[str, ...],
+        severity: str | None,
+        jobs: int | None,
+        quiet: int,
+        verbose: int,
+        diff: bool = False,
+        unsafe_fixes: bool = False,
+        **same: Any,
+    ) -> Request:
+        """From click's values; raises ``click.UsageError`` for what does not go together."""
+        if _STDIN in paths and len(paths) > 1:
+            raise click.UsageError("'-' stands alone: standard input is one file.")
+        if same["stdin_filename"] is not None and _STDIN not in paths:
+            raise click.UsageError("--stdin-filename goes with '-'.")
+        if same["isolated"] and same["config_file"] is not None:
+            raise click.UsageError("--isolated and --config exclude each other.")
+        return cls(
+            mode=mode,
+            paths=paths,
+            diff=diff,
+            severity=Severity(severity) if severity else None,
+            unsafe_fixes=unsafe_fixes,
+            jobs=min(jobs or _cores(), _MOST_JOBS),
+            verbosity=verbose - quiet,
+            **same,
+        )
+
+    @property
+    def stdin(self) -> bool:
+        return self.paths == (_STDIN,)
+
+    @property
+    def filters(self) -> bool:
+        """Whether standard output belongs to the repaired text of standard input."""
+        return self.stdin and self.mode is Mode.APPLY
+
+
+def run(request: Request) -> int:
+    """Do what was asked for and return the exit code."""
+    settings = _settings(request)
+    files, problems, raw = _files(request, settings)
+    work = engine.check if request.mode is Mode.CHECK else engine.apply
+    outcome = _with_problems(work(files, settings, request.jobs), problems)
+    if request.filters:
+        _write_stdout(outcome.patch.files[0].new if outcome.patch.files else raw)
+    elif request.mode is Mode.APPLY:
+        outcome = landing.land(outcome)
+    report = Report(outcome, request.mode)
+    _print(report, request)
+    return report.exit_code
+
+
+def _settings(request: Request) -> Settings:
+    from codemods import all_rules
+
+    known = {rule.code: rule.name for rule in all_rules()}
+    paths = (request.stdin_filename or os.curdir,) if request.stdin else request.paths
+    settings = config.load(paths, known, request.config_file, request.isolated)
+    return config.override(
+        settings,
+        known,
+        select=request.select,
+        ignore=request.ignore,
+        severity=request.severity,
+        unsafe_fixes=request.unsafe_fixes,
+    )
+
+
+def _files(request: Request, settings: Settings) -> tuple[tuple[SourceFile, ...], tuple[Problem, ...], bytes]:
+    """Files, problems, and the bytes of standard input where that is the one file."""
+    if not request.stdin:
+        files, problems = sources.load(request.paths, settings.exclude, settings.root)
+        return files, problems, b""
+    raw = sys.stdin.buffer.read()
+    try:
+        return (sources.decode(request.stdin_filename or "stdin.py", raw),), (), raw
+    except sources.SourceError as error:
+        return (), (error.problem,), raw
+
+
+def _with_problems(outcome: Outcome, problems: tuple[Problem, ...]) -> Outcome:
+    together = sorted((*outcome.problems, *problems), key=lambda problem: (problem.path, problem.line))
+    return replace(outcome, problems=tuple(together))
+
+
+def _print(report: Report, request: Request) -> None:
+    if request.diff:
+        _print_diff(report)
+    if request.output_format == "text":
+        _print_text(report, request.verbosity)
+        return
+    if request.output_format == "json":
+        from devfix.report import json
+
+        data = json.dumps(report)
+    else:
+        from devfix.report import concise
+
+        data = "".join(f"{line}\n" for line in concise.lines(report))
+    elsewhere = request.diff or request.filters
+    (_write_stderr if elsewhere else _write_stdout)(data.encode("utf-8", "backslashreplace"))
+
+
+def _print_diff(report: Report) -> None:
+    from devfix.report import diff
+
+    unified = diff.unified(report.outcome.patch)
+    if unified and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        diff.coloured(unified)
+    else:
+        _write_stdout(unified)
+
+
+def _print_text(report: Report, verbosity: int) -> None:
+    if report.outcome.resolutions or report.outcome.problems:
+        from devfix.report import text
+
+        text.show(report, verbosity)
+    elif verbosity >= 0:
+        click.echo(report.summary(), err=True)
+
+
+def _write_stdout(content: bytes) -> None:
+    sys.stdout.buffer.write(content)
+    sys.stdout.flush()
+
+
+def _write_stderr(content: bytes) -> None:
+    sys.stderr.buffer.write(content)
+    sys.stderr.flush()
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1

@@ -1,0 +1,21 @@
+"""``devfix check``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from devfix.cli._options import selection_options
+
+__all__ = ["command"]
+
+
+@click.command("check", short_help="Print device bugs and change nothing.")
+@selection_options
+def command(**given: Any) -> None:
+    """Print device bugs in files and folders, and change nothing; '-' reads standard input."""
+    from devfix.cli._session import Request, run
+    from devfix.report import Mode
+
+    click.get_current_context().exit(run(Request.of(Mode.CHECK, **given)))

@@ -1,0 +1,68 @@
+"""``devfix explain``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from codemods import Rule
+
+__all__ = ["command"]
+
+
+@click.command("explain", short_help="Explain one rule, with an example.")
+@click.argument("code")
+@click.option("--format", "style", type=click.Choice(["text", "md", "json"]), default="text", show_default=True)
+def command(code: str, style: str) -> None:
+    """Explain one rule, by its code (DEV201) or its name: what it does, why, an example, and how safe the fix is."""
+    from codemods import rule_for
+
+    rule = rule_for(code)
+    if rule is None:
+        raise click.UsageError(_unknown(code))
+    click.echo({"text": _text, "md": _markdown, "json": _json}[style](rule), nl=False)
+
+
+def _text(rule: Rule) -> str:
+    """The Markdown without its marks: headings in capitals, code indented."""
+    lines, in_code = [f"{rule.code} {rule.name}: {rule.summary}", ""], False
+    for line in rule.documentation.strip().splitlines():
+        if line.startswith("```"):
+            in_code = not in_code
+        elif in_code:
+            lines.append(f"    {line}".rstrip())
+        else:
+            lines.append(line.lstrip("#").strip().upper() if line.startswith("#") else line.replace("`", ""))
+    return "\n".join(lines) + "\n"
+
+
+def _markdown(rule: Rule) -> str:
+    return f"# {rule.code} {rule.name}\n\n{rule.documentation.strip()}\n"
+
+
+def _json(rule: Rule) -> str:
+    import json
+
+    document = {
+        "code": rule.code,
+        "name": rule.name,
+        "summary": rule.summary,
+        "documentation": rule.documentation.strip(),
+        "invalid": [
+            {"title": example.title, "before": example.before, "after": example.after} for example in rule.invalid
+        ],
+        "valid": list(rule.valid),
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _unknown(code: str) -> str:
+    import difflib
+
+    from codemods import all_rules
+
+    words = [word for rule in all_rules() for word in (rule.code, rule.name)]
+    close = difflib.get_close_matches(code.upper(), words, n=1) or difflib.get_close_matches(code.lower(), words, n=1)
+    return f"unknown rule {code!r}; " + (f"did you mean {close[0]!r}?" if close else "see: devfix rules")

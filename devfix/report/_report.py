@@ -1,0 +1,77 @@
+"""Counts, and the exit code that follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+from devfix.model import Outcome, Resolution, Status
+
+__all__ = ["Mode", "Report"]
+
+
+class Mode(str, Enum):
+    """What the run was asked for."""
+
+    CHECK = "check"  # findings only
+    PREVIEW = "preview"  # what apply would change (``--diff``, ``--check``): nothing is written
+    APPLY = "apply"
+
+
+@dataclass(frozen=True)
+class Report:
+    """The outcome of one run, sorted, counted, and judged."""
+
+    outcome: Outcome
+    mode: Mode
+
+    @cached_property
+    def fixed(self) -> tuple[Resolution, ...]:
+        """Findings that the patch repairs."""
+        return self._with(Status.FIXED)
+
+    @cached_property
+    def remaining(self) -> tuple[Resolution, ...]:
+        """Findings that are still there after the patch."""
+        return self._with(Status.FIXABLE, Status.NOT_FIXED)
+
+    @cached_property
+    def suppressed(self) -> tuple[Resolution, ...]:
+        """Findings that a comment in the source answers for."""
+        return self._with(Status.SUPPRESSED)
+
+    @property
+    def exit_code(self) -> int:
+        """0: nothing to do, or all done.  1: findings remain, files would change, or a file could not be handled."""
+        would_change = self.mode is Mode.PREVIEW and bool(self.outcome.patch.files)
+        unrepaired = self.mode is not Mode.APPLY and bool(self.fixed)
+        return int(would_change or unrepaired or bool(self.remaining) or bool(self.outcome.problems))
+
+    def summary(self) -> str:
+        """One line: what was found, what became of it, in how many files."""
+        found = len(self.fixed) + len(self.remaining)
+        parts = [_count(found, "finding") if found else "no findings"]
+        fixed_word = "fixed" if self.mode is Mode.APPLY else "would be fixed"
+        fixable = sum(resolution.status is Status.FIXABLE for resolution in self.remaining)
+        for number, word in (
+            (len(self.fixed), fixed_word),
+            (fixable, "fixable" if self.mode is Mode.CHECK else "fixable with --unsafe-fixes"),
+            (len(self.remaining) - fixable, "not fixed" if self.mode is Mode.APPLY else "without a fix"),
+            (len(self.suppressed), "suppressed"),
+        ):
+            if number:
+                parts.append(f"{number} {word}")
+        parts.append(f"{_count(self.outcome.checked, 'file')} checked")
+        if changed := len(self.outcome.patch.files):
+            parts.append(f"{changed} {'changed' if self.mode is Mode.APPLY else 'would change'}")
+        if self.outcome.problems:
+            parts.append(_count(len(self.outcome.problems), "problem"))
+        return ", ".join(parts)
+
+    def _with(self, *statuses: Status) -> tuple[Resolution, ...]:
+        return tuple(resolution for resolution in self.outcome.resolutions if resolution.status in statuses)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

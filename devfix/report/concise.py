@@ -1,0 +1,44 @@
+"""One line for each finding and problem: ``path:line:col: CODE [*] message``.
+
+``[*]`` marks a finding with a safe fix, ``[!]`` one with an unsafe fix.  Columns count from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from devfix.model import Finding, Problem, Safety, Status
+from devfix.report._printable import printable
+from devfix.report._report import Mode, Report
+
+__all__ = ["finding_line", "lines", "location", "mark", "problem_line"]
+
+_MARKS = {Safety.SAFE: "[*] ", Safety.UNSAFE: "[!] ", None: ""}
+
+
+def lines(report: Report) -> Iterator[str]:
+    """The lines, without newlines: the findings that are neither suppressed nor repaired, then the problems."""
+    answered = {Status.SUPPRESSED, Status.FIXED} if report.mode is Mode.APPLY else {Status.SUPPRESSED}
+    for resolution in report.outcome.resolutions:
+        if resolution.status not in answered:
+            yield finding_line(resolution.finding)
+    for problem in report.outcome.problems:
+        yield problem_line(problem)
+
+
+def finding_line(finding: Finding) -> str:
+    return f"{location(finding)}: {finding.code} {mark(finding.safety)}{printable(finding.message)}"
+
+
+def problem_line(problem: Problem) -> str:
+    """``path:line: message; what to do``."""
+    where = printable(problem.path) + (f":{problem.line}" if problem.line else "")
+    return f"{where}: {printable(problem.message)}" + (f"; {printable(problem.hint)}" if problem.hint else "")
+
+
+def location(finding: Finding) -> str:
+    return f"{printable(finding.path)}:{finding.span.line}:{finding.span.column + 1}"
+
+
+def mark(safety: Safety | None) -> str:
+    return _MARKS[safety]

@@ -1,0 +1,100 @@
+"""The patch as a unified diff that ``git apply`` turns into exactly the bytes that ``devfix apply`` writes."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+
+from devfix.model import FileChange, Patch
+from devfix.sources import diff_root, display
+
+__all__ = ["coloured", "unified"]
+
+_CONTEXT = 3
+_NO_NEWLINE = b"\n\\ No newline at end of file\n"
+_QUOTED = re.compile(rb'[\x00-\x1f"\\\x7f]')
+_ESCAPES = {b"\t": b"\\t", b"\n": b"\\n", b"\r": b"\\r", b'"': b'\\"', b"\\": b"\\\\"}
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+_Opcode = tuple[str, int, int, int, int]
+
+
+def unified(patch: Patch) -> bytes:
+    """The whole diff, names relative to the repository."""
+    root = diff_root(change.path for change in patch.files)
+    return b"".join(b"".join(_file(change, display(change.path, root))) for change in patch.files)
+
+
+def coloured(diff: bytes) -> None:
+    """Print the diff on standard output, a terminal, in colours."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from devfix.report._printable import printable
+
+    console = Console(highlight=False, soft_wrap=True)
+    for line in diff.decode("utf-8", "replace").removesuffix("\n").split("\n"):
+        bold = line.startswith(("diff --git ", "--- ", "+++ "))
+        console.print(Text(printable(line.removesuffix("\r")), style="bold" if bold else _STYLES.get(line[:1], "")))
+
+
+def _file(change: FileChange, name: str) -> Iterator[bytes]:
+    old, new = _lines(change.old), _lines(change.new)
+    before, after = _name("a/" + name), _name("b/" + name)
+    yield b"diff --git " + before + b" " + after + b"\n"
+    yield b"--- " + _ended(before)
+    yield b"+++ " + _ended(after)
+    for hunk in _hunks(old, new):
+        yield b"@@ -%s +%s @@\n" % (_range(hunk[0][1], hunk[-1][2]), _range(hunk[0][3], hunk[-1][4]))
+        for tag, old_start, old_end, new_start, new_end in hunk:
+            if tag == "equal":
+                yield from _marked(b" ", old[old_start:old_end])
+            else:
+                yield from _marked(b"-", old[old_start:old_end])
+                yield from _marked(b"+", new[new_start:new_end])
+
+
+def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[list[_Opcode]]:
+    """Groups of opcodes with context; what both share at the ends is not compared line by line."""
+    head = _shared(old, new, limit=min(len(old), len(new)))
+    tail = _shared(old[::-1], new[::-1], limit=min(len(old), len(new)) - head)
+    start, tail = max(head - _CONTEXT, 0), max(tail - _CONTEXT, 0)
+    matcher = difflib.SequenceMatcher(None, old[start : len(old) - tail], new[start : len(new) - tail])
+    for group in matcher.get_grouped_opcodes(_CONTEXT):
+        yield [(tag, a1 + start, a2 + start, b1 + start, b2 + start) for tag, a1, a2, b1, b2 in group]
+
+
+def _shared(first: Sequence[bytes], second: Sequence[bytes], limit: int) -> int:
+    return next((index for index in range(limit) if first[index] != second[index]), limit)
+
+
+def _lines(content: bytes) -> list[bytes]:
+    """Lines with their ends; git ends a line at a line feed and nowhere else."""
+    lines = content.split(b"\n")
+    last = lines.pop()
+    return [line + b"\n" for line in lines] + ([last] if last else [])
+
+
+def _marked(mark: bytes, lines: Sequence[bytes]) -> Iterator[bytes]:
+    for line in lines:
+        yield mark + (line if line.endswith(b"\n") else line + _NO_NEWLINE)
+
+
+def _range(start: int, end: int) -> bytes:
+    length = end - start
+    begin = start + 1 if length else start
+    return b"%d" % begin if length == 1 else b"%d,%d" % (begin, length)
+
+
+def _name(name: str) -> bytes:
+    """A file name as git writes it: in quotes where it holds quotes, backslashes or control characters."""
+    raw = name.encode("utf-8", "surrogateescape")
+    if not _QUOTED.search(raw):
+        return raw
+    return b'"' + _QUOTED.sub(lambda found: _ESCAPES.get(found[0]) or b"\\%03o" % ord(found[0]), raw) + b'"'
+
+
+def _ended(name: bytes) -> bytes:
+    """The end of a ``---`` or ``+++`` line: a name with a space needs a tab after it."""
+    return name + (b"\t\n" if b" " in name and not name.startswith(b'"') else b"\n")

@@ -1,0 +1,96 @@
+"""The report for programs: schema/report-1.json documents it.
+
+Lines and columns count from 1; columns are code points, the end is exclusive.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from devfix import __version__
+from devfix.model import Event, Problem, Resolution, Span
+from devfix.report._report import Report
+
+__all__ = ["SCHEMA_VERSION", "document", "dumps"]
+
+SCHEMA_VERSION = 1
+
+
+def dumps(report: Report) -> str:
+    """The document as ASCII text, two spaces deep, with a newline at the end."""
+    return json.dumps(document(report), indent=2) + "\n"
+
+
+def document(report: Report) -> dict[str, Any]:
+    """The report as dicts, lists, strings, and numbers."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "devfix", "version": __version__},
+        "mode": report.mode.value,
+        "exit_code": report.exit_code,
+        "summary": {
+            "checked_files": report.outcome.checked,
+            "changed_files": len(report.outcome.patch.files),
+            "fixed": len(report.fixed),
+            "remaining": len(report.remaining),
+            "suppressed": len(report.suppressed),
+            "problems": len(report.outcome.problems),
+        },
+        "findings": [_finding(resolution) for resolution in report.outcome.resolutions],
+        "changes": [{"path": _path(change.path)} for change in report.outcome.patch.files],
+        "problems": [_problem(problem) for problem in report.outcome.problems],
+    }
+
+
+def _finding(resolution: Resolution) -> dict[str, Any]:
+    finding = resolution.finding
+    remedy = resolution.remedy or (finding.remedies[0] if finding.remedies else None)
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity.value,
+        "status": resolution.status.value,
+        "message": finding.message,
+        "path": _path(finding.path),
+        "span": _span(finding.span),
+        "events": [_event(event) for event in finding.events],
+        "remedy": remedy
+        and {"title": remedy.title, "safety": remedy.safety.value, "files": [_path(path) for path in remedy.paths]},
+        "reason": resolution.reason or finding.reason or None,
+        "notes": list(finding.notes),
+    }
+
+
+def _span(span: Span) -> dict[str, int]:
+    return {
+        "line": span.line,
+        "column": span.column + 1,
+        "end_line": span.end_line,
+        "end_column": span.end_column + 1,
+    }
+
+
+def _event(event: Event) -> dict[str, Any]:
+    return {
+        "kind": event.kind,
+        "path": _path(event.path),
+        "line": event.line,
+        "column": event.column + 1,
+        "source": event.source,
+        "note": event.note,
+    }
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    return {
+        "path": _path(problem.path),
+        "line": problem.line or None,
+        "message": problem.message,
+        "hint": problem.hint or None,
+    }
+
+
+def _path(path: str) -> str:
+    return path.replace(os.sep, "/")

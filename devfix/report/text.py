@@ -1,0 +1,109 @@
+"""The report for people, on standard error: each finding with the few source lines that tell its story."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rich.console import Console
+from rich.text import Text
+
+from devfix.model import Event, Finding, Problem, Resolution, Safety, Severity, Status
+from devfix.report._printable import printable
+from devfix.report._report import Mode, Report
+from devfix.report.concise import location, problem_line
+
+__all__ = ["show"]
+
+_SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.LATENT: "yellow", Severity.ADVICE: "cyan"}
+_SAFETY_MARKS = {Safety.SAFE: ("[safe fix]", "green"), Safety.UNSAFE: ("[unsafe fix]", "yellow"), None: ("", "")}
+_WIDEST_SOURCE = 72
+
+
+def show(report: Report, verbosity: int = 0, console: Console | None = None) -> None:
+    """Print findings, problems, and the summary.
+
+    ``verbosity`` below 0 leaves out the summary and what was fixed, above 0 adds what is suppressed.  Repaired
+    findings are one line each once they are written: the file is the place to look now.
+    """
+    console = console or Console(stderr=True, highlight=False, soft_wrap=True)
+    for resolution in report.outcome.resolutions:
+        if resolution.status is Status.SUPPRESSED and verbosity < 1:
+            continue
+        if resolution.status is Status.FIXED and verbosity < 0:
+            continue
+        brief = resolution.status is Status.FIXED and report.mode is Mode.APPLY and verbosity < 1
+        for line in _finding(resolution, report.mode, brief):
+            console.print(line)
+    for problem in report.outcome.problems:
+        console.print(_problem(problem))
+    if verbosity >= 0:
+        console.print(Text(report.summary(), style="bold"))
+
+
+def _finding(resolution: Resolution, mode: Mode, brief: bool) -> Iterator[Text]:
+    finding = resolution.finding
+    mark, mark_style = _SAFETY_MARKS[finding.safety]
+    yield Text.assemble(
+        (location(finding), "bold"),
+        " ",
+        (finding.severity.value, _SEVERITY_STYLES[finding.severity]),
+        " ",
+        (finding.code, "bold"),
+        f" {finding.name}",
+        (f" {mark}" if mark else "", mark_style),
+    )
+    if not brief:
+        yield Text("  " + printable(finding.message))
+        yield from _story(finding)
+        for note in finding.notes:
+            yield Text("  note: " + printable(note))
+    yield from _fate(resolution, mode)
+    if not brief:
+        yield Text()
+
+
+def _story(finding: Finding) -> Iterator[Text]:
+    """The events as source lines with their numbers, each with what happens there."""
+    if not finding.events:
+        return
+    places = [_place(event, finding.path) for event in finding.events]
+    sources = [_source(event) for event in finding.events]
+    left = max(len(place) for place in places)
+    middle = max(len(source) for source in sources)
+    for place, source, event in zip(places, sources, finding.events, strict=True):
+        yield Text.assemble(
+            "  ",
+            (f"{place:>{left}} | ", "blue"),
+            f"{source:<{middle}}",
+            (f"  {printable(event.note)}" if event.note else "", "italic"),
+        )
+
+
+def _place(event: Event, path: str) -> str:
+    """The line, behind the file where it is not the finding's own."""
+    return str(event.line) if event.path == path else f"{printable(event.path)}:{event.line}"
+
+
+def _source(event: Event) -> str:
+    source = printable(event.source.replace("\t", " "))
+    return source if len(source) <= _WIDEST_SOURCE else source[: _WIDEST_SOURCE - 1] + "…"
+
+
+def _fate(resolution: Resolution, mode: Mode) -> Iterable[Text]:
+    finding = resolution.finding
+    remedy = resolution.remedy or (finding.remedies[0] if finding.remedies else None)
+    title = printable(remedy.title) if remedy else ""
+    reason = printable(resolution.reason or finding.reason)
+    if resolution.status is Status.FIXED:
+        return [Text.assemble("  ", ("fixed" if mode is Mode.APPLY else "would fix", "green"), f": {title}")]
+    if resolution.status is Status.SUPPRESSED:
+        return [Text("  suppressed by a comment", style="dim")]
+    if resolution.status is Status.FIXABLE:
+        unsafe = remedy is not None and remedy.safety is Safety.UNSAFE
+        tail = reason or ("needs --unsafe-fixes" if unsafe else "")
+        return [Text.assemble("  ", ("fix", "green"), f": {title}" + (f" ({tail})" if tail else ""))]
+    return [Text.assemble("  ", ("not fixed", "yellow"), f": {reason or 'no remedy is known'}")]
+
+
+def _problem(problem: Problem) -> Text:
+    return Text.assemble(("problem ", "bold red"), problem_line(problem))

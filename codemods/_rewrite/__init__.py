@@ -1,0 +1,68 @@
+"""Write edits into a file's text: LibCST says where things are, splices change only those places.
+
+LibCST's tree knows what `ast` does not: comments, semicolons, commas, parentheses, the footer of a block.  The text is
+never generated from the tree, so everything outside an edit is byte-identical by construction, also where LibCST
+itself does not round-trip (form feeds).
+
+The package is imported lazily by the engine, because LibCST is heavy.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Sequence
+
+from codemods._rewrite.errors import RewriteError
+from codemods._rewrite.expressions import ExpressionPlan
+from codemods._rewrite.splices import Splices
+from codemods._rewrite.statements import StatementPlan
+from codemods._rewrite.tree import Tree
+from devfix.model import Edit, InsertStatement, MoveStatements
+
+__all__ = ["RewriteError", "rewrite"]
+
+
+def rewrite(text: str, edits: Sequence[Edit]) -> str:
+    """Apply all ``edits`` to ``text``, the whole text of one file, in one pass, and return the new text.
+
+    Spans refer to ``text`` as ``ast`` reports them, columns in code points.  Edits at one anchor keep their order; edits
+    nested in each other compose.  Raises `RewriteError` where an edit has no such place, where edits overlap, and where
+    the result would not compile; there is no partial result.
+    """
+    if not edits:
+        return text
+    tree = Tree(text)
+    splices = Splices(tree.text)
+    statements = StatementPlan(tree, splices)
+    expressions = ExpressionPlan(tree, splices)
+    tree.look_up(edit for edit in edits if not isinstance(edit, (InsertStatement, MoveStatements)))
+    for edit in edits:
+        if isinstance(edit, (InsertStatement, MoveStatements)):
+            statements.add(edit)
+        else:
+            expressions.add(edit)
+    statements.finish()
+    expressions.finish()
+    result = tree.restore_end(splices.render())
+    _check_compiles(result, text)
+    return result
+
+
+def _check_compiles(result: str, original: str) -> None:
+    """Raise `RewriteError` where ``result`` does not compile; where ``original`` does not either, parsing is enough."""
+    problem = _compile_problem(result)
+    if problem and (_compile_problem(original) is None or _compile_problem(result, ast.PyCF_ONLY_AST)):
+        raise RewriteError(f"the result does not compile ({problem})")
+
+
+def _compile_problem(text: str, flags: int = 0) -> str | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an invalid escape sequence in the user's strings is none of our business
+            compile(text, "<rewrite>", "exec", flags=flags, dont_inherit=True)
+    except SyntaxError as error:
+        return f"line {error.lineno}: {error.msg}"
+    except (ValueError, RecursionError, MemoryError) as error:
+        return str(error) or type(error).__name__
+    return None

@@ -1,0 +1,1 @@
+from .plus import ram_plus, tag_base

@@ -1,0 +1,131 @@
+"""``.to``, ``.cuda``, ``.cpu``, ``.type`` and ``.type_as``: new tensors on the device that is asked for."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import torch
+from torch import Tensor
+
+from . import errors
+from .state import state
+from .tags import canonical, get_tag, reported_device
+from .transfers import move
+
+__all__ = ["dtype_and_tag_of_type", "handlers"]
+
+
+def _simulated(tag: Any) -> bool:
+    return tag is None or tag.type == state.kind
+
+
+def _to(func: Any, args: Any, kwargs: Any) -> Any:
+    tensor = args[0]
+    rest, options = args[1:], dict(kwargs)
+    copy = bool(options.pop("copy", False))
+    other = rest[0] if rest and isinstance(rest[0], Tensor) else options.get("other")
+    if isinstance(other, Tensor):
+        tag, dtype = get_tag(other), other.dtype
+        if len(rest) > 2:
+            copy = bool(rest[2])
+        return _move(tensor, tag, dtype, options.get("memory_format"), copy)
+    if len(rest) >= 3 and rest[-1] is not None:
+        first_is_dtype = isinstance(rest[0], torch.dtype)
+        position = 2 if first_is_dtype else 3
+        if len(rest) > position:
+            copy = bool(rest[position])
+            rest = rest[:position]
+    if rest and type(rest[0]) is int:
+        rest = (torch.device(state.kind, rest[0]), *rest[1:])
+    if type(options.get("device")) is int:
+        options["device"] = torch.device(state.kind, options["device"])
+    device, dtype, _, memory_format = torch._C._nn._parse_to(*rest, **options)
+    if device is None:
+        return func(*args, **kwargs)
+    tag = canonical(device)
+    if not _simulated(tag):
+        return func(*args, **kwargs)
+    return _move(tensor, tag, dtype, memory_format, copy)
+
+
+def _move(
+    tensor: Tensor,
+    tag: Optional[torch.device],
+    dtype: Optional[torch.dtype],
+    memory_format: Optional[torch.memory_format],
+    copy: bool,
+) -> Tensor:
+    if tensor.is_meta:
+        return tensor.to("cpu", dtype)  # raises PyTorch's own "Cannot copy out of meta tensor"
+    return move(tensor, tag, dtype, memory_format or torch.preserve_format, copy)
+
+
+def _accelerator(kind: str) -> Any:
+    def go(func: Any, args: Any, kwargs: Any) -> Any:
+        if kind != state.kind:
+            return func(*args, **kwargs)
+        device = args[1] if len(args) > 1 else kwargs.get("device")
+        tag = canonical(kind if device is None else device)
+        if tag is None or tag.type != kind:
+            raise RuntimeError("Invalid device, must be cuda device")
+        return _move(args[0], tag, None, kwargs.get("memory_format"), False)
+
+    return go
+
+
+def _cpu(func: Any, args: Any, kwargs: Any) -> Any:
+    tensor = args[0]
+    if tensor.is_meta:
+        return func(*args, **kwargs)
+    return move(tensor, None, None, kwargs.get("memory_format") or torch.preserve_format)
+
+
+def dtype_and_tag_of_type(kind: Any) -> tuple[torch.dtype, Optional[torch.device]]:
+    """What a legacy tensor type (``"torch.cuda.FloatTensor"`` or the class) means.
+
+    Raises ValueError for a name that is no tensor type.
+    """
+    name = kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__name__}"
+    parts = name.split(".")
+    if len(parts) not in (2, 3) or parts[0] != "torch":
+        raise ValueError(f"invalid type: '{name}'")
+    if parts[-1] == "Tensor":
+        dtype = torch.get_default_dtype()
+    else:
+        found = [key for key, value in errors._TYPE_NAMES.items() if value == parts[-1]]
+        if not found:
+            raise ValueError(f"invalid type: '{name}'")
+        dtype = found[0]
+    if len(parts) == 2:
+        return dtype, None
+    return dtype, canonical(parts[1])
+
+
+def _type(func: Any, args: Any, kwargs: Any) -> Any:
+    tensor = args[0]
+    kind = args[1] if len(args) > 1 else kwargs.get("dtype")
+    if kind is None:
+        return errors.type_name(tensor.dtype, reported_device(tensor).type)
+    if isinstance(kind, torch.dtype):
+        return func(*args, **kwargs)
+    dtype, tag = dtype_and_tag_of_type(kind)
+    return move(tensor, tag, dtype)
+
+
+def _type_as(func: Any, args: Any, kwargs: Any) -> Any:
+    other = args[1] if len(args) > 1 else kwargs["other"]
+    return move(args[0], get_tag(other), other.dtype)
+
+
+def handlers() -> dict[Any, Any]:
+    """The handlers of this module, by the function that PyTorch reports."""
+    table = {
+        Tensor.to: _to,
+        Tensor.cuda: _accelerator("cuda"),
+        Tensor.cpu: _cpu,
+        Tensor.type: _type,
+        Tensor.type_as: _type_as,
+    }
+    if hasattr(Tensor, "xpu"):
+        table[Tensor.xpu] = _accelerator("xpu")
+    return table

@@ -1,0 +1,344 @@
+"""``torch.cuda`` and ``torch.accelerator`` of a machine that has the simulated devices."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable, Optional
+
+import torch
+
+from . import streams
+from .patches import Patches
+from .state import state
+from .tags import canonical
+
+__all__ = ["patch_cuda"]
+
+_GIBIBYTE = 1 << 30
+
+
+class _Properties:
+    """What ``torch.cuda.get_device_properties`` returns."""
+
+    def __init__(self, index: int) -> None:
+        self.name = "Simulated device"
+        self.major, self.minor = 8, 0
+        self.total_memory = 16 * _GIBIBYTE
+        self.multi_processor_count = 16
+        self.max_threads_per_multi_processor = 2048
+        self.regs_per_multiprocessor = 65536
+        self.warp_size = 32
+        self.is_multi_gpu_board = 0
+        self.is_integrated = 0
+        self.gcnArchName = ""
+        self.uuid = f"00000000-0000-0000-0000-{index:012d}"
+        self.L2_cache_size = 4 << 20
+
+    def __repr__(self) -> str:
+        return (
+            f"_CudaDeviceProperties(name='{self.name}', major={self.major}, minor={self.minor}, "
+            f"total_memory={self.total_memory >> 20}MB, multi_processor_count={self.multi_processor_count})"
+        )
+
+
+def _index(device: Any, optional: bool = True) -> int:
+    if device is None:
+        return state.current
+    if isinstance(device, str):
+        device = torch.device(device)
+    if isinstance(device, torch.device) and device.type != state.kind:
+        raise ValueError(f"Expected a {state.kind} device, but got: {device}")
+    tag = canonical(device)
+    assert tag is not None and tag.index is not None
+    return tag.index
+
+
+def _device(index: Optional[int] = None) -> torch.device:
+    tag = canonical(state.current if index is None else index)
+    assert tag is not None
+    return tag
+
+
+class Stream:
+    """A stream on which everything has already happened: work is done in program order."""
+
+    def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
+        self.device = _device(_index(device))
+        self.device_index = self.device.index
+        self.device_type = 1
+        self.stream_id = 0
+        self.cuda_stream = 0
+        self.priority = priority
+        self._before: Optional[Stream] = None
+
+    def synchronize(self) -> None:
+        """Return at once."""
+
+    def query(self) -> bool:
+        """Everything is done."""
+        return True
+
+    def is_capturing(self) -> bool:
+        """Graphs are not modelled."""
+        return False
+
+    def wait_stream(self, stream: Any) -> None:
+        """Return at once."""
+
+    def wait_event(self, event: Any) -> None:
+        """Return at once."""
+
+    def record_event(self, event: Any = None) -> Any:
+        """Record the present time."""
+        event = event or Event()
+        event.record(self)
+        return event
+
+    def __enter__(self) -> Stream:
+        self._before = _current.get(self.device.index)
+        _current[self.device.index] = self
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._before is None:
+            _current.pop(self.device.index, None)
+        else:
+            _current[self.device.index] = self._before
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+class Event:
+    """An event that holds the time at which it was recorded."""
+
+    def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, **_: Any) -> None:
+        self.enable_timing = enable_timing
+        self._time: Optional[float] = None
+
+    def record(self, stream: Any = None) -> None:
+        """Remember the present time."""
+        self._time = time.perf_counter()
+
+    def wait(self, stream: Any = None) -> None:
+        """Return at once."""
+
+    def synchronize(self) -> None:
+        """Return at once."""
+
+    def query(self) -> bool:
+        """Everything is done."""
+        return True
+
+    def elapsed_time(self, end: Event) -> float:
+        """Milliseconds between two recorded events."""
+        if self._time is None or end._time is None:
+            raise RuntimeError("Both events must be recorded before calculating elapsed time.")
+        return (end._time - self._time) * 1000.0
+
+
+_current: dict[int, Stream] = {}
+_defaults: dict[int, Stream] = {}
+
+
+def _default_stream(device: Any = None) -> Stream:
+    index = _index(device)
+    if index not in _defaults:
+        _defaults[index] = Stream(index)
+    return _defaults[index]
+
+
+def _current_stream(device: Any = None) -> Stream:
+    index = _index(device)
+    return _current.get(index) or _default_stream(index)
+
+
+class _StreamContext:
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    def __enter__(self) -> None:
+        if self.stream is not None:
+            self.stream.__enter__()
+
+    def __exit__(self, *problem: Any) -> None:
+        if self.stream is not None:
+            self.stream.__exit__(*problem)
+
+
+class _DeviceContext:
+    """``with torch.cuda.device(index)``."""
+
+    def __init__(self, device: Any) -> None:
+        self.idx = -1 if device is None or device == -1 else _index(device)
+        self.prev_idx = -1
+
+    def __enter__(self) -> None:
+        self.prev_idx = state.current
+        if self.idx >= 0:
+            state.current = self.idx
+
+    def __exit__(self, *_: Any) -> bool:
+        state.current = self.prev_idx
+        return False
+
+
+def _device_of(value: Any) -> _DeviceContext:
+    device = getattr(value, "device", None)
+    return _DeviceContext(device if device is not None and device.type == state.kind else None)
+
+
+def _set_device(device: Any) -> None:
+    if not isinstance(device, int) or device >= 0:
+        state.current = _index(device)
+
+
+def _unsupported(name: str) -> Callable[..., Any]:
+    def refuse(*_: Any, **__: Any) -> Any:
+        state.note_unsupported(name)
+        raise RuntimeError(f"{name} is not modelled by the simulated device")
+
+    return refuse
+
+
+def _counter(value: Any) -> Callable[..., Any]:
+    return lambda *_, **__: value
+
+
+def _get_rng_state(device: Any = "cuda") -> torch.Tensor:
+    return streams.generator_for(_device(_index(device))).get_state()
+
+
+def _set_rng_state(new_state: torch.Tensor, device: Any = "cuda") -> None:
+    streams.generator_for(_device(_index(device))).set_state(new_state)
+
+
+def _manual_seed(seed: int) -> None:
+    streams.generator_for(_device()).manual_seed((int(seed) + streams._OFFSET) % 2**63)
+
+
+def _seed_now() -> None:
+    streams.seed_all(torch.initial_seed())
+
+
+def _memory() -> dict[str, Callable[..., Any]]:
+    amount = 64 << 20
+    numbers = (
+        "memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_cached max_memory_cached"
+    ).split()
+    nothing = (
+        "empty_cache ipc_collect reset_peak_memory_stats reset_max_memory_allocated reset_max_memory_cached "
+        "reset_accumulated_memory_stats set_per_process_memory_fraction synchronize init _lazy_init"
+    ).split()
+    table: dict[str, Callable[..., Any]] = {name: _counter(amount) for name in numbers}
+    table.update({name: _counter(None) for name in nothing})
+    table["mem_get_info"] = _counter((15 * _GIBIBYTE, 16 * _GIBIBYTE))
+    table["memory_stats"] = lambda *_, **__: {"allocated_bytes.all.current": amount, "allocated_bytes.all.peak": amount}
+    table["memory_summary"] = _counter("simulated device: memory is not modelled")
+    table["list_gpu_processes"] = _counter("simulated device: no processes are running")
+    return table
+
+
+def _functions() -> dict[str, Any]:
+    return {
+        **_memory(),
+        "is_available": lambda: True,
+        "is_initialized": lambda: True,
+        "is_bf16_supported": lambda *_, **__: True,
+        "is_tf32_supported": lambda: True,
+        "device_count": lambda: state.count,
+        "_device_count_nvml": lambda: state.count,
+        "current_device": lambda: state.current,
+        "set_device": _set_device,
+        "device": _DeviceContext,
+        "device_of": _device_of,
+        "get_device_name": lambda device=None: _Properties(_index(device)).name,
+        "get_device_capability": lambda device=None: (8, 0),
+        "get_device_properties": lambda device=None: _Properties(_index(device)),
+        "can_device_access_peer": lambda device, peer: _index(device) != _index(peer),
+        "get_arch_list": lambda: ["sm_80"],
+        "get_gencode_flags": lambda: "",
+        "utilization": lambda *_: 0,
+        "temperature": lambda *_: 40,
+        "power_draw": lambda *_: 0,
+        "clock_rate": lambda *_: 0,
+        "current_blas_handle": lambda: 0,
+        "Stream": Stream,
+        "Event": Event,
+        "ExternalStream": _unsupported("torch.cuda.ExternalStream"),
+        "StreamContext": _StreamContext,
+        "stream": _StreamContext,
+        "set_stream": lambda stream: _current.__setitem__(stream.device.index, stream),
+        "current_stream": _current_stream,
+        "default_stream": _default_stream,
+        "is_current_stream_capturing": lambda: False,
+        "manual_seed": _manual_seed,
+        "manual_seed_all": streams.seed_all,
+        "seed": lambda: _manual_seed(torch.default_generator.seed()),
+        "seed_all": lambda: streams.seed_all(torch.initial_seed()),
+        "initial_seed": lambda: streams.generator_for(_device()).initial_seed(),
+        "get_rng_state": _get_rng_state,
+        "get_rng_state_all": lambda: [_get_rng_state(index) for index in range(state.count)],
+        "set_rng_state": _set_rng_state,
+        "set_rng_state_all": lambda states: [_set_rng_state(each, index) for index, each in enumerate(states)] and None,
+        "_is_in_bad_fork": lambda: False,
+        "CUDAGraph": _unsupported("torch.cuda.CUDAGraph"),
+        "graph": _unsupported("torch.cuda.graph"),
+        "make_graphed_callables": _unsupported("torch.cuda.make_graphed_callables"),
+        "graph_pool_handle": _unsupported("torch.cuda.graph_pool_handle"),
+        "MemPool": _unsupported("torch.cuda.MemPool"),
+        "_sleep": lambda *_: None,
+    }
+
+
+def patch_cuda(patches: Patches) -> None:
+    """Make ``torch.cuda`` (or the module of the simulated kind) and ``torch.accelerator`` answer for the simulator."""
+    _current.clear()
+    _defaults.clear()
+    module = getattr(torch, state.kind)
+    for name, value in _functions().items():
+        if hasattr(module, name) or name in ("is_available", "device_count", "current_device"):
+            patches.set(module, name, value)
+            for part in ("random", "memory", "streams", "graphs"):
+                inner = getattr(module, part, None)
+                if inner is not None and name in vars(inner):
+                    patches.set(inner, name, value)
+    if state.kind == "cuda":
+        patches.set(torch.cuda, "default_generators", streams.generators())
+        for name in ("range_push", "range_pop", "mark", "range_start", "range_end"):
+            patches.set(torch.cuda.nvtx, name, lambda *_, **__: 0)
+        patches.set(torch.backends.cuda, "is_built", lambda: True)
+        patches.set(torch.version, "cuda", "12.6")
+        patches.set(torch._utils, "_get_available_device_type", lambda: "cuda")
+    patches.set(torch, "Stream", Stream)
+    patches.set(torch, "Event", Event)
+    _patch_accelerator(patches)
+
+
+def _patch_accelerator(patches: Patches) -> None:
+    accelerator = getattr(torch, "accelerator", None)
+    if accelerator is None:  # torch < 2.6
+        return
+    for name, value in {
+        "is_available": lambda: True,
+        "device_count": lambda: state.count,
+        "current_accelerator": lambda check_available=False: torch.device(state.kind),
+        "current_device_index": lambda: state.current,
+        "current_device_idx": lambda: state.current,
+        "set_device_index": _set_device,
+        "set_device_idx": _set_device,
+        "device_index": _DeviceContext,
+        "current_stream": _current_stream,
+        "set_stream": lambda stream: _current.__setitem__(stream.device.index, stream),
+        "synchronize": lambda *_: None,
+        **{
+            name: function
+            for name, function in _memory().items()
+            if name in ("empty_cache", "memory_stats", "memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "reset_peak_memory_stats", "reset_accumulated_memory_stats")
+        },
+    }.items():
+        if hasattr(accelerator, name):
+            patches.set(accelerator, name, value)

@@ -1,0 +1,137 @@
+"""PyTorch's exceptions in PyTorch's words, for the version that is installed.
+
+Sources: c10/core/impl/DeviceGuardImplInterface / aten/src/ATen/core/op_registration/adaption.cpp
+(``common_device_check_failure``, reworded in 2.8 by https://github.com/pytorch/pytorch/pull/150750),
+aten/src/ATen/TensorIterator.cpp, torch/csrc/utils/tensor_numpy.cpp, torch/csrc/autograd/python_variable.cpp.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import torch
+
+__all__ = [
+    "accelerator_error",
+    "cannot_pin",
+    "conv_type_mismatch",
+    "exact_same",
+    "generator_mismatch",
+    "grad_device_mismatch",
+    "invalid_ordinal",
+    "iterator_mismatch",
+    "to_numpy",
+    "too_many_cpu_scalars",
+    "type_name",
+]
+
+
+def _version() -> tuple[int, int]:
+    found = re.match(r"(\d+)\.(\d+)", torch.__version__)
+    assert found is not None
+    return int(found[1]), int(found[2])
+
+
+VERSION = _version()
+_SAME_DEVICE = "Expected all tensors to be on the same device, but "
+
+
+def exact_same(argument: str, device: Any, common: Any, method: str) -> RuntimeError:
+    """The generated wrapper's check: ``argument`` is on ``device``, an earlier one on ``common``."""
+    if VERSION >= (2, 8):
+        return RuntimeError(
+            f"{_SAME_DEVICE}got {argument} is on {device}, different from other tensors on {common} "
+            f"(when checking argument in method {method})"
+        )
+    return RuntimeError(
+        f"{_SAME_DEVICE}found at least two devices, {common} and {device}! "
+        f"(when checking argument for argument {argument} in method {method})"
+    )
+
+
+def iterator_mismatch(common: Any, device: Any) -> RuntimeError:
+    """TensorIterator's own check."""
+    return RuntimeError(f"{_SAME_DEVICE}found at least two devices, {common} and {device}!")
+
+
+def too_many_cpu_scalars() -> RuntimeError:
+    """Two CPU scalars where the output alone is on the device."""
+    return RuntimeError("Trying to pass too many CPU scalars to non-CPU kernel!")
+
+
+def to_numpy(device: Any) -> TypeError:
+    """``Tensor.numpy`` of device memory."""
+    return TypeError(
+        f"can't convert {device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+    )
+
+
+def grad_device_mismatch(grad: torch.device, variable: torch.device) -> RuntimeError:
+    """The ``.grad`` setter."""
+    end = "Please ensure that the gradient and the tensor are on the same device"
+    if grad.type != variable.type:
+        return RuntimeError(
+            f"attempting to assign a gradient with device type '{grad.type}' to a tensor with device type "
+            f"'{variable.type}'. {end}"
+        )
+    return RuntimeError(
+        f"attempting to assign a gradient located on device with index '{grad.index}' to a tensor located on device "
+        f"with index '{variable.index}'. {end}"
+    )
+
+
+def generator_mismatch(expected: str, found: str) -> RuntimeError:
+    """A generator of another device (aten/src/ATen/core/Generator.h, ``check_generator``)."""
+    return RuntimeError(f"Expected a '{expected}' device type for generator but found '{found}'")
+
+
+def cannot_pin(tensor_type: str) -> RuntimeError:
+    """``pin_memory`` of device memory."""
+    return RuntimeError(f"cannot pin '{tensor_type}' only dense CPU tensors can be pinned")
+
+
+def conv_type_mismatch(input_type: str, other: str, other_type: str) -> RuntimeError:
+    """``convolution``'s comparison of types (aten/src/ATen/native/Convolution.cpp, ``check_input_same_type_as_parameters``)."""
+    words = f"Input type ({input_type}) and {other} type ({other_type}) should be the same"
+    if not input_type.startswith("torch.cuda.") and other == "weight":
+        words += " or input should be a MKLDNN tensor and weight is a dense tensor"
+    return RuntimeError(words)
+
+
+def accelerator_error(message: str) -> RuntimeError:
+    """A failure of the CUDA runtime: ``torch.AcceleratorError`` where it exists (>= 2.8), else RuntimeError."""
+    kind = getattr(torch, "AcceleratorError", RuntimeError)
+    return kind(message)  # type: ignore[no-any-return]
+
+
+def invalid_ordinal() -> RuntimeError:
+    """A device index that the machine does not have."""
+    return accelerator_error(
+        "CUDA error: invalid device ordinal\n"
+        "CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be "
+        "incorrect.\nFor debugging consider passing CUDA_LAUNCH_BLOCKING=1\n"
+        "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n"
+    )
+
+
+_TYPE_NAMES = {
+    torch.float32: "FloatTensor",
+    torch.float64: "DoubleTensor",
+    torch.float16: "HalfTensor",
+    torch.bfloat16: "BFloat16Tensor",
+    torch.int64: "LongTensor",
+    torch.int32: "IntTensor",
+    torch.int16: "ShortTensor",
+    torch.int8: "CharTensor",
+    torch.uint8: "ByteTensor",
+    torch.bool: "BoolTensor",
+    torch.complex64: "ComplexFloatTensor",
+    torch.complex128: "ComplexDoubleTensor",
+}
+
+
+def type_name(dtype: torch.dtype, device_type: str) -> str:
+    """The legacy name of a tensor type, such as ``torch.cuda.FloatTensor``."""
+    name = _TYPE_NAMES.get(dtype, "Tensor")
+    return f"torch.{name}" if device_type == "cpu" else f"torch.{device_type}.{name}"

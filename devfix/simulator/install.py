@@ -1,0 +1,91 @@
+"""Switch the simulator on and off."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Optional
+
+import torch
+
+from . import streams
+from .cuda import patch_cuda
+from .dispatch_mode import DeviceChecks
+from .function_mode import DeviceAnswers
+from .legacy import patch_legacy
+from .optimizers import patch_optimizers
+from .overrides import patch_overrides
+from .patches import Patches
+from .state import state
+from .storages import patch_storages
+from .tags import set_tag_default
+
+__all__ = ["Simulator", "unsupported_used", "work"]
+
+
+class Simulator:
+    """A machine with simulated accelerators, as a context manager.
+
+    Args:
+        kind: device type to simulate.
+        count: how many devices.
+        checks: raise where devices mix; without checks the program runs as if all memory were one.
+        shared_random: draw the device's random numbers from the CPU's stream, so that dropout and device-side factories
+            give what they give on the CPU.
+
+    Raises:
+        RuntimeError: on entry, if a simulator is active already.
+    """
+
+    def __init__(self, kind: str = "cuda", count: int = 1, *, checks: bool = True, shared_random: bool = False) -> None:
+        self._settings = {"kind": kind, "count": count, "checks": checks, "shared_random": shared_random}
+        self._patches = Patches()
+        self._modes: tuple[Any, ...] = ()
+
+    def __enter__(self) -> Simulator:
+        if state.active:
+            raise RuntimeError("a simulator is active already")
+        state.reset(**self._settings)  # type: ignore[arg-type]
+        state.active = True
+        set_tag_default()
+        streams.forget()
+        patches = self._patches
+        patches.set(torch, "Generator", streams.SimulatedGenerator)
+        patch_cuda(patches)
+        patch_storages(patches)
+        patch_legacy(patches)
+        patch_optimizers(patches)
+        patch_overrides(patches, DeviceAnswers)
+        self._patch_threads()
+        self._modes = (DeviceAnswers(), DeviceChecks())
+        for mode in self._modes:
+            mode.__enter__()
+        return self
+
+    def __exit__(self, *problem: Any) -> None:
+        for mode in reversed(self._modes):
+            mode.__exit__(*problem)
+        self._patches.undo()
+        state.active = False
+
+    def _patch_threads(self) -> None:
+        """Modes are per thread: give them to every thread that the program starts."""
+        real = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
+
+        def bootstrap(thread: Any) -> None:
+            with DeviceAnswers(), DeviceChecks():
+                real(thread)
+
+        self._patches.set(threading.Thread, "_bootstrap_inner", bootstrap)
+
+
+def unsupported_used() -> list[str]:
+    """Features that the last simulated program used and that are not modelled."""
+    return list(state.unsupported)
+
+
+def work() -> tuple[int, int]:
+    """ATen calls that ran on a simulated device, and all ATen calls, since the simulator was entered."""
+    return state.device_operations, state.all_operations
+
+
+_ = Optional

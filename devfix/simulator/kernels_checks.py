@@ -1,0 +1,86 @@
+"""Checks that a device's own kernels make before their first operator, which the CPU's kernels do not make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .state import Ambient, state
+from .tags import WEAK, get_tag, iter_tensors, reported_device
+
+__all__ = ["handlers"]
+
+
+def _differ(first: Tensor, second: Tensor) -> bool:
+    tags = get_tag(first), get_tag(second)
+    return tags[0] is not tags[1] and WEAK not in tags
+
+
+def _call(func: Any, args: Any, kwargs: Any) -> Any:
+    before = state.call
+    state.call = Ambient(args, kwargs)
+    try:
+        return func(*args, **kwargs)
+    finally:
+        state.call = before
+
+
+def _recurrent(func: Any, args: Any, kwargs: Any) -> Any:
+    """LSTM, GRU and RNN compare input, hidden state and weights (aten/src/ATen/native/RNN.cpp, ``check_attributes``)."""
+    if state.checks:
+        tensors = list(iter_tensors(args))
+        source = tensors[0]
+        packed = len(args) > 3 and isinstance(args[3], (list, tuple))  # (data, batch_sizes, hx, params, ...)
+        hidden_at = 2 if packed else 1
+        hidden = list(iter_tensors([args[hidden_at]]))
+        weights = list(iter_tensors([args[hidden_at + 1]]))
+        words = "Input and {0} tensors are not at the same device, found input tensor at {1} and {0} tensor at {2}"
+        for name, others in (("hidden", hidden), ("parameter", weights)):
+            for other in others:
+                if _differ(source, other):
+                    raise RuntimeError(words.format(name, reported_device(source), reported_device(other)))
+    return _call(func, args, kwargs)
+
+
+def _attention(func: Any, args: Any, kwargs: Any) -> Any:
+    """``validate_sdpa_input`` (aten/src/ATen/native/transformers/attention.cpp)."""
+    if state.checks:
+        names = ("query", "key", "value", "attn_mask")
+        given = {**dict(zip(names, args)), **{name: kwargs[name] for name in names if name in kwargs}}
+        query, key, value = (given[name] for name in names[:3])
+        devices = [reported_device(each) for each in (query, key, value)]
+        if len(set(devices)) > 1:
+            raise RuntimeError(
+                "Expected query, key, and value to have the same device type, but got query.device: "
+                f"{devices[0]} key.device: {devices[1]} and value.device: {devices[2]} instead."
+            )
+        mask = given.get("attn_mask")
+        if isinstance(mask, Tensor) and _differ(query, mask):
+            from .errors import iterator_mismatch
+
+            raise iterator_mismatch(devices[0], reported_device(mask))
+    return _call(func, args, kwargs)
+
+
+def _tensor_split(func: Any, args: Any, kwargs: Any) -> Any:
+    where = args[1] if len(args) > 1 else next(iter(kwargs.values()), None)
+    if isinstance(where, Tensor) and get_tag(where) is not None and state.checks:
+        raise RuntimeError(
+            f"tensor_split expected tensor_indices_or_sections to be on cpu, but it's on {reported_device(where)}"
+        )
+    return _call(func, args, kwargs)
+
+
+def handlers() -> dict[Any, Any]:
+    """The handlers of this module, by the function that PyTorch reports."""
+    return {
+        torch.lstm: _recurrent,  # type: ignore[attr-defined]
+        torch.gru: _recurrent,  # type: ignore[attr-defined]
+        torch.rnn_tanh: _recurrent,  # type: ignore[attr-defined]
+        torch.rnn_relu: _recurrent,  # type: ignore[attr-defined]
+        torch._C._nn.scaled_dot_product_attention: _attention,
+        torch.tensor_split: _tensor_split,
+        Tensor.tensor_split: _tensor_split,
+    }

@@ -1,0 +1,118 @@
+"""The operator table, read from the ``native_functions.yaml`` that every PyTorch wheel ships.
+
+For each ATen overload: whether a CUDA kernel exists, whether its generated wrapper checks devices, whether the kernel
+is a TensorIterator (which has a check of its own), and the wrapper's name for the error message.
+
+The file is regular enough for a line reader, which takes about 20 ms; a YAML library is not needed and may not be
+installed.  Rules followed: torchgen/dest/register_dispatch_key.py (``gen_device_check``, ``wrapper_kernel_sig``),
+torchgen/api/native.py and cpp.py (``name``).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple, Optional
+
+import torch
+
+__all__ = ["Kernel", "kernels", "kernels_file"]
+
+
+class Kernel(NamedTuple):
+    """One overload of ``native_functions.yaml``.
+
+    Attributes:
+        cuda: a kernel is registered for CUDA (its own, or a structured one).
+        exact_same: the generated wrapper compares the devices of all its tensor arguments.
+        iterator: the kernel is a TensorIterator, which compares devices itself.
+        method: the wrapper's name in the message, for example ``wrapper_CUDA__index_select``.
+    """
+
+    cuda: bool
+    exact_same: bool
+    iterator: bool
+    method: str
+
+
+class _Entry(NamedTuple):
+    name: str
+    schema: str
+    check: bool
+    iterator: bool
+    structured: bool
+    delegate: Optional[str]
+    cuda: bool
+
+
+_KEY = re.compile(r"^    ([A-Za-z0-9_, ]+):")
+
+
+def kernels_file() -> Optional[Path]:
+    """``native_functions.yaml`` of the installed PyTorch; None if the wheel was stripped of it."""
+    path = Path(torch.__file__).parent.parent / "torchgen/packaged/ATen/native/native_functions.yaml"
+    return path if path.is_file() else None
+
+
+def _entry(lines: list[str]) -> _Entry:
+    schema = lines[0]
+    check, iterator, structured, cuda = True, False, False, False
+    delegate = None
+    for line in lines[1:]:
+        if line.startswith("    "):
+            key = _KEY.match(line)
+            if key and "CUDA" in key[1].replace(" ", "").split(","):
+                cuda = True
+        elif line.startswith("  device_check:"):
+            check = "NoCheck" not in line
+            iterator = iterator or "TensorIterator" in line
+        elif line.startswith("  structured_delegate:"):
+            delegate = line.split(":", 1)[1].split("#")[0].strip()
+        elif line.startswith("  structured_inherits:"):
+            iterator = iterator or "TensorIterator" in line
+        elif line.startswith("  structured:"):
+            structured = "True" in line
+        elif line.startswith("  ufunc_inner_loop:"):
+            cuda = True  # generated kernels for CPU and CUDA, with no dispatch block
+    return _Entry(schema.split("(", 1)[0].strip(), schema, check, iterator, structured, delegate, cuda)
+
+
+def _method(entry: _Entry) -> str:
+    name, _, overload = entry.name.partition(".")
+    out = re.search(r"Tensor\([a-z]!\) out\b|\*, .*Tensor\([a-z]!\)", entry.schema.split("->")[0]) is not None
+    if entry.structured or entry.delegate:
+        return "wrapper_CUDA_" + name + ("_out" if out else "") + (f"_{overload}" if overload else "")
+    return f"wrapper_CUDA_{overload}_{name}" + ("_out" if out else "")
+
+
+@lru_cache(maxsize=1)
+def kernels() -> dict[str, Kernel]:
+    """All overloads by qualified name (``aten::add.Tensor``); empty if the file is missing."""
+    path = kernels_file()
+    if path is None:
+        return {}
+    entries: dict[str, _Entry] = {}
+    block: list[str] = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("- func: "):
+            if block:
+                entry = _entry(block)
+                entries[entry.name] = entry
+            block = [line[len("- func: ") :]]
+        elif block:
+            block.append(line)
+    if block:
+        entry = _entry(block)
+        entries[entry.name] = entry
+
+    table = {}
+    for name, entry in entries.items():
+        target = entries.get(entry.delegate) if entry.delegate else None
+        table["aten::" + name] = Kernel(
+            cuda=entry.cuda or (target is not None and target.cuda),
+            exact_same=entry.check,
+            iterator=entry.iterator or (target is not None and target.iterator),
+            method=_method(entry),
+        )
+    return table

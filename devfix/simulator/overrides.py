@@ -1,0 +1,68 @@
+"""Let torch's Python code run with the function mode on.
+
+Functions such as ``torch.nn.functional.cross_entropy`` first ask ``has_torch_function``; with any mode active the answer is
+yes, the mode is called and their body would run with the mode switched off, blind to simulated devices.  Under the
+simulator the answer is about their arguments only, so the body runs and its inner calls are seen.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import torch
+import torch.overrides
+from torch import Tensor
+from torch.nn import Parameter
+from torch.utils._device import DeviceContext
+
+from .patches import Patches
+from .state import state
+
+__all__ = ["patch_overrides"]
+
+_PLAIN = frozenset({Tensor, Parameter, int, float, bool, str, type(None), tuple, list, dict})
+
+
+def _overrides(value: Any) -> bool:
+    kind = type(value)
+    if kind in _PLAIN:
+        return False
+    function = getattr(kind, "__torch_function__", None)
+    return function is not None and function is not torch._C._disabled_torch_function_impl
+
+
+def patch_overrides(patches: Patches, own_mode: type) -> None:
+    """Make ``has_torch_function`` and its two variants look through the simulator's own mode."""
+    length = torch._C._len_torch_function_stack
+    at = torch._C._get_function_stack_at
+    ours = (own_mode, DeviceContext)
+
+    def foreign_mode() -> bool:
+        count: int = length()
+        return not state.active or (count > 1 and any(not isinstance(at(position), ours) for position in range(count)))
+
+    def unary_like(original: Callable[..., bool]) -> Callable[..., bool]:
+        def has_torch_function_unary(value: Any) -> bool:
+            return _overrides(value) or (foreign_mode() and original(value))
+
+        return has_torch_function_unary
+
+    def sequence_like(original: Callable[..., bool]) -> Callable[..., bool]:
+        def has_torch_function(values: Any) -> bool:
+            return any(map(_overrides, values)) or (foreign_mode() and original(values))
+
+        return has_torch_function
+
+    def variadic_like(original: Callable[..., bool]) -> Callable[..., bool]:
+        def has_torch_function_variadic(*values: Any) -> bool:
+            return any(map(_overrides, values)) or (foreign_mode() and original(*values))
+
+        return has_torch_function_variadic
+
+    for name, wrap in (
+        ("has_torch_function_unary", unary_like),
+        ("has_torch_function", sequence_like),
+        ("has_torch_function_variadic", variadic_like),
+    ):
+        original = getattr(torch.overrides, name)
+        patches.everywhere(original, wrap(original))

@@ -1,0 +1,93 @@
+"""Questions about a tensor's place: ``.device``, ``.is_cuda``, ``.type()``, ``.numpy()``, the ``.grad`` setter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from . import errors
+from .state import state
+from .tags import get_tag, reported_device
+
+__all__ = ["handlers"]
+
+
+def _device(func: Any, args: Any, kwargs: Any) -> torch.device:
+    return reported_device(args[0])
+
+
+def _is_kind(kind: str) -> Any:
+    def answer(func: Any, args: Any, kwargs: Any) -> bool:
+        return reported_device(args[0]).type == kind
+
+    return answer
+
+
+def _get_device(func: Any, args: Any, kwargs: Any) -> int:
+    device = reported_device(args[0])
+    return device.index if device.index is not None else -1
+
+
+def _numpy(func: Any, args: Any, kwargs: Any) -> Any:
+    tag = get_tag(args[0])
+    if tag is not None and state.checks and not kwargs.get("force", False):
+        raise errors.to_numpy(reported_device(args[0]))
+    return func(*args, **kwargs)
+
+
+def _set_grad(func: Any, args: Any, kwargs: Any) -> Any:
+    variable, grad = args
+    if isinstance(grad, Tensor) and state.checks:
+        have, want = reported_device(grad), reported_device(variable)
+        if have != want and have.type in ("cpu", state.kind):
+            raise errors.grad_device_mismatch(have, want)
+    return func(*args, **kwargs)
+
+
+def _pin_memory(func: Any, args: Any, kwargs: Any) -> Any:
+    tensor = args[0]
+    device = reported_device(tensor)
+    if device.type != "cpu":
+        raise errors.cannot_pin(errors.type_name(tensor.dtype, device.type))
+    with torch._C.DisableTorchFunction():
+        if getattr(tensor.untyped_storage(), "_simulated_pin", False):
+            return tensor
+        pinned = tensor.clone()
+        pinned.untyped_storage()._simulated_pin = True  # type: ignore[attr-defined]
+    return pinned
+
+
+def _is_pinned(func: Any, args: Any, kwargs: Any) -> bool:
+    with torch._C.DisableTorchFunction():
+        return bool(getattr(args[0].untyped_storage(), "_simulated_pin", False))
+
+
+def _nothing(func: Any, args: Any, kwargs: Any) -> None:
+    return None
+
+
+def _share_memory(func: Any, args: Any, kwargs: Any) -> Any:
+    return args[0] if get_tag(args[0]) is not None else func(*args, **kwargs)
+
+
+def handlers() -> dict[Any, Any]:
+    """The handlers of this module, by the function that PyTorch reports."""
+    table = {
+        Tensor.device.__get__: _device,  # type: ignore[attr-defined]
+        Tensor.is_cuda.__get__: _is_kind("cuda"),  # type: ignore[attr-defined]
+        Tensor.is_cpu.__get__: _is_kind("cpu"),  # type: ignore[attr-defined]
+        Tensor.is_mps.__get__: _is_kind("mps"),  # type: ignore[attr-defined]
+        Tensor.is_xpu.__get__: _is_kind("xpu"),  # type: ignore[attr-defined]
+        Tensor.get_device: _get_device,
+        torch.get_device: _get_device,  # type: ignore[attr-defined]
+        Tensor.numpy: _numpy,
+        Tensor.grad.__set__: _set_grad,  # type: ignore[attr-defined]
+        Tensor.pin_memory: _pin_memory,
+        Tensor.is_pinned: _is_pinned,
+        Tensor.record_stream: _nothing,
+        Tensor.share_memory_: _share_memory,
+    }
+    return table
+

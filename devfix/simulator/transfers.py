@@ -1,0 +1,74 @@
+"""Moving tensors between simulated devices: new memory, a new tag, and a gradient that finds its way back."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import torch
+from torch import Tensor
+
+from .tags import get_tag, put_tag
+
+__all__ = ["move"]
+
+
+class _ToCopy(torch.autograd.Function):
+    """The copy that carries gradients across devices (``ToCopyBackward0`` on real ones)."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(tensor: Tensor, tag: Optional[torch.device], memory_format: torch.memory_format) -> Tensor:
+        return _copy(tensor, tag, memory_format)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.home = get_tag(inputs[0])
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        return move(gradient, ctx.home), None, None
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Tensor, *_: Any) -> Tensor:
+        return tangent.clone()
+
+
+def _copy(tensor: Tensor, tag: Optional[torch.device], memory_format: torch.memory_format) -> Tensor:
+    if tensor.layout == torch.strided:
+        result = tensor.clone(memory_format=memory_format)
+    else:
+        result = tensor.clone()
+    put_tag(result, tag)
+    return result
+
+
+def move(
+    tensor: Tensor,
+    tag: Optional[torch.device],
+    dtype: Optional[torch.dtype] = None,
+    memory_format: torch.memory_format = torch.preserve_format,
+    copy: bool = False,
+) -> Tensor:
+    """``tensor`` on another device; the tensor itself if it is there already and nothing else is asked.
+
+    Args:
+        tensor: any tensor, of any shape.
+        tag: where to; None is the CPU.
+        dtype: convert as well.
+        memory_format: of the result.
+        copy: make a copy in any case.
+    """
+    if get_tag(tensor) is tag:
+        if copy or dtype is not None and dtype != tensor.dtype or memory_format is not torch.preserve_format:
+            return tensor.to(dtype=dtype or tensor.dtype, copy=copy, memory_format=memory_format)
+        return tensor
+    if dtype is not None and dtype != tensor.dtype:
+        converted = tensor.to(dtype=dtype, memory_format=memory_format)
+        if not converted.requires_grad:
+            put_tag(converted, tag)
+            return converted
+        tensor = converted
+    if tensor.requires_grad and torch.is_grad_enabled() or torch._C._functorch.peek_interpreter_stack() is not None:
+        return _ToCopy.apply(tensor, tag, memory_format)  # type: ignore[no-any-return]
+    return _copy(tensor, tag, memory_format)

@@ -1,0 +1,40 @@
+"""What a rule is: code, name, documentation, examples, detection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from devfix.flow import Facts
+    from devfix.model import Finding
+
+__all__ = ["Example", "Rule"]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A program that the rule rewrites: whole file text before and after, and a short title."""
+
+    title: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule.
+
+    ``documentation`` is the module docstring in Markdown with the headings What it does, Why is this bad?, Example,
+    Use instead, Fix safety, References.  ``invalid`` are rewritten by the rule as shown, ``valid`` are programs that
+    it leaves alone.  ``detect`` turns the facts of one program into findings, best remedy first.
+    """
+
+    code: str
+    name: str
+    summary: str
+    documentation: str
+    detect: Callable[[Facts], Iterable[Finding]]
+    invalid: tuple[Example, ...] = field(default=())
+    valid: tuple[str, ...] = field(default=())

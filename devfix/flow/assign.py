@@ -1,0 +1,160 @@
+"""Binding values to targets: names, attributes, items, unpacking."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from devfix.flow import iteration, modules
+from devfix.flow.facts import Binding
+from devfix.flow.values import UNKNOWN, Birth, Const, Ref, Tensor, TupleValue, Union, Value, options, union
+
+if TYPE_CHECKING:
+    from devfix.flow.interpreter import Interpreter
+
+__all__ = ["assign", "delete", "note_binding", "set_attribute", "set_item"]
+
+
+def assign(
+    run: Interpreter, target: ast.expr, value: Value, kind: str = "assign", source: ast.expr | None = None
+) -> None:
+    """Bind ``value`` to a target; ``kind`` says how (see :class:`devfix.flow.facts.Binding`)."""
+    match target:
+        case ast.Name(id=name):
+            note_binding(run, name, value, kind, target, source)
+            run.bind(name, value)
+        case ast.Tuple(elts=elts) | ast.List(elts=elts):
+            _unpack(run, elts, value, kind, source)
+        case ast.Starred(value=inner):
+            assign(run, inner, value, kind)
+        case ast.Attribute():
+            base = run.evaluate(target.value)
+            for option in options(base):
+                set_attribute(run, option, target.attr, value, target, weak=isinstance(base, Union))
+        case ast.Subscript():
+            base = run.evaluate(target.value)
+            key = run.evaluate(target.slice)
+            for option in options(base):
+                set_item(run, option, key, value, target)
+
+
+def note_binding(
+    run: Interpreter, name: str, value: Value, kind: str, node: ast.AST, source: ast.expr | None = None
+) -> None:
+    """Remember that a name holds an item of a batch."""
+    for option in options(value):
+        if isinstance(option, Tensor) and len(option.births) == 1 and option.births[0].kind in ("batch", "load"):
+            if option.place.kind == "accelerator":
+                continue
+            run.facts.bindings.append(Binding(option.births[0], name, kind, run.site(node), source))
+
+
+def _unpack(run: Interpreter, targets: list[ast.expr], value: Value, kind: str, source: ast.expr | None) -> None:
+    kind = "unpack" if kind == "assign" else kind
+    pairs: list[ast.expr | None] = [None] * len(targets)
+    if isinstance(source, (ast.Tuple, ast.List)) and len(source.elts) == len(targets):
+        pairs, kind = list(source.elts), "assign"
+    if isinstance(value, Union):
+        parts = [[iteration.unpacked(run, option, len(targets))[i] for option in value.options] for i in range(len(targets))]
+        items = [union(part) for part in parts]
+    else:
+        items = iteration.unpacked(run, value, len(targets))
+    for target, item, pair in zip(targets, items, pairs):
+        assign(run, target, item, kind, pair)
+
+
+def set_attribute(
+    run: Interpreter, base: Value, name: str, value: Value, node: ast.AST, weak: bool = False
+) -> None:
+    """``base.name = value``."""
+    from devfix.flow.classes import find_property_setter
+
+    if not isinstance(base, Ref):
+        return
+    record = run.record(base)
+    if name == "data" and record.kind == "module":
+        return
+    setter = find_property_setter(run, record, name)
+    if setter is not None:
+        run.call(setter, [base, value], {}, _no_call(node))
+        return
+    if record.kind == "module":
+        modules.attach(run, base, name, value, node, weak)
+        return
+    note_binding(run, name, value, "attribute", node)
+    old = record.fields.get(name)
+    run.now.put(base, name, union((old, value)) if weak and old is not None else value)
+
+
+def _no_call(node: ast.AST) -> ast.Call:
+    return ast.copy_location(ast.Call(ast.Name("setter", ast.Load()), [], []), node)
+
+
+def set_item(run: Interpreter, base: Value, key: Value, value: Value, node: ast.AST) -> None:
+    """``base[key] = value``."""
+    if isinstance(base, Tensor):
+        _set_batch_item(run, base, key, value, node)
+        return
+    if not isinstance(base, Ref):
+        return
+    record = run.record(base)
+    name = str(key.value) if isinstance(key, Const) else None
+    if record.kind == "module":
+        modules.attach(run, base, name, value, node, weak=name is None)
+    elif name is not None:
+        run.now.put(base, name, value)
+    elif record.rest is not None and _moves_every_item(record.rest, value):
+        fields = {field: value for field in record.fields}
+        run.now.update(base, rest=value, fields=fields)
+    elif record.fields and all(_moves_every_item(item, value) or item == value for item in record.fields.values()):
+        run.now.update(base, fields={field: value for field in record.fields})
+    else:
+        run.now.update(base, rest=value if record.rest is None else union((record.rest, value)))
+
+
+def _moves_every_item(old: Value, new: Value) -> bool:
+    return (
+        isinstance(old, Tensor) and isinstance(new, Tensor) and old.place != new.place and new.place.kind == "accelerator"
+    )
+
+
+def _set_batch_item(run: Interpreter, base: Tensor, key: Value, value: Value, node: ast.AST) -> None:
+    """An item of a batch of unknown shape is replaced, usually by its copy on the device."""
+    if not base.loose or not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+        return
+    if isinstance(key, Const):
+        from devfix.flow.values import Record
+
+        changed: Value = run.new(Record("dict", fields={str(key.value): value}, rest=base))
+    elif isinstance(value, Tensor):
+        changed = Tensor(value.place, sure=False, loose=True)
+    else:
+        changed = UNKNOWN
+    run.bind(node.value.id, changed)
+
+
+def delete(run: Interpreter, target: ast.expr) -> None:
+    """``del target``."""
+    match target:
+        case ast.Name(id=name):
+            assert run.frame is not None
+            run.now.unbind(run.frame.env, name)
+        case ast.Attribute():
+            for option in options(run.evaluate(target.value)):
+                if isinstance(option, Ref):
+                    run.now.drop(option, target.attr)
+        case ast.Subscript():
+            key = run.evaluate(target.slice)
+            for option in options(run.evaluate(target.value)):
+                if isinstance(option, Ref) and isinstance(key, Const):
+                    run.now.drop(option, str(key.value))
+        case ast.Tuple(elts=elts):
+            for element in elts:
+                delete(run, element)
+
+
+def batch_birth(value: Value) -> Birth | None:
+    """The batch item that a value is, if it is one."""
+    if isinstance(value, Tensor) and len(value.births) == 1 and value.births[0].kind == "batch":
+        return value.births[0]
+    return None

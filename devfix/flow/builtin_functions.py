@@ -1,0 +1,340 @@
+"""Python's built-in functions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from devfix.flow import assign, iteration
+from devfix.flow.values import (
+    NONE,
+    UNKNOWN,
+    ClassValue,
+    Const,
+    DeviceValue,
+    External,
+    Iterable_,
+    Number,
+    Parameters,
+    Record,
+    Ref,
+    Tensor,
+    Text,
+    TupleValue,
+    Union,
+    Unknown,
+    Value,
+    options,
+    union,
+)
+
+if TYPE_CHECKING:
+    from devfix.flow.interpreter import Interpreter
+
+__all__ = ["call", "deep_copy"]
+
+Keywords = dict[str, Value]
+
+
+def call(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """Call the built-in ``name``."""
+    handler = _HANDLERS.get(name)
+    if handler is not None:
+        return handler(run, args, keywords, node)
+    return UNKNOWN
+
+
+def _enumerate(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    if not args:
+        return UNKNOWN
+    known = iteration.elements(run, args[0], node)
+    if known is not None:
+        return TupleValue(tuple(TupleValue((Number(), value)) for value in known))
+    return Iterable_(TupleValue((Number(), _yielded(run, args[0], node))))
+
+
+def _yielded(run: Interpreter, value: Value, node: ast.AST) -> Value:
+    from devfix.flow.statements import _moved_names
+
+    assert run.frame is not None
+    stmt = run.frame.stmt
+    moved = _moved_names(stmt) if isinstance(stmt, (ast.For, ast.AsyncFor)) else frozenset()
+    return iteration.element(run, value, node, moved)
+
+
+def _zip(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    columns = [iteration.elements(run, value, node) for value in args]
+    if columns and all(column is not None for column in columns):
+        return TupleValue(tuple(TupleValue(row) for row in zip(*[c for c in columns if c is not None])))
+    items = []
+    for index, value in enumerate(args):
+        item = _yielded(run, value, node)
+        items.append(_distinct(run, item, index, node))
+    return Iterable_(TupleValue(tuple(items)))
+
+
+def _distinct(run: Interpreter, value: Value, index: int, node: ast.AST) -> Value:
+    """Two loaders under one ``zip`` yield different batches: their items get different ways."""
+    if not index:
+        return value
+    return iteration.stamp(run, value, iteration.source_key(run, "batch", node), (f"zip{index}",))
+
+
+def _next(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    if not args:
+        return UNKNOWN
+    value = args[0]
+    if isinstance(value, Ref) and run.record(value).cls is not None and run.record(value).kind == "instance":
+        step = run.attribute(value, "__next__", node)
+        return run.call(step, [], {}, node)
+    return iteration.element(run, value, node)
+
+
+def _iter(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    value = args[0] if args else UNKNOWN
+    if isinstance(value, Ref) and run.record(value).cls is not None and run.record(value).kind == "instance":
+        return Iterable_(iteration.element(run, value, node))
+    return value
+
+
+def _list(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    if not args:
+        return run.new(Record("list"))
+    if isinstance(args[0], (Parameters, Tensor)):
+        return args[0]
+    known = iteration.elements(run, args[0], node)
+    if known is not None:
+        return run.new(Record("list", fields={str(i): value for i, value in enumerate(known)}))
+    return run.new(Record("list", rest=iteration.element(run, args[0], node)))
+
+
+def _tuple(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    known = iteration.elements(run, args[0], node) if args else []
+    return TupleValue(tuple(known)) if known is not None else _list(run, args, keywords, node)
+
+
+def _dict(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    fields: dict[str, Value] = {}
+    rest: Value | None = None
+    if args:
+        source = args[0]
+        if isinstance(source, Ref) and run.record(source).kind == "dict":
+            fields, rest = dict(run.record(source).fields), run.record(source).rest
+        else:
+            known = iteration.elements(run, source, node)
+            for pair in known if known is not None else [iteration.element(run, source, node)]:
+                if isinstance(pair, TupleValue) and len(pair.items) == 2:
+                    key, value = pair.items
+                    if isinstance(key, Const):
+                        fields[str(key.value)] = value
+                    else:
+                        rest = value if rest is None else union((rest, value))
+                else:
+                    rest = UNKNOWN
+    fields.update({key: value for key, value in keywords.items() if key != "**"})
+    return run.new(Record("dict", fields=fields, rest=rest))
+
+
+def _map(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    if len(args) < 2:
+        return UNKNOWN
+    known = iteration.elements(run, args[1], node) if len(args) == 2 else None
+    if known is not None:
+        return TupleValue(tuple(run.call(args[0], [value], {}, node) for value in known))
+    items = [iteration.element(run, value, node) for value in args[1:]]
+    return Iterable_(run.call(args[0], items, {}, node))
+
+
+def _filter(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    return args[1] if len(args) == 2 else UNKNOWN
+
+
+def _same(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    return args[0] if args else UNKNOWN
+
+
+def _sum(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    inner = iteration.element(run, args[0], node) if args else UNKNOWN
+    return inner if isinstance(inner, Tensor) else Number()
+
+
+def _extreme(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    tensors = [value for value in args if isinstance(value, Tensor)]
+    return tensors[0] if tensors else Number()
+
+
+def _number(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    value = args[0] if args else UNKNOWN
+    if isinstance(value, Const) and isinstance(value.value, (int, float)):
+        return value
+    return Number(getattr(value, "symbol", ""))
+
+
+def _bool(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    from devfix.flow.conditions import truth_of
+
+    known = truth_of(run, args[0]) if args else False
+    return Const(known) if known is not None else args[0]
+
+
+def _str(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    value = args[0] if args else Const("")
+    if isinstance(value, DeviceValue):
+        return replace(value, text=True)
+    if isinstance(value, Const):
+        return Const(str(value.value))
+    return value if isinstance(value, Text) else Text(getattr(value, "symbol", ""))
+
+
+def _getattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    if len(args) < 2:
+        return UNKNOWN
+    name = args[1]
+    if not isinstance(name, Const) or not isinstance(name.value, str):
+        return UNKNOWN
+    found = run.attribute(args[0], name.value, node)
+    missing = isinstance(found, Unknown) and len(args) > 2
+    return union((found, args[2])) if missing else found
+
+
+def _setattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    if len(args) == 3:
+        for option in options(args[0]):
+            if isinstance(args[1], Const):
+                assign.set_attribute(run, option, str(args[1].value), args[2], node)
+            elif isinstance(option, Ref) and run.record(option).kind == "module":
+                from devfix.flow import modules
+
+                modules.attach(run, option, None, args[2], node, weak=True)
+    return NONE
+
+
+def _hasattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    if len(args) == 2 and isinstance(args[0], Ref) and isinstance(args[1], Const):
+        record = run.record(args[0])
+        if str(args[1].value) in record.fields:
+            return Const(True)
+        if args[1].value == "module" and record.kind == "module":
+            return Const(bool(record.get("data-parallel")))
+    return UNKNOWN
+
+
+def _isinstance(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    if len(args) != 2:
+        return UNKNOWN
+    value, kinds = args
+    wanted = list(kinds.items) if isinstance(kinds, TupleValue) else [kinds]
+    outcomes = {_is_a(run, option, kind) for option in options(value) for kind in wanted}
+    if True in outcomes and len(options(value)) == 1:
+        return Const(True)
+    return Const(False) if outcomes == {False} else UNKNOWN
+
+
+def _is_a(run: Interpreter, value: Value, kind: Value) -> bool | None:
+    name = kind.name if isinstance(kind, External) else ""
+    if isinstance(value, Tensor):
+        if not value.sure or value.loose:
+            return None
+        return name in ("torch.Tensor", "torch.FloatTensor", "torch.LongTensor")
+    if isinstance(value, TupleValue):
+        return name in ("builtins.tuple", "collections.abc.Sequence", "typing.Sequence")
+    if isinstance(value, (Text, Number, Const, DeviceValue)):
+        return False if name in ("torch.Tensor", "torch.nn.Module") else None
+    if isinstance(value, Iterable_):
+        return False if name == "torch.Tensor" else None
+    if isinstance(value, Ref):
+        record = run.record(value)
+        if record.kind in ("list", "dict", "set"):
+            return name == f"builtins.{record.kind}" or (record.kind == "dict" and name.endswith("Mapping"))
+        if record.kind == "module" and name in ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"):
+            return record.name.endswith(name.split(".")[-1])
+        if isinstance(kind, ClassValue) and record.cls is not None:
+            from devfix.flow.classes import lineage
+
+            return any(base is kind for base in lineage(record.cls))
+        if name == "torch.Tensor":
+            return False
+        if name == record.name:
+            return True
+    return None
+
+
+def _range(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    return Iterable_(Number())
+
+
+def _open(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    return args[0] if args else UNKNOWN
+
+
+def _exit(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    from devfix.flow.statements import DeadPath
+
+    raise DeadPath
+
+
+def _vars(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    if args and isinstance(args[0], Ref):
+        return run.new(Record("dict", fields=dict(run.record(args[0]).fields), rest=UNKNOWN))
+    return UNKNOWN
+
+
+def _type(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    if len(args) == 1 and isinstance(args[0], Ref) and run.record(args[0]).cls is not None:
+        return run.record(args[0]).cls or UNKNOWN
+    return UNKNOWN
+
+
+def deep_copy(run: Interpreter, value: Value, node: ast.AST, copies: dict[int, Ref] | None = None) -> Value:
+    """``copy.deepcopy``: new objects that live where the old ones live."""
+    copies = {} if copies is None else copies
+    if isinstance(value, Union):
+        return union(deep_copy(run, option, node, copies) for option in value.options)
+    if not isinstance(value, Ref):
+        return value
+    if value.id not in copies:
+        record = run.record(value)
+        copies[value.id] = run.new(record)
+        fields = {name: deep_copy(run, item, node, copies) for name, item in record.fields.items()}
+        rest = None if record.rest is None else deep_copy(run, record.rest, node, copies)
+        run.now.update(copies[value.id], fields=fields, rest=rest)
+    return copies[value.id]
+
+
+_HANDLERS: dict[str, Callable[[Interpreter, list[Value], Keywords, ast.Call], Value]] = {
+    "all": lambda run, args, keywords, node: UNKNOWN,
+    "bool": _bool,
+    "dict": _dict,
+    "enumerate": _enumerate,
+    "exit": _exit,
+    "filter": _filter,
+    "float": _number,
+    "getattr": _getattr,
+    "hasattr": _hasattr,
+    "int": _number,
+    "isinstance": _isinstance,
+    "iter": _iter,
+    "len": lambda run, args, keywords, node: Number(),
+    "list": _list,
+    "map": _map,
+    "max": _extreme,
+    "min": _extreme,
+    "next": _next,
+    "open": _open,
+    "quit": _exit,
+    "range": _range,
+    "reversed": _same,
+    "round": _number,
+    "set": _list,
+    "setattr": _setattr,
+    "sorted": _list,
+    "str": _str,
+    "sum": _sum,
+    "tuple": _tuple,
+    "type": _type,
+    "vars": _vars,
+    "zip": _zip,
+}
+

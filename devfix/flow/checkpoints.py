@@ -1,0 +1,83 @@
+"""``torch.save`` and ``torch.load``: where a checkpoint is mapped, and where it goes."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from devfix.flow.facts import Loading, LoadUse
+from devfix.flow.places import place_of
+from devfix.flow.values import (
+    ANYWHERE,
+    UNKNOWN,
+    Birth,
+    Const,
+    Function,
+    Ref,
+    Tensor,
+    Text,
+    Unknown,
+    Value,
+    options,
+)
+
+if TYPE_CHECKING:
+    from devfix.flow.interpreter import Interpreter
+
+__all__ = ["joined_path", "load", "note_use", "save"]
+
+
+def _key(value: Value) -> str:
+    """What identifies a path: equal keys name the same file in one run."""
+    match value:
+        case Const(constant):
+            return repr(constant)
+        case Text(symbol) | Unknown(symbol):
+            return symbol
+        case Ref(number):
+            return f"#{number}"
+    return ""
+
+
+def joined_path(parts: list[Value]) -> Value:
+    """``os.path.join(...)``: known by its parts."""
+    keys = [_key(part) for part in parts]
+    return Text(f"join({', '.join(keys)})" if all(keys) else "")
+
+
+def save(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+    """``torch.save``: what is loaded from the same path later in the run comes back where it was."""
+    target = args[1] if len(args) > 1 else keywords.get("f", UNKNOWN)
+    key = _key(target)
+    if key:
+        run.saved_paths.add(key)
+    return Const(None)
+
+
+def load(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+    """``torch.load``."""
+    mapping = args[1] if len(args) > 1 else keywords.get("map_location")
+    mapped = "**" in keywords or (mapping is not None and mapping != Const(None))
+    site = run.site(node)
+    loading = run.facts.loadings.setdefault(site.key, Loading(site, node, mapped))
+    loading.mapped &= mapped
+    source = args[0] if args else keywords.get("f", UNKNOWN)
+    loading.round_trip |= bool(_key(source)) and _key(source) in run.saved_paths
+    if not mapped:
+        return Tensor(ANYWHERE, (Birth("load", _number(run, site.key)),), sure=False, loose=True)
+    place = ANYWHERE if mapping is None or isinstance(mapping, Function) else place_of(run, mapping) or ANYWHERE
+    return Tensor(place, sure=False, loose=True)
+
+
+def _number(run: Interpreter, key: tuple[str, int, int]) -> int:
+    return list(run.facts.loadings).index(key)
+
+
+def note_use(run: Interpreter, value: Tensor, kind: str, node: ast.AST, on_accelerator: bool) -> None:
+    """Something loaded without ``map_location`` is used."""
+    for option in options(value):
+        assert isinstance(option, Tensor)
+        for birth in option.births:
+            if birth.kind == "load":
+                loading = list(run.facts.loadings.values())[birth.key]
+                loading.uses.append(LoadUse(kind, run.site(node), on_accelerator))

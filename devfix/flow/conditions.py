@@ -1,0 +1,314 @@
+"""Whether conditions hold in the run that devfix follows: one accelerator, one process."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from devfix.flow.knowledge import ACCELERATOR_FLAGS, CPU_FLAGS, MULTI_PROCESS_FLAGS
+from devfix.flow.values import (
+    CPU,
+    Bound,
+    Builtin,
+    ClassValue,
+    Const,
+    DeviceValue,
+    External,
+    Function,
+    Iterable_,
+    Namespace,
+    Number,
+    Parameters,
+    Ref,
+    Tensor,
+    Text,
+    TupleValue,
+    Union,
+    Unknown,
+    Value,
+    options,
+    union,
+)
+
+if TYPE_CHECKING:
+    from devfix.flow.interpreter import Interpreter
+
+__all__ = ["assume", "flag", "matches", "truth", "truth_of", "unknown_leaves"]
+
+_PROCESS_VARIABLES = frozenset("RANK WORLD_SIZE LOCAL_RANK SLURM_PROCID MASTER_ADDR".split())
+_CHECKS_OF_ACCELERATOR = ("cuda", "gpu", "mps", "xpu", "npu")
+
+
+def flag(symbol: str) -> bool | None:
+    """What the followed run takes a flag of this name for; ``None`` where the name says nothing."""
+    last = symbol.replace("-", "_").split(".")[-1].split("#")[0].strip("'\"[]()").lower()
+    if last in ACCELERATOR_FLAGS:
+        return True
+    if last in CPU_FLAGS or last in MULTI_PROCESS_FLAGS:
+        return False
+    return None
+
+
+def truth(run: Interpreter, test: ast.expr) -> bool | None:
+    """Evaluate a condition; ``None`` where both outcomes are possible."""
+    if isinstance(test, ast.BoolOp):
+        return _combined(run, test)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = truth(run, test.operand)
+        return None if inner is None else not inner
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        known = _compared(run, test)
+    else:
+        value = run.evaluate(test)
+        known = truth_of(run, value)
+    if known is None:
+        return run.now.assumptions.get(_key(run, test))
+    return known
+
+
+def _combined(run: Interpreter, test: ast.BoolOp) -> bool | None:
+    ends = not isinstance(test.op, ast.And)  # the outcome that decides at once
+    known: list[bool | None] = []
+    for part in test.values:
+        outcome = truth(run, part)
+        if outcome is ends:
+            return ends
+        known.append(outcome)
+    return None if None in known else not ends
+
+
+def truth_of(run: Interpreter, value: Value) -> bool | None:
+    """Whether a value counts as true."""
+    match value:
+        case Const(constant):
+            return bool(constant)
+        case Unknown(symbol) | Number(symbol) | Text(symbol):
+            assumed = run.now.assumptions.get(symbol) if symbol else None
+            return flag(symbol) if assumed is None and symbol else assumed
+        case DeviceValue() | Function() | ClassValue() | Namespace() | External() | Bound() | Builtin():
+            return True
+        case Ref():
+            record = run.record(value)
+            if record.kind in ("list", "dict", "set"):
+                return bool(record.fields) or None
+            return True
+        case TupleValue(items):
+            return bool(items)
+        case Union(alternatives):
+            outcomes = {truth_of(run, option) for option in alternatives}
+            return outcomes.pop() if len(outcomes) == 1 else None
+        case _:
+            return None
+
+
+def _compared(run: Interpreter, test: ast.Compare) -> bool | None:
+    left, op, right = test.left, test.ops[0], test.comparators[0]
+    if isinstance(left, ast.Name) and left.id == "__name__":
+        left_value: Value = run.lookup("__name__") or Unknown()
+    else:
+        left_value = run.evaluate(left)
+    right_value = run.evaluate(right)
+    if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
+        same = _same(left_value, right_value)
+        if same is None:
+            same = _assumed_equal(run, test, left_value, right_value)
+        negative = isinstance(op, (ast.IsNot, ast.NotEq))
+        return None if same is None else same is not negative
+    if isinstance(op, (ast.In, ast.NotIn)):
+        inside = _contains(run, left_value, right_value)
+        return None if inside is None else inside is isinstance(op, ast.In)
+    if isinstance(left_value, Const) and isinstance(right_value, Const):
+        return _ordered(op, left_value.value, right_value.value)
+    if isinstance(left_value, Number) and isinstance(right_value, Const) and _names_accelerator(left_value.symbol):
+        if right_value.value in (0, -1) and isinstance(op, (ast.GtE, ast.Gt)):
+            return True if not (isinstance(op, ast.Gt) and right_value.value == 0) else None
+        if right_value.value == 0 and isinstance(op, ast.Lt):
+            return False
+    return None
+
+
+def _ordered(op: ast.cmpop, left: object, right: object) -> bool | None:
+    try:
+        match op:
+            case ast.Lt():
+                return left < right  # type: ignore[operator,no-any-return]
+            case ast.LtE():
+                return left <= right  # type: ignore[operator,no-any-return]
+            case ast.Gt():
+                return left > right  # type: ignore[operator,no-any-return]
+            case ast.GtE():
+                return left >= right  # type: ignore[operator,no-any-return]
+    except TypeError:
+        return None
+    return None
+
+
+def _names_accelerator(symbol: str) -> bool:
+    last = symbol.split(".")[-1].lower()
+    return any(word in last for word in ("gpu", "cuda", "device"))
+
+
+def _same(left: Value, right: Value) -> bool | None:
+    if isinstance(left, Union) or isinstance(right, Union):
+        outcomes = {_same(one, two) for one in options(left) for two in options(right)}
+        return outcomes.pop() if len(outcomes) == 1 else None
+    if isinstance(left, Const) and isinstance(right, Const):
+        return bool(left.value == right.value)
+    if isinstance(right, (DeviceValue, Const)) and isinstance(left, DeviceValue):
+        return _same_device(left, right)
+    if isinstance(left, Const) and isinstance(right, DeviceValue):
+        return _same_device(right, left)
+    constant, other = (left, right) if isinstance(left, Const) else (right, left)
+    if isinstance(constant, Const) and constant.value is None:
+        if isinstance(other, (Ref, Tensor, Function, ClassValue, TupleValue, Bound, Parameters, Iterable_, External)):
+            return False
+        if isinstance(other, Number) and _names_accelerator(other.symbol):
+            return False
+    if isinstance(constant, Const) and constant.value == -1 and isinstance(other, Number):
+        return False if _names_accelerator(other.symbol) else None
+    if isinstance(left, ClassValue | Function | External) and isinstance(right, ClassValue | Function | External):
+        return left == right
+    return None
+
+
+def _same_device(device: DeviceValue, other: DeviceValue | Const) -> bool | None:
+    if isinstance(other, DeviceValue):
+        if device.place.kind != other.place.kind and device.place.known and other.place.known:
+            return False
+        return None
+    if other.value is None:
+        return False
+    if not isinstance(other.value, str) or not device.place.known:
+        return None
+    if other.value == "cpu":
+        return device.place == CPU
+    if other.value.startswith("cuda"):
+        return device.place != CPU
+    return False if device.place == CPU else None
+
+
+def _assumed_equal(run: Interpreter, test: ast.Compare, left: Value, right: Value) -> bool | None:
+    """``mode == "train"`` was taken for true on this path, so ``mode == "test"`` is false."""
+    if not isinstance(right, Const):
+        return None
+    for key, value in run.now.assumptions.items():
+        if value and key.startswith(_subject(test, left) + " == ") and key != _key(run, test):
+            return False
+    return None
+
+
+def _contains(run: Interpreter, item: Value, container: Value) -> bool | None:
+    if isinstance(item, Const) and isinstance(item.value, str):
+        if item.value in _PROCESS_VARIABLES:
+            return False
+        if isinstance(container, DeviceValue):
+            if any(word in item.value for word in _CHECKS_OF_ACCELERATOR):
+                return container.place != CPU if container.place.known else None
+            return container.place == CPU if item.value == "cpu" and container.place.known else None
+        if isinstance(container, Const) and isinstance(container.value, str):
+            return item.value in container.value
+    known = _constants(run, container)
+    if known is not None and isinstance(item, Const):
+        return item.value in known
+    if isinstance(container, Ref) and isinstance(item, Const):
+        record = run.record(container)
+        if record.kind == "dict" and record.rest is None:
+            return str(item.value) in record.fields
+    return None
+
+
+def _constants(run: Interpreter, container: Value) -> list[object] | None:
+    if isinstance(container, TupleValue):
+        items = list(container.items)
+    elif isinstance(container, Ref) and run.record(container).kind in ("list", "set"):
+        record = run.record(container)
+        if record.rest is not None:
+            return None
+        items = list(record.fields.values())
+    else:
+        return None
+    return [item.value for item in items if isinstance(item, Const)] if all(isinstance(i, Const) for i in items) else None
+
+
+def _subject(test: ast.Compare, left: Value) -> str:
+    symbol = getattr(left, "symbol", "")
+    return symbol or ast.unparse(test.left)
+
+
+def _key(run: Interpreter, test: ast.expr) -> str:
+    """The name under which a condition is assumed: the same wherever the same unknown thing is asked."""
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
+        subject = _subject(test, _quietly(run, test.left))
+        return f"{subject} == {ast.unparse(test.comparators[0])}"
+    value = _quietly(run, test)
+    symbol = getattr(value, "symbol", "")
+    if symbol:
+        return str(symbol)
+    assert run.frame is not None
+    return f"{run.frame.module.path}:{ast.unparse(test)}"
+
+
+def _quietly(run: Interpreter, node: ast.expr) -> Value:
+    """The value of a name or attribute chain, without running anything."""
+    if isinstance(node, ast.Name):
+        return run.lookup(node.id) or Unknown()
+    if isinstance(node, ast.Attribute):
+        base = _quietly(run, node.value)
+        if isinstance(base, (Ref, Unknown)) and not (isinstance(base, Unknown) and not base.symbol):
+            return run.attribute(base, node.attr, node)
+    return Unknown()
+
+
+def unknown_leaves(run: Interpreter, test: ast.expr) -> list[ast.expr]:
+    """The conditions inside a test whose outcome is not known."""
+    if isinstance(test, ast.BoolOp):
+        return [leaf for part in test.values for leaf in unknown_leaves(run, part)]
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return unknown_leaves(run, test.operand)
+    return [test]
+
+
+def assume(run: Interpreter, test: ast.expr, holds: bool) -> None:
+    """Take a condition for true or false on the path from here, and narrow what it speaks of."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        assume(run, test.operand, not holds)
+        return
+    if isinstance(test, ast.BoolOp):
+        if isinstance(test.op, ast.And) is holds:  # every part has the same outcome
+            for part in test.values:
+                assume(run, part, holds)
+        return
+    key = _key(run, test)
+    negative = isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.NotEq,))
+    run.now.assumptions[key] = holds is not negative
+    _narrow(run, test, holds)
+
+
+def _narrow(run: Interpreter, test: ast.expr, holds: bool) -> None:
+    is_none = holds
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+        name, right = test.left, test.comparators[0]
+        if not (isinstance(right, ast.Constant) and right.value is None):
+            return
+        is_none = holds is isinstance(test.ops[0], ast.Is)
+    else:
+        name, is_none = test, not holds
+    if not isinstance(name, ast.Name):
+        return
+    value = run.lookup(name.id)
+    if isinstance(value, Union):
+        kept = [option for option in value.options if (option == Const(None)) is is_none]
+        if kept and (not is_none or isinstance(test, ast.Compare)):
+            run.bind(name.id, union(kept))
+
+
+def matches(subject: Value, pattern: ast.pattern) -> bool | None:
+    """Whether a ``case`` applies; ``None`` where the code does not tell."""
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
+        return True
+    if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant) and isinstance(subject, Const):
+        return bool(subject.value == pattern.value.value)
+    if isinstance(pattern, ast.MatchOr):
+        outcomes = {matches(subject, part) for part in pattern.patterns}
+        return True if True in outcomes else None if None in outcomes else False
+    return None

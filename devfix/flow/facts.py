@@ -1,0 +1,134 @@
+"""What one abstract run of a program establishes: the ground on which rules stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ast
+
+    from devfix.flow.sites import Level, Site
+    from devfix.flow.values import Birth, Ref, Value
+
+__all__ = ["Binding", "Facts", "Loading", "LoadUse", "Meeting", "Operand", "OptimizerHazard", "Source", "Transfer"]
+
+
+@dataclass(frozen=True, eq=False)
+class Operand:
+    """One side of a meeting: a tensor's origins, or the module whose weights take part."""
+
+    text: str
+    births: tuple[Birth, ...] = ()
+    module: Ref | None = None
+    sure: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """Two known places meet in one operation: ``cpu`` lies on the CPU, ``accelerator`` does not.
+
+    ``consumer`` says what the operation is (``cross_entropy``, ``model(...)``); ``opaque`` that it is a module whose
+    code devfix cannot read.
+    """
+
+    site: Site
+    consumer: str
+    cpu: tuple[Operand, ...]
+    accelerator: tuple[Operand, ...]
+    opaque: bool = False
+    latent: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Where values of one birth key come from: a loop over a loader (or ``next``), or a call of ``torch.load``."""
+
+    kind: str
+    site: Site
+    loader: Ref | None = None
+    pinned: bool | None = None
+    loader_site: Site | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Binding:
+    """A name (or attribute) that was bound to an item of a batch.
+
+    ``kind``: ``target`` of a loop, ``unpack`` of an assignment, ``assign`` from an expression of the batch, ``param``.
+    """
+
+    birth: Birth
+    name: str
+    kind: str
+    site: Site
+    value: ast.expr | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Transfer:
+    """A move of a batch item: ``x.to(device)``.  ``call`` is the expression."""
+
+    birth: Birth
+    site: Site
+    call: ast.Call
+    place: str
+
+
+@dataclass(frozen=True, eq=False)
+class LoadUse:
+    """One use of what ``torch.load`` gave: ``module``, ``optimizer``, ``tensor`` or ``object``.
+
+    ``on_accelerator``: the other side lived on the accelerator at that moment.
+    """
+
+    kind: str
+    site: Site
+    on_accelerator: bool
+
+
+@dataclass(eq=False)
+class Loading:
+    """A call of ``torch.load`` and what became of its result."""
+
+    site: Site
+    call: ast.Call
+    mapped: bool
+    round_trip: bool = False
+    uses: list[LoadUse] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class OptimizerHazard:
+    """An optimizer that was built, or got its state, before its parameters reached their final place or identity.
+
+    ``kind``: ``eager-state``, ``fused``, ``replaced``, ``state-loaded`` or ``harmless`` (identity is kept, state is
+    made at the first step).  ``late`` is the move or replacement that came after.
+    """
+
+    kind: str
+    optimizer: str
+    built: Site
+    late: Site
+    step: Site
+    loaded: Site | None = None
+
+
+@dataclass(eq=False)
+class Facts:
+    """Everything that rules may look at, in the order in which it was seen."""
+
+    path: str
+    sources: list[Source] = field(default_factory=list)
+    meetings: list[Meeting] = field(default_factory=list)
+    bindings: list[Binding] = field(default_factory=list)
+    transfers: list[Transfer] = field(default_factory=list)
+    loadings: dict[tuple[str, int, int], Loading] = field(default_factory=dict)
+    hazards: list[OptimizerHazard] = field(default_factory=list)
+    needs_cpu: dict[tuple[str, int, int], Site] = field(default_factory=dict)
+    records: dict[int, object] = field(default_factory=dict)
+    accelerated: bool = False
+    complete: bool = True
+    preferred_device: str | None = None
+    levels: dict[int, Level] = field(default_factory=dict)
+    values: dict[str, Value] = field(default_factory=dict)

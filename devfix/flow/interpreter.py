@@ -1,0 +1,198 @@
+"""The abstract interpreter: runs a program on values that know where they live.
+
+It follows the run in which one accelerator is there and chosen (``torch.cuda.is_available()`` is true): that is the
+run that fails.  Unknown conditions are followed on both sides; loops are entered twice, so that what one iteration
+leaves behind meets the next.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from devfix.flow import calls, classes, conditions, expressions, statements
+from devfix.flow.facts import Facts
+from devfix.flow.program import Module, Program
+from devfix.flow.sites import Frame, Level, Site
+from devfix.flow.state import State
+from devfix.flow.values import CPU, UNKNOWN, External, Function, Namespace, Place, Record, Ref, Unknown, Value
+
+__all__ = ["Interpreter", "OutOfBudget"]
+
+MOST_STEPS = 400_000
+DEEPEST = 40
+
+
+class OutOfBudget(Exception):
+    """The program is too large to follow to its end."""
+
+
+class Interpreter:
+    """One abstract run.  ``facts`` grows while it goes on."""
+
+    def __init__(self, program: Program, facts: Facts, most_steps: int = MOST_STEPS) -> None:
+        self.program = program
+        self.facts = facts
+        self.state: State | None = State()
+        self.frame: Frame | None = None
+        self.steps = 0
+        self.most_steps = most_steps
+        self.moment = 0
+        self.depth = 0
+        self.loop_depth = 0
+        self.separations = 0
+        self.loops: list[statements.Loop] = []
+        self.default_place: Place = CPU
+        self.saved_paths: set[str] = set()
+        self.latent = False
+        self.called: set[ast.AST] = set()
+        self._next = 0
+
+    # --- memory -----------------------------------------------------------------------------------------------
+    @property
+    def now(self) -> State:
+        """The current state; only asked for on live paths."""
+        if self.state is None:
+            raise statements.DeadPath
+        return self.state
+
+    def fresh(self) -> int:
+        """A new identity."""
+        self._next += 1
+        return self._next
+
+    def new(self, record: Record) -> Ref:
+        """Put a record on the heap."""
+        ref = Ref(self.fresh())
+        self.now.heap[ref.id] = record
+        return ref
+
+    def record(self, ref: Ref) -> Record:
+        """What a reference points at now."""
+        return self.now.heap[ref.id]
+
+    def new_env(self) -> int:
+        """A new, empty environment."""
+        key = self.fresh()
+        self.now.envs[key] = {}
+        return key
+
+    # --- position ---------------------------------------------------------------------------------------------
+    def site(self, node: ast.AST) -> Site:
+        """This moment, at ``node``."""
+        self.moment += 1
+        levels: list[Level] = []
+        frame = self.frame
+        while frame is not None:
+            if frame.stmt is not None:
+                levels.append(Level(frame, frame.stmt, self.visible(frame)))
+            frame = frame.parent
+        assert self.frame is not None
+        return Site(self.moment, self.frame.module.tree, node, tuple(reversed(levels)))
+
+    def visible(self, frame: Frame) -> dict[str, Value]:
+        """The names that a statement of this frame can use, locals last."""
+        names: dict[str, Value] = {}
+        scope = (frame.module.env, *(frame.function.scope if frame.function else ()), frame.env)
+        for env in scope:
+            names.update(self.now.envs.get(env, {}))
+        return names
+
+    def tick(self) -> None:
+        """Count one step; raises :class:`OutOfBudget` when there are too many."""
+        self.steps += 1
+        if self.steps > self.most_steps:
+            self.facts.complete = False
+            raise OutOfBudget
+
+    # --- names ------------------------------------------------------------------------------------------------
+    def lookup(self, name: str) -> Value | None:
+        """The value of a name, from the innermost scope outwards; ``None`` where nothing binds it."""
+        frame = self.frame
+        assert frame is not None
+        state = self.now
+        env = state.envs.get(frame.env)
+        if env is not None and name in env:
+            return env[name]
+        if frame.function is not None:
+            for key in reversed(frame.function.scope):
+                if name in state.envs.get(key, ()):
+                    return state.envs[key][name]
+        return state.envs.get(frame.module.env, {}).get(name)
+
+    def bind(self, name: str, value: Value) -> None:
+        """Bind a name where the current scope binds it (``global`` and ``nonlocal`` respected)."""
+        frame = self.frame
+        assert frame is not None
+        key = frame.env
+        declared = statements.declared_elsewhere(frame.node)
+        if name in declared:
+            key = frame.module.env
+            if declared[name] == "nonlocal" and frame.function is not None:
+                for scope in reversed(frame.function.scope):
+                    if name in self.now.envs.get(scope, ()):
+                        key = scope
+                        break
+        self.now.bind(key, name, value)
+
+    # --- running ----------------------------------------------------------------------------------------------
+    def evaluate(self, node: ast.expr) -> Value:
+        """The value of an expression."""
+        return expressions.evaluate(self, node)
+
+    def truth(self, node: ast.expr) -> bool | None:
+        """Whether a condition holds in the followed run; ``None`` where the code does not tell."""
+        return conditions.truth(self, node)
+
+    def execute(self, body: list[ast.stmt]) -> None:
+        """Run statements; afterwards ``state`` is ``None`` where no path leads on."""
+        statements.execute(self, body)
+
+    def call(self, function: Value, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+        """Call a value."""
+        return calls.call(self, function, args, keywords, node)
+
+    def attribute(self, value: Value, name: str, node: ast.AST) -> Value:
+        """``value.name``."""
+        return classes.attribute(self, value, name, node)
+
+    @contextmanager
+    def within(self, frame: Frame) -> Iterator[None]:
+        """Make ``frame`` the current one."""
+        outer, loops, self.frame, self.loops = self.frame, self.loops, frame, []
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+            self.frame, self.loops = outer, loops
+
+    def import_module(self, module: Module) -> Value:
+        """Run a project module's body once and give it as a value."""
+        if not module.env:
+            module.env = self.new_env()
+            self.now.bind(module.env, "__name__", UNKNOWN)
+            self.run_body(module)
+        return Namespace(module)
+
+    def run_body(self, module: Module) -> None:
+        """Run the body of a module."""
+        frame = Frame(module.env, module, parent=self.frame)
+        with self.within(frame):
+            before = self.state
+            self.execute(module.tree.tree.body)
+            if self.state is None:
+                self.state = before
+
+    def imported(self, name: str, level: int = 0) -> Value:
+        """What ``import name`` gives: a project module, or something outside the project."""
+        assert self.frame is not None
+        module = self.program.find(name, self.frame.module, level)
+        if module is not None:
+            return self.import_module(module)
+        return External(name) if not level else Unknown(f"import.{name}")
+
+    def unreached(self, function: Function) -> bool:
+        """Whether no call has run this function yet."""
+        return function.node not in self.called

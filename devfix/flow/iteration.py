@@ -1,0 +1,271 @@
+"""Loops, loaders, datasets: what iterating a value yields, and where batches come from."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from devfix.flow.facts import Source
+from devfix.flow.values import (
+    CPU,
+    UNKNOWN,
+    Birth,
+    Bound,
+    Const,
+    Iterable_,
+    Number,
+    Parameters,
+    Record,
+    Ref,
+    Tensor,
+    Text,
+    TupleValue,
+    Union,
+    Unknown,
+    Value,
+    union,
+)
+
+if TYPE_CHECKING:
+    from devfix.flow.interpreter import Interpreter
+
+__all__ = ["collate", "element", "elements", "sample", "source_key", "unpacked"]
+
+MOST_ELEMENTS = 8
+
+
+def elements(run: Interpreter, value: Value, node: ast.AST) -> list[Value] | None:
+    """The elements one by one where they are known and few, else ``None``."""
+    if isinstance(value, TupleValue) and len(value.items) <= MOST_ELEMENTS:
+        return list(value.items)
+    if isinstance(value, Ref):
+        record = run.record(value)
+        if record.rest is None and 0 < len(record.fields) <= MOST_ELEMENTS:
+            if record.kind in ("list", "set") or record.name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
+                return list(record.fields.values())
+            if record.kind == "dict":
+                return [Const(key) for key in record.fields]
+    return None
+
+
+def element(run: Interpreter, value: Value, node: ast.AST, moved: frozenset[str] = frozenset()) -> Value:
+    """One value that stands for every element.
+
+    ``moved`` names loop targets that the body sends to a device: then an iterable of unknown origin is a loader.
+    """
+    match value:
+        case Iterable_(inner):
+            return inner
+        case TupleValue(items):
+            return union(items)
+        case Union(alternatives):
+            return union(element(run, option, node, moved) for option in alternatives)
+        case Parameters(ref, named):
+            from devfix.flow.modules import first_place
+
+            parameter = Tensor(first_place(run, ref), (Birth("parameter", ref.id),))
+            return TupleValue((Text(), parameter)) if named else parameter
+        case Tensor(loose=True, births=births, place=place):
+            if births and births[0].kind == "batch" and place == CPU:
+                return _inner(value, "*")
+            return value
+        case Tensor():
+            return replace(value, births=tuple(birth for birth in value.births))
+        case Ref():
+            return _element_of_record(run, value, node, moved)
+        case Text() | Const():
+            return Text()
+    return _unknown_batch(run, node) if moved else UNKNOWN
+
+
+def _element_of_record(run: Interpreter, ref: Ref, node: ast.AST, moved: frozenset[str]) -> Value:
+    record = run.record(ref)
+    if record.kind == "loader":
+        return _batch(run, ref, node)
+    if record.kind == "dict":
+        return union(Const(key) for key in record.fields) if record.fields and record.rest is None else Text()
+    if record.kind in ("list", "set", "module"):
+        inner = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+        return union(inner) if inner else UNKNOWN
+    if record.cls is not None:
+        iterator = run.attribute(ref, "__iter__", node)
+        if isinstance(iterator, Bound):
+            result = run.call(iterator, [], {}, _bare_call(node))
+            return element(run, result, node, moved) if result != ref else _stepped(run, ref, node)
+    if record.kind in ("instance", "dataset"):
+        key = source_key(run, "batch", node)
+        return stamp(run, sample(run, ref, node), key, ())
+    return _unknown_batch(run, node) if moved else UNKNOWN
+
+
+def _stepped(run: Interpreter, ref: Ref, node: ast.AST) -> Value:
+    step = run.attribute(ref, "__next__", node)
+    return run.call(step, [], {}, _bare_call(node)) if isinstance(step, Bound) else UNKNOWN
+
+
+def _bare_call(node: ast.AST) -> ast.Call:
+    return ast.copy_location(ast.Call(ast.Name("iterated", ast.Load()), [], []), node)
+
+
+def source_key(run: Interpreter, kind: str, node: ast.AST, loader: Ref | None = None) -> int:
+    """The key of the batch that ``node`` takes from a loader: one per place in the source."""
+    assert run.frame is not None
+    stmt = run.frame.stmt or node
+    place = (run.frame.module.path, stmt.lineno, stmt.col_offset, kind)  # type: ignore[attr-defined]
+    keys: dict[tuple[object, ...], int] = run.facts.__dict__.setdefault("_keys", {})
+    if place not in keys:
+        keys[place] = len(run.facts.sources)
+        record = run.record(loader) if loader is not None else None
+        run.facts.sources.append(
+            Source(
+                kind,
+                run.site(node),
+                loader,
+                record.get("pinned") if record else None,
+                record.born if record else None,
+            )
+        )
+    return keys[place]
+
+
+def _unknown_batch(run: Interpreter, node: ast.AST) -> Value:
+    key = source_key(run, "batch", node)
+    return Tensor(CPU, (Birth("batch", key),), sure=False, loose=True)
+
+
+def _batch(run: Interpreter, ref: Ref, node: ast.AST) -> Value:
+    """What one step over a loader yields, each CPU tensor stamped with the way to it."""
+    key = source_key(run, "batch", node, ref)
+    record = run.record(ref)
+    dataset, collate_fn = record.fields.get("dataset", UNKNOWN), record.fields.get("collate_fn")
+    one = sample(run, dataset, node)
+    if collate_fn is not None and collate_fn != Const(None):
+        samples = run.new(Record("list", rest=one))
+        batch = run.call(collate_fn, [samples], {}, _bare_call(node))
+        if isinstance(batch, Unknown):
+            batch = Tensor(CPU, sure=False, loose=True)
+    else:
+        batch = collate(run, one)
+    return stamp(run, batch, key, ())
+
+
+def sample(run: Interpreter, dataset: Value, node: ast.AST) -> Value:
+    """One item of a dataset, before collation."""
+    if isinstance(dataset, Union):
+        return union(sample(run, option, node) for option in dataset.options)
+    if isinstance(dataset, Ref):
+        record = run.record(dataset)
+        if record.kind == "dataset":
+            inner = record.fields.get("dataset")
+            return sample(run, inner, node) if inner is not None else record.fields.get("sample", UNKNOWN)
+        if record.kind == "list":
+            inner_items = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+            return union(inner_items) if inner_items else UNKNOWN
+        if record.cls is not None:
+            getter = run.attribute(dataset, "__getitem__", node)
+            if isinstance(getter, Bound):
+                return run.call(getter, [Number("index")], {}, _bare_call(node))
+            iterator = run.attribute(dataset, "__iter__", node)
+            if isinstance(iterator, Bound):
+                result = run.call(iterator, [], {}, _bare_call(node))
+                return result.element if isinstance(result, Iterable_) else UNKNOWN
+    if isinstance(dataset, Tensor):
+        return replace(dataset, births=())
+    if isinstance(dataset, Iterable_):
+        return dataset.element
+    return UNKNOWN
+
+
+def collate(run: Interpreter, value: Value, depth: int = 0) -> Value:
+    """PyTorch's default collation: numbers and arrays become CPU tensors, strings stay, containers are kept.
+
+    https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.default_collate
+    """
+    if depth > 4:
+        return UNKNOWN
+    match value:
+        case Tensor():
+            return replace(value, births=(), scalar=False)
+        case Number():
+            return Tensor(CPU)
+        case Const(constant):
+            return Iterable_(Text()) if isinstance(constant, str) else Tensor(CPU) if constant is not None else value
+        case Text():
+            return Iterable_(Text())
+        case TupleValue(items):
+            return TupleValue(tuple(collate(run, item, depth + 1) for item in items))
+        case Union(alternatives):
+            return union(collate(run, option, depth + 1) for option in alternatives)
+        case Ref():
+            record = run.record(value)
+            if record.kind in ("dict", "list"):
+                fields = {key: collate(run, item, depth + 1) for key, item in record.fields.items()}
+                rest = None if record.rest is None else collate(run, record.rest, depth + 1)
+                return run.new(replace(record, fields=fields, rest=rest))
+            if record.kind == "instance" and record.get("array"):
+                return Tensor(CPU)
+    return Tensor(CPU, sure=False, loose=True)
+
+
+def stamp(run: Interpreter, value: Value, key: int, item: tuple[str, ...]) -> Value:
+    """Give every CPU tensor in a batch its origin."""
+    match value:
+        case Tensor(place=place) if place == CPU:
+            return replace(value, births=(Birth("batch", key, item),))
+        case TupleValue(items):
+            return TupleValue(tuple(stamp(run, part, key, (*item, str(i))) for i, part in enumerate(items)))
+        case Union(alternatives):
+            return union(stamp(run, option, key, item) for option in alternatives)
+        case Unknown() if not item:
+            return Tensor(CPU, (Birth("batch", key, item),), sure=False, loose=True)
+        case Unknown():
+            return Tensor(CPU, (Birth("batch", key, item),), sure=False, loose=True)
+        case Ref():
+            record = run.record(value)
+            if record.kind in ("dict", "list") or (record.kind == "instance" and record.cls is not None):
+                fields = {name: stamp(run, part, key, (*item, name)) for name, part in record.fields.items()}
+                rest = None if record.rest is None else stamp(run, record.rest, key, (*item, "*"))
+                info = (*(pair for pair in record.info if pair[0] != "batch"), ("batch", (key, item)))
+                return run.new(replace(record, fields=fields, rest=rest, info=info))
+    return value
+
+
+def _inner(value: Tensor, name: str) -> Tensor:
+    births = tuple(Birth(birth.kind, birth.key, (*birth.item, name)) for birth in value.births)
+    return replace(value, births=births)
+
+
+def unpacked(run: Interpreter, value: Value, count: int) -> list[Value]:
+    """A value unpacked into ``count`` targets."""
+    match value:
+        case TupleValue(items) if len(items) == count:
+            return list(items)
+        case TupleValue(items):
+            return [union(items)] * count if len(items) > count else [UNKNOWN] * count
+        case Tensor(loose=True, place=place, births=births):
+            if place == CPU and births:
+                return [_inner(value, str(i)) for i in range(count)]
+            return [value] * count
+        case Tensor():
+            return [value] * count
+        case Iterable_(inner):
+            return [inner] * count
+        case Parameters():
+            return [element(run, value, ast.Constant(None))] * count
+        case Ref():
+            record = run.record(value)
+            if record.kind in ("list", "module", "instance", "dict"):
+                items = list(record.fields.values())
+                if record.kind == "dict":
+                    return [Const(key) for key in record.fields] if len(items) == count else [Text()] * count
+                if len(items) == count and record.rest is None:
+                    return items
+                if record.rest is not None:
+                    return [record.fields.get(str(i), record.rest) for i in range(count)]
+            if record.kind == "dataset":
+                return [value] * count
+    return [UNKNOWN] * count
+
+
+__all__ += ["stamp"]

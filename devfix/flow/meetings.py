@@ -1,0 +1,140 @@
+"""Operations in which values must live together: where two known places meet, and where the result lives."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from devfix.flow.facts import Meeting, Operand
+from devfix.flow.values import (
+    ACCELERATOR,
+    ANYWHERE,
+    CPU,
+    Birth,
+    Iterable_,
+    Place,
+    Ref,
+    Tensor,
+    TupleValue,
+    Union,
+    Value,
+    options,
+)
+
+if TYPE_CHECKING:
+    from devfix.flow.interpreter import Interpreter
+
+__all__ = ["Side", "meet", "tensors_in", "weights_side"]
+
+
+class Side:
+    """One operand: its alternatives, each with its place and what a rule needs to know of it."""
+
+    def __init__(self, alternatives: Sequence[tuple[Place, Operand]], scalar: bool = False) -> None:
+        self.alternatives = tuple(alternatives)
+        self.scalar = scalar
+
+    @property
+    def places(self) -> set[Place]:
+        """The places of all alternatives."""
+        return {place for place, _ in self.alternatives}
+
+
+def tensor_side(value: Tensor | Union, text: str) -> Side:
+    """A tensor operand."""
+    tensors = [option for option in options(value)]
+    pairs = [
+        (option.place, Operand(text, option.births, sure=option.sure))
+        if isinstance(option, Tensor)
+        else (ANYWHERE, Operand(text))
+        for option in tensors
+    ]
+    return Side(pairs, scalar=all(isinstance(option, Tensor) and option.scalar for option in tensors))
+
+
+def weights_side(run: Interpreter, ref: Ref, text: str) -> Side:
+    """A module's own weights as an operand."""
+    return Side([(place, Operand(text, module=ref)) for place in sorted(run.record(ref).places, key=lambda p: p.kind)])
+
+
+def tensors_in(run: Interpreter, value: Value, text: str, depth: int = 0) -> list[Side]:
+    """Every tensor in a value: the value itself, or what tuples, lists and dictionaries hold."""
+    if isinstance(value, Tensor):
+        return [tensor_side(value, text)]
+    if isinstance(value, Union):
+        if any(isinstance(option, Tensor) for option in value.options):
+            return [tensor_side(value, text)]
+        return []
+    if depth > 3:
+        return []
+    if isinstance(value, TupleValue):
+        return [side for item in value.items for side in tensors_in(run, item, text, depth + 1)]
+    if isinstance(value, Iterable_):
+        return tensors_in(run, value.element, text, depth + 1)
+    if isinstance(value, Ref):
+        record = run.record(value)
+        if record.kind in ("list", "dict", "set", "batch"):
+            held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+            return [side for item in held for side in tensors_in(run, item, text, depth + 1)]
+    return []
+
+
+def meet(
+    run: Interpreter,
+    node: ast.AST,
+    consumer: str,
+    sides: Sequence[Side],
+    opaque: bool = False,
+    scalars_are_free: bool = False,
+) -> tuple[Place, tuple[Birth, ...]]:
+    """Bring operands together: note a meeting of two places, and give the result's place and origins.
+
+    A meeting is established when some alternative of one operand differs from *every* alternative of another: then a
+    path exists on which they differ, whatever decides the alternatives.
+    """
+    cpu: list[Operand] = []
+    accelerator: list[Operand] = []
+    for one in sides:
+        for place, operand in one.alternatives:
+            if not place.known:
+                continue
+            for other in sides:
+                if other is one or not other.alternatives:
+                    continue
+                if scalars_are_free and (one.scalar and place == CPU or other.scalar and CPU in other.places):
+                    continue
+                if all(place.differs(theirs) for theirs in other.places):
+                    (cpu if place == CPU else accelerator).append(operand)
+                    for theirs, partner in other.alternatives:
+                        (cpu if theirs == CPU else accelerator).append(partner)
+    if cpu and accelerator:
+        site = run.site(node)
+        run.facts.meetings.append(
+            Meeting(site, consumer, _distinct(cpu), _distinct(accelerator), opaque, latent=run.latent)
+        )
+        for operand in (*cpu, *accelerator):
+            if operand.module is not None:
+                run.facts.records[operand.module.id] = run.record(operand.module)
+    return _result(sides)
+
+
+def _distinct(operands: list[Operand]) -> tuple[Operand, ...]:
+    seen: dict[tuple[object, ...], Operand] = {}
+    for operand in operands:
+        seen.setdefault((operand.text, operand.births, operand.module), operand)
+    return tuple(seen.values())
+
+
+def _result(sides: Sequence[Side]) -> tuple[Place, tuple[Birth, ...]]:
+    dimensioned = [side for side in sides if not side.scalar] or list(sides)
+    places = {place for side in dimensioned for place in side.places}
+    if ACCELERATOR in places and (len(places) == 1 or any(side.places == {ACCELERATOR} for side in dimensioned)):
+        return ACCELERATOR, ()
+    if places == {CPU}:
+        births: dict[Birth, None] = {}
+        for side in dimensioned:
+            for _, operand in side.alternatives:
+                births.update(dict.fromkeys(operand.births))
+        return CPU, tuple(births)[:4]
+    return ANYWHERE, ()

@@ -1,0 +1,386 @@
+"""Methods of values that devfix models: tensors, modules, containers, optimizers, devices."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from devfix.flow import classes, commandline, containers, library, modules, optimizers
+from devfix.flow.facts import Transfer
+from devfix.flow.knowledge import TENSOR_METHODS
+from devfix.flow.meetings import meet, tensor_side, tensors_in
+from devfix.flow.places import place_of, transfer_places
+from devfix.flow.values import (
+    ACCELERATOR,
+    ANYWHERE,
+    CPU,
+    NONE,
+    UNKNOWN,
+    Birth,
+    Bound,
+    ClassValue,
+    Const,
+    DeviceValue,
+    Function,
+    Iterable_,
+    Number,
+    Parameters,
+    Place,
+    Record,
+    Ref,
+    Super,
+    Tensor,
+    Text,
+    TupleValue,
+    Union,
+    Unknown,
+    Value,
+    options,
+    union,
+)
+
+if TYPE_CHECKING:
+    from devfix.flow.interpreter import Interpreter
+
+__all__ = ["call_method", "call_parallel"]
+
+Keywords = dict[str, Value]
+
+_MOVES = {"cuda": ACCELERATOR, "cpu": CPU, "xpu": ACCELERATOR, "npu": ACCELERATOR, "mps": ACCELERATOR, "hpu": ACCELERATOR}
+_PROOFS_OF_MODULE = frozenset(
+    "parameters named_parameters train eval state_dict load_state_dict zero_grad requires_grad_ children modules "
+    "named_modules forward buffers".split()
+)
+
+
+def call_method(
+    run: Interpreter, receiver: Value, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
+    """Call ``receiver.name(...)``."""
+    match receiver:
+        case Tensor():
+            return _tensor(run, receiver, name, args, keywords, node)
+        case Ref():
+            return _object(run, receiver, name, args, keywords, node)
+        case Super(_, inner):
+            return _super(run, receiver, name, args, keywords, node)
+        case DeviceValue():
+            return _device(receiver, name, args)
+        case Const() | Text():
+            return containers.text_method(receiver, name, args)
+        case TupleValue():
+            return Number() if name in ("index", "count") else UNKNOWN
+        case Iterable_(inner):
+            return receiver if name == "__iter__" else inner
+        case ClassValue():
+            return _class(run, receiver, name, args, keywords, node)
+    from devfix.flow.calls import escape
+
+    escape(run, [*args, *keywords.values()])
+    return UNKNOWN
+
+
+# --- tensors ----------------------------------------------------------------------------------------------------
+def _tensor(
+    run: Interpreter, tensor: Tensor, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
+    if name == "to":
+        return _transfer(run, tensor, transfer_places(run, args, keywords), node)
+    if name in _MOVES:
+        return _transfer(run, tensor, [_MOVES[name]], node)
+    if name == "type_as" and args:
+        return _transfer(run, tensor, [place_of(run, args[0])], node)
+    if name in ("backward", "zero_", "fill_", "retain_grad", "register_hook"):
+        return tensor if name.endswith("_") else NONE
+    if tensor.loose:
+        held = containers.loose_method(run, tensor, name, args, node)
+        if held is not None:
+            return held
+    kind = TENSOR_METHODS.get(name, "keeps")
+    if kind == "number":
+        return Number()
+    if kind == "needs-cpu":
+        if tensor.place == ACCELERATOR:
+            site = run.site(node)
+            run.facts.needs_cpu.setdefault(site.key, site)
+        return UNKNOWN
+    if kind == "several":
+        return replace(tensor, loose=True)
+    if kind in ("mixes", "pointwise"):
+        assert isinstance(node.func, ast.Attribute)
+        sides = [tensor_side(tensor, ast.unparse(node.func.value))]
+        for value, text in zip([*args, *keywords.values()], [ast.unparse(argument) for argument in node.args] + ["…"] * 9):
+            sides.extend(tensors_in(run, value, text))
+        place, births = meet(run, node, f".{name}()", sides, scalars_are_free=kind == "pointwise")
+        return Tensor(place, births)
+    if name.startswith("new_"):
+        return Tensor(tensor.place)
+    return replace(tensor, scalar=tensor.scalar and name != "unsqueeze")
+
+
+def _transfer(run: Interpreter, tensor: Tensor, places: list[Place | None], node: ast.Call) -> Value:
+    results: list[Value] = []
+    for place in places:
+        if place is None:
+            results.append(tensor)
+            continue
+        run.facts.accelerated |= place == ACCELERATOR
+        for birth in tensor.births:
+            if birth.kind in ("batch", "made") and tensor.place == CPU:
+                run.facts.transfers.append(Transfer(birth, run.site(node), node, place.kind))
+            if birth.kind == "load":
+                library.note_load_use(run, tensor, "moved", node, place == ACCELERATOR)
+        if place == tensor.place:
+            results.append(tensor)
+        elif place == CPU:
+            results.append(replace(tensor, place=CPU, births=(Birth("moved"),)))
+        else:
+            results.append(replace(tensor, place=place, births=(), sure=tensor.sure))
+    return union(results)
+
+
+# --- objects ----------------------------------------------------------------------------------------------------
+def _object(
+    run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
+    record = run.record(ref)
+    if record.kind == "opaque":
+        if name in ("to", *_MOVES):
+            return _move_opaque(run, ref, name, args, keywords, node)
+        if name in _PROOFS_OF_MODULE:
+            modules.promote(run, ref)
+            record = run.record(ref)
+        else:
+            from devfix.flow.calls import escape
+
+            escape(run, [*args, *keywords.values()])
+            return library.unknown_result(run, f"{record.name}.{name}", args, node)
+    if record.kind == "module":
+        return _module(run, ref, name, args, keywords, node)
+    if record.kind == "optimizer":
+        for value in args:
+            _note_loaded(run, value, "optimizer", node, optimizer=ref)
+        return optimizers.method(run, ref, name, args, node) or UNKNOWN
+    if record.kind == "scaler":
+        return _scaler(run, name, args, node)
+    if record.kind == "scheduler":
+        for value in args:
+            _note_loaded(run, value, "state", node)
+        return UNKNOWN
+    if record.kind == "parser":
+        return _parser(run, ref, name, args, keywords)
+    if record.kind == "loader":
+        return ref if name == "__iter__" else UNKNOWN
+    return containers.container_method(run, ref, name, args, keywords, node)
+
+
+def _move_opaque(
+    run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
+    places = [_MOVES[name]] if name in _MOVES else transfer_places(run, args, keywords)
+    known = frozenset(place for place in places if place is not None)
+    if known:
+        run.facts.accelerated |= ACCELERATOR in known
+        run.now.update(ref, places=known, moved=run.site(node))
+    return ref
+
+
+def _parser(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords) -> Value:
+    if name == "add_argument":
+        commandline.add_argument(run, ref, args, keywords)
+        return UNKNOWN
+    if name == "set_defaults":
+        commandline.set_defaults(run, ref, keywords)
+        return NONE
+    if name in ("parse_args", "parse_intermixed_args"):
+        return commandline.parse(run, ref)
+    if name == "parse_known_args":
+        return TupleValue((commandline.parse(run, ref), UNKNOWN))
+    if name in ("add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"):
+        return ref
+    return UNKNOWN
+
+
+def _scaler(run: Interpreter, name: str, args: list[Value], node: ast.Call) -> Value:
+    if name == "step" and args:
+        for option in options(args[0]):
+            if isinstance(option, Ref):
+                call_method(run, option, "step", [], {}, node)
+    if name == "load_state_dict" and args:
+        _note_loaded(run, args[0], "state", node)
+    return args[0] if name == "scale" and args else NONE
+
+
+def _note_loaded(run: Interpreter, value: Value, kind: str, node: ast.AST, optimizer: Ref | None = None) -> None:
+    for option in options(value):
+        if isinstance(option, Tensor) and option.births and option.births[0].kind == "load":
+            on_accelerator = False
+            if optimizer is not None:
+                held = run.record(optimizer).get("held", frozenset())
+                on_accelerator = any(ACCELERATOR in run.now.heap[key].places for key in held if key in run.now.heap)
+            library.note_load_use(run, option, kind, node, on_accelerator)
+
+
+# --- modules ----------------------------------------------------------------------------------------------------
+def _module(
+    run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
+    record = run.record(ref)
+    if name == "to" or name in _MOVES or name == "to_empty":
+        places = [_MOVES[name]] if name in _MOVES else transfer_places(run, args, keywords)
+        known = [place for place in places if place is not None]
+        for place in known:
+            modules.move(run, ref, place, node)
+        if len(known) > 1:
+            for _, part in modules.parts(run, ref):
+                run.now.update(part, places=frozenset(known))
+        return ref
+    if name == "requires_grad_":
+        if args and args[0] == Const(False):
+            for _, part in modules.parts(run, ref):
+                info = run.record(part).info
+                run.now.update(part, info=(*(pair for pair in info if pair[0] != "frozen"), ("frozen", True)))
+        return ref
+    if name in ("parameters", "named_parameters", "buffers", "named_buffers"):
+        return Parameters(ref, named=name.startswith("named"))
+    if name in ("children", "modules", "named_children", "named_modules"):
+        inner = _submodules(run, ref, deep="modules" in name)
+        return Iterable_(TupleValue((Text(), inner)) if name.startswith("named") else inner)
+    if name == "load_state_dict":
+        on_accelerator = any(ACCELERATOR in run.record(part).places for _, part in modules.parts(run, ref))
+        for value in args:
+            for option in options(value):
+                if isinstance(option, Tensor) and option.births and option.births[0].kind == "load":
+                    library.note_load_use(run, option, "module", node, on_accelerator)
+        return UNKNOWN
+    if name in ("register_buffer", "register_parameter") and args:
+        value = args[1] if len(args) > 1 else keywords.get("tensor", UNKNOWN)
+        _register(run, ref, args[0], value, "buffer" if name == "register_buffer" else "parameter")
+        return NONE
+    if name in ("add_module", "register_module") and len(args) == 2:
+        key = str(args[0].value) if isinstance(args[0], Const) else None
+        modules.attach(run, ref, key, args[1], node, weak=key is None)
+        return NONE
+    if name in ("append", "extend", "insert") and args:
+        return _grow(run, ref, name, args, node)
+    if name in ("forward", "__call__"):
+        return run.call(ref, args, keywords, node)
+    if name in ("reset_classifier", "reset_head"):
+        head = modules.make(run, f"{record.name}.{name}", node)
+        modules.attach(run, ref, "head", head, node)
+        return NONE
+    if name == "get_submodule" and args and isinstance(args[0], Const):
+        value: Value = ref
+        for part_name in str(args[0].value).split("."):
+            value = run.attribute(value, part_name, node)
+        return value
+    if name in ("keys", "values", "items", "pop", "update"):
+        return containers.container_method(run, ref, name, args, keywords, node)
+    if name in ("state_dict",):
+        return Unknown("state_dict")
+    return ref if name not in ("get_classifier",) else modules.child(run, ref, "head")
+
+
+def _submodules(run: Interpreter, ref: Ref, deep: bool) -> Value:
+    found = [part for path, part in modules.parts(run, ref) if path and (deep or "." not in path)]
+    if modules.is_opaque(run.record(ref)):
+        found.append(modules.child(run, ref, "*children"))
+    return union(found) if found else UNKNOWN
+
+
+def _register(run: Interpreter, ref: Ref, key: Value, value: Value, kind: str) -> None:
+    if isinstance(key, Const) and isinstance(value, Tensor):
+        place = run.default_place if value.place == CPU else value.place
+        run.now.put(ref, str(key.value), Tensor(place, (Birth(kind, ref.id),)))
+    elif isinstance(key, Const):
+        run.now.put(ref, str(key.value), value)
+
+
+def _grow(run: Interpreter, ref: Ref, name: str, args: list[Value], node: ast.Call) -> Value:
+    added = args[-1]
+    items = [added]
+    if name == "extend":
+        from devfix.flow import iteration
+
+        known = iteration.elements(run, added, node)
+        items = known if known is not None else [iteration.element(run, added, node)]
+    for item in items:
+        record = run.record(ref)
+        counted = run.loop_depth == 0 and record.rest is None
+        modules.attach(run, ref, str(len(record.fields)) if counted else None, item, node, weak=not counted)
+    return ref
+
+
+def call_parallel(
+    run: Interpreter, ref: Ref, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
+    """``DataParallel`` and ``DistributedDataParallel`` bring the inputs to the device themselves."""
+    inner = run.record(ref).fields.get("module", UNKNOWN)
+    return run.call(inner, [_delivered(value) for value in args], {k: _delivered(v) for k, v in keywords.items()}, node)
+
+
+def _delivered(value: Value) -> Value:
+    if isinstance(value, Tensor):
+        return replace(value, place=ACCELERATOR, births=())
+    if isinstance(value, TupleValue):
+        return TupleValue(tuple(_delivered(item) for item in value.items))
+    if isinstance(value, Union):
+        return union(_delivered(option) for option in value.options)
+    return value
+
+
+# --- classes, super(), devices ------------------------------------------------------------------------------------
+def _super(
+    run: Interpreter, value: Super, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
+    receiver = value.receiver
+    if not isinstance(receiver, Ref):
+        return UNKNOWN
+    record = run.record(receiver)
+    if name == "__init__":
+        names = classes.externals(value.owner)
+        if record.kind == "module" and names and names[0] not in ("torch.nn.Module", "?"):
+            library.fill_module(run, receiver, names[0], args, keywords, node)
+        elif record.kind == "instance" and "torch.utils.data.DataLoader" in names:
+            library.make_loader(run, args, keywords, node, into=receiver)
+        return NONE
+    if record.kind == "module":
+        if name in ("forward", "__call__"):
+            if record.name == "torch.nn.Sequential":
+                from devfix.flow.calls import _call_sequence
+
+                return _call_sequence(run, receiver, args, node)
+            return modules.call_leaf(run, receiver, args, keywords, node)
+        return _module(run, receiver, name, args, keywords, node)
+    return _object(run, receiver, name, args, keywords, node)
+
+
+def _class(
+    run: Interpreter, cls: ClassValue, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
+    """A class method that a library base brings: ``Net.from_pretrained(...)``."""
+    if name == "__init__" and args and isinstance(args[0], Ref):
+        found = classes.member(run, cls, "__init__")
+        return run.call(Bound(found, args[0]), args[1:], keywords, node) if isinstance(found, Function) else NONE
+    if classes.is_module_class(run, cls) and name.startswith(("from_", "load_from_")):
+        place = ANYWHERE if "device_map" in keywords else run.default_place
+        names = classes.externals(cls)
+        return run.new(
+            Record(
+                "module", names[0] if names else "", cls, places=frozenset({place}), weights=True, born=run.site(node)
+            )
+        )
+    return UNKNOWN
+
+
+def _device(device: DeviceValue, name: str, args: list[Value]) -> Value:
+    if name == "startswith" and args and isinstance(args[0], Const):
+        if device.place.known and isinstance(args[0].value, str):
+            return Const((device.place == CPU) == args[0].value.startswith("cpu"))
+        return UNKNOWN
+    if name in ("lower", "strip", "format", "__str__", "replace"):
+        return device
+    return UNKNOWN
+
+

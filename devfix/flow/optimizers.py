@@ -1,0 +1,177 @@
+"""Optimizers: what they hold, and what happens to it between their construction and their first step."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from devfix.flow.facts import OptimizerHazard
+from devfix.flow.values import (
+    ACCELERATOR,
+    CPU,
+    Const,
+    Iterable_,
+    Parameters,
+    Place,
+    Record,
+    Ref,
+    Tensor,
+    TupleValue,
+    Union,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from devfix.flow.interpreter import Interpreter
+    from devfix.flow.sites import Site
+
+__all__ = ["build", "load_state", "note_attach", "note_move", "step"]
+
+
+def build(
+    run: Interpreter, name: str, eager: bool, args: list[Value], keywords: dict[str, Value], node: ast.Call
+) -> Ref:
+    """An optimizer over the modules whose parameters it is given."""
+    from devfix.flow import modules
+
+    held: dict[int, None] = {}
+    source = args[0] if args else keywords.get("params")
+    roots = held_modules(run, source)
+    for root in roots:
+        for _, part in modules.parts(run, root):
+            held[part.id] = None
+    on_cpu = frozenset(key for key in held if run.now.heap[key].places == frozenset({CPU}))
+    flags = [flag for flag in ("fused", "capturable") if _may_be_true(keywords.get(flag))]
+    stateless = name.endswith("SGD") and not _may_be_true(keywords.get("momentum"))
+    info = (
+        ("held", frozenset(held)),
+        ("roots", tuple(root.id for root in roots)),
+        ("cpu", on_cpu),
+        ("eager", eager),
+        ("flags", tuple(flags)),
+        ("stateless", stateless),
+        ("filtered", frozenset()),
+    )
+    return run.new(Record("optimizer", name, born=run.site(node), info=info))
+
+
+def _may_be_true(value: Value | None) -> bool:
+    return value is not None and not (isinstance(value, Const) and not value.value)
+
+
+def held_modules(run: Interpreter, value: Value | None, depth: int = 0) -> list[Ref]:
+    """The modules whose parameters a value holds."""
+    if value is None or depth > 5:
+        return []
+    match value:
+        case Parameters(ref):
+            return [ref]
+        case Tensor(births=births):
+            return [Ref(birth.key) for birth in births if birth.kind == "parameter" and birth.key]
+        case TupleValue(items) | Union(items):
+            return [ref for item in items for ref in held_modules(run, item, depth + 1)]
+        case Iterable_(element):
+            return held_modules(run, element, depth + 1)
+        case Ref() if run.record(value).kind in ("list", "dict", "set"):
+            record = run.record(value)
+            items = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+            return [ref for item in items for ref in held_modules(run, item, depth + 1)]
+    return []
+
+
+def add_group(run: Interpreter, ref: Ref, value: Value) -> None:
+    """``optimizer.add_param_group``: what is added is held from now on."""
+    from devfix.flow import modules
+
+    record = run.record(ref)
+    added = {part.id for root in held_modules(run, value) for _, part in modules.parts(run, root)}
+    _update(run, ref, held=record.get("held", frozenset()) | added)
+
+
+def _update(run: Interpreter, ref: Ref, **changes: object) -> None:
+    record = run.record(ref)
+    info = dict(record.info) | changes
+    run.now.update(ref, info=tuple(info.items()))
+
+
+def _optimizers(run: Interpreter) -> list[tuple[Ref, Record]]:
+    return [(Ref(key), record) for key, record in run.now.heap.items() if record.kind == "optimizer"]
+
+
+def note_move(run: Interpreter, moved: list[Ref], place: Place, site: Site) -> None:
+    """Parameters that some optimizer was built with on the CPU go to the accelerator now."""
+    if place != ACCELERATOR:
+        return
+    ids = {part.id for part in moved if run.record(part).places == frozenset({CPU})}
+    for ref, record in _optimizers(run):
+        if record.get("cpu", frozenset()) & ids and record.get("late") is None:
+            _update(run, ref, late=site)
+
+
+def note_attach(run: Interpreter, parent: Ref, part: Ref, site: Site) -> None:
+    """A part of a module that some optimizer holds is replaced or added now."""
+    from devfix.flow import modules
+
+    new = {inner.id for _, inner in modules.parts(run, part) if run.record(inner).weights}
+    if not new:
+        return
+    for ref, record in _optimizers(run):
+        held = record.get("held", frozenset())
+        if parent.id in held and not new & held:
+            _update(run, ref, missing=record.get("missing", frozenset()) | new, replaced=site)
+
+
+def load_state(run: Interpreter, ref: Ref, node: ast.AST) -> None:
+    """``optimizer.load_state_dict``: state goes to where the parameters are at this moment."""
+    record = run.record(ref)
+    if record.get("late") is None and not record.get("stateless"):
+        _update(run, ref, loaded=run.site(node))
+
+
+def step(run: Interpreter, ref: Ref, node: ast.AST) -> None:
+    """``optimizer.step()``: whatever went wrong before shows now."""
+    record = run.record(ref)
+    late, loaded, replaced = record.get("late"), record.get("loaded"), record.get("replaced")
+    site = run.site(node)
+    kinds: list[tuple[str, Site]] = []
+    if late is not None:
+        if record.get("eager"):
+            kinds.append(("eager-state", late))
+        elif loaded is not None:
+            kinds.append(("state-loaded", late))
+        elif record.get("flags"):
+            kinds.append(("fused", late))
+        else:
+            kinds.append(("harmless", late))
+    if replaced is not None and _still_missing(run, record):
+        kinds.append(("replaced", replaced))
+    for kind, cause in kinds:
+        assert record.born is not None
+        run.facts.hazards.append(OptimizerHazard(kind, record.name, record.born, cause, site, loaded))
+
+
+def _still_missing(run: Interpreter, record: Record) -> bool:
+    """Whether new parts are in use, trainable, and in no optimizer."""
+    from devfix.flow import modules
+
+    held = {key for _, other in _optimizers(run) for key in other.get("held", frozenset())}
+    roots = [Ref(key) for key in record.get("roots", ())]
+    reachable = {part.id for root in roots for _, part in modules.parts(run, root)}
+    return any(
+        key in reachable and key not in held and not run.now.heap[key].get("frozen", False)
+        for key in record.get("missing", frozenset())
+    )
+
+
+def method(run: Interpreter, ref: Ref, name: str, args: list[Value], node: ast.Call) -> Value | None:
+    """A method of an optimizer; ``None`` where it has no effect that matters."""
+    if name == "step":
+        step(run, ref, node)
+    elif name == "load_state_dict":
+        load_state(run, ref, node)
+    elif name == "add_param_group" and args:
+        add_group(run, ref, args[0])
+    return None
+
+
+__all__ += ["add_group", "held_modules", "method"]

@@ -1,0 +1,87 @@
+"""Device arguments: where ``.to(...)``, ``device=`` and ``map_location=`` send a value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from devfix.flow.values import (
+    ACCELERATOR,
+    ANYWHERE,
+    Const,
+    DeviceValue,
+    DType,
+    External,
+    Number,
+    Place,
+    Ref,
+    Tensor,
+    Text,
+    Union,
+    Unknown,
+    Value,
+    options,
+)
+
+if TYPE_CHECKING:
+    from devfix.flow.interpreter import Interpreter
+
+__all__ = ["device_argument", "place_of", "transfer_places"]
+
+_DEVICE_WORDS = ("device", "dev", "gpu", "cuda", "rank")
+_DTYPE_WORDS = ("dtype", "precision", "weight_dtype", "float", "half")
+
+
+def place_of(run: Interpreter, value: Value) -> Place | None:
+    """The place that a device-like value names; ``None`` for what is no device (a dtype)."""
+    from devfix.flow.expressions import device_named
+
+    match value:
+        case DeviceValue(place) | Tensor(place):
+            return place
+        case DType():
+            return None
+        case Const(constant):
+            if isinstance(constant, str):
+                return device_named(constant) or ANYWHERE
+            return ACCELERATOR if isinstance(constant, int) and not isinstance(constant, bool) else ANYWHERE
+        case Number():
+            return ACCELERATOR
+        case Text(symbol) | Unknown(symbol):
+            return _place_by_name(symbol)
+        case External(name):
+            return None if name.split(".")[-1].startswith(("float", "half", "bfloat", "int", "long")) else ANYWHERE
+        case Ref():
+            record = run.record(value)
+            return next(iter(record.places)) if len(record.places) == 1 else ANYWHERE
+    return ANYWHERE
+
+
+def _place_by_name(symbol: str) -> Place | None:
+    last = symbol.split(".")[-1].split("#")[0].lower()
+    if any(word in last for word in _DTYPE_WORDS):
+        return None
+    return ACCELERATOR if any(word in last for word in _DEVICE_WORDS) else ANYWHERE
+
+
+def transfer_places(run: Interpreter, args: list[Value], keywords: dict[str, Value]) -> list[Place | None]:
+    """The alternatives for ``.to(*args, **keywords)``; ``None`` stands for "stays where it is"."""
+    value = keywords.get("device")
+    if value is None and args:
+        value = args[0]
+    if value is None or value == Const(None):
+        return [None]
+    found: dict[Place | None, None] = {}
+    for option in options(value):
+        found[place_of(run, option)] = None
+    return list(found)
+
+
+def device_argument(run: Interpreter, keywords: dict[str, Value]) -> Place | None:
+    """The place that ``device=`` names; ``None`` where there is no such argument."""
+    value = keywords.get("device")
+    if value is None or value == Const(None):
+        return ANYWHERE if "**" in keywords and value is None else None
+    if isinstance(value, Union):
+        places = {place_of(run, option) for option in value.options if option != Const(None)}
+        return places.pop() if len(places) == 1 else ANYWHERE
+    return place_of(run, value)

@@ -1,0 +1,341 @@
+"""Statements: assignment, branches, loops, definitions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from devfix.flow import assign, classes, conditions, iteration
+from devfix.flow.state import State
+from devfix.flow.values import CPU, NONE, UNKNOWN, DeviceValue, Iterable_, Tensor, Unknown, Value, options, union
+
+if TYPE_CHECKING:
+    from devfix.flow.interpreter import Interpreter
+
+__all__ = ["DeadPath", "Loop", "declared_elsewhere", "execute"]
+
+MOST_SEPARATIONS = 24
+
+
+class DeadPath(Exception):
+    """An expression ended the path (``sys.exit()``)."""
+
+
+@dataclass(eq=False)
+class Loop:
+    """States that leave a loop's body early."""
+
+    breaks: list[State] = field(default_factory=list)
+    continues: list[State] = field(default_factory=list)
+
+
+@lru_cache(maxsize=4096)
+def declared_elsewhere(function: ast.AST) -> dict[str, str]:
+    """Names that a function declares ``global`` or ``nonlocal``."""
+    names: dict[str, str] = {}
+    body = getattr(function, "body", [])
+    stack = list(body) if isinstance(body, list) and not isinstance(function, ast.Module) else []
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            names.update(dict.fromkeys(node.names, type(node).__name__.lower()))
+        stack.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, (ast.stmt, ast.excepthandler)))
+    return names
+
+
+def execute(run: Interpreter, body: list[ast.stmt]) -> None:
+    """Run a block."""
+    for index, stmt in enumerate(body):
+        if run.state is None:
+            return
+        run.tick()
+        assert run.frame is not None
+        run.frame.stmt = stmt
+        try:
+            if isinstance(stmt, ast.If):
+                if _branch(run, stmt, body[index + 1 :]):
+                    return
+            else:
+                handler = _HANDLERS.get(type(stmt))
+                if handler is not None:
+                    handler(run, stmt)
+        except DeadPath:
+            run.state = None
+
+
+def _branch(run: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
+    """Run an ``if``; true where the rest of the block was run on each side apart."""
+    assert run.frame is not None
+    truth = run.truth(stmt.test)
+    if truth is not None:
+        execute(run, stmt.body if truth else stmt.orelse)
+        return False
+    repeated = run.frame.module.tree.repeated_conditions
+    leaves = {ast.unparse(leaf) for leaf in conditions.unknown_leaves(run, stmt.test)}
+    apart = bool(leaves & repeated) and run.separations < MOST_SEPARATIONS
+    start, ends = run.now, []
+    run.separations += apart
+    for holds, block in ((True, stmt.body), (False, stmt.orelse)):
+        run.state = start.fork()
+        run.frame.stmt = stmt
+        conditions.assume(run, stmt.test, holds)
+        execute(run, block)
+        if apart and run.state is not None:
+            execute(run, rest)
+        if run.state is not None:
+            ends.append(run.state)
+    run.state = State.join(ends)
+    return apart
+
+
+def _for(run: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
+    iterable = run.evaluate(stmt.iter)
+    elements = iteration.elements(run, iterable, stmt)
+    loop = Loop()
+    run.loops.append(loop)
+    run.loop_depth += 1
+    try:
+        if elements is None:
+            summary = iteration.element(run, iterable, stmt, _moved_names(stmt))
+            elements = [summary] * (2 if run.loop_depth <= 3 else 1)
+        for value in elements:
+            assert run.frame is not None
+            run.frame.stmt = stmt
+            assign.assign(run, stmt.target, value, kind="target")
+            _iterate(run, stmt.body, loop)
+            if run.state is None:
+                break
+    finally:
+        run.loop_depth -= 1
+        run.loops.pop()
+    _leave(run, stmt.orelse, loop)
+
+
+def _while(run: Interpreter, stmt: ast.While) -> None:
+    loop = Loop()
+    run.loops.append(loop)
+    run.loop_depth += 1
+    forever = isinstance(stmt.test, ast.Constant) and bool(stmt.test.value)
+    try:
+        for turn in range(2 if run.loop_depth <= 3 else 1):
+            assert run.frame is not None
+            run.frame.stmt = stmt
+            if run.truth(stmt.test) is False and turn == 0:
+                break
+            _iterate(run, stmt.body, loop)
+            if run.state is None:
+                break
+        else:
+            if forever and loop.breaks:
+                run.state = None
+    finally:
+        run.loop_depth -= 1
+        run.loops.pop()
+    _leave(run, stmt.orelse, loop)
+
+
+def _iterate(run: Interpreter, body: list[ast.stmt], loop: Loop) -> None:
+    execute(run, body)
+    ends = [*loop.continues, *([run.state] if run.state is not None else [])]
+    loop.continues.clear()
+    run.state = State.join(ends)
+
+
+def _leave(run: Interpreter, orelse: list[ast.stmt], loop: Loop) -> None:
+    if run.state is not None:
+        execute(run, orelse)
+    run.state = State.join([*loop.breaks, *([run.state] if run.state is not None else [])])
+
+
+@lru_cache(maxsize=4096)
+def _moved_names(stmt: ast.For | ast.AsyncFor) -> frozenset[str]:
+    """Loop targets on which the body calls ``.to`` or ``.cuda``: what is iterated yields tensors."""
+    targets = {node.id for node in ast.walk(stmt.target) if isinstance(node, ast.Name)}
+    moved = set()
+    for inner in stmt.body:
+        for node in ast.walk(inner):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "cuda"):
+                base: ast.expr = node.func.value
+                while isinstance(base, (ast.Subscript, ast.Attribute)):
+                    base = base.value
+                if isinstance(base, ast.Name) and base.id in targets:
+                    moved.add(base.id)
+    return frozenset(moved)
+
+
+def _with(run: Interpreter, stmt: ast.With | ast.AsyncWith) -> None:
+    default = run.default_place
+    for item in stmt.items:
+        value = run.evaluate(item.context_expr)
+        if isinstance(value, DeviceValue):
+            run.default_place = value.place
+        entered = classes.entered(run, value, item.context_expr)
+        if item.optional_vars is not None:
+            assign.assign(run, item.optional_vars, entered)
+    execute(run, stmt.body)
+    run.default_place = default
+
+
+def _try(run: Interpreter, stmt: ast.Try) -> None:
+    start = run.now.fork()
+    execute(run, stmt.body)
+    ends = []
+    if run.state is not None:
+        execute(run, stmt.orelse)
+    if run.state is not None:
+        ends.append(run.state)
+    if not any(isinstance(inner, (ast.Import, ast.ImportFrom)) for inner in stmt.body):
+        for handler in stmt.handlers:
+            run.state = start.fork()
+            if handler.name:
+                run.bind(handler.name, UNKNOWN)
+            execute(run, handler.body)
+            if run.state is not None:
+                ends.append(run.state)
+    run.state = State.join(ends)
+    if run.state is not None:
+        execute(run, stmt.finalbody)
+
+
+def _return(run: Interpreter, stmt: ast.Return) -> None:
+    value = NONE if stmt.value is None else run.evaluate(stmt.value)
+    assert run.frame is not None
+    run.frame.returns.append((run.now, value))
+    run.state = None
+
+
+def _break(run: Interpreter, _: ast.stmt) -> None:
+    if run.loops:
+        run.loops[-1].breaks.append(run.now)
+    run.state = None
+
+
+def _continue(run: Interpreter, _: ast.stmt) -> None:
+    if run.loops:
+        run.loops[-1].continues.append(run.now)
+    run.state = None
+
+
+def _raise(run: Interpreter, stmt: ast.Raise) -> None:
+    run.state = None
+
+
+def _assign(run: Interpreter, stmt: ast.Assign) -> None:
+    value = run.evaluate(stmt.value)
+    for target in stmt.targets:
+        assign.assign(run, target, value, source=stmt.value)
+
+
+def _annotated(run: Interpreter, stmt: ast.AnnAssign) -> None:
+    if stmt.value is not None:
+        assign.assign(run, stmt.target, run.evaluate(stmt.value), source=stmt.value)
+
+
+def _augmented(run: Interpreter, stmt: ast.AugAssign) -> None:
+    load = ast.copy_location(ast.BinOp(_as_load(stmt.target), stmt.op, stmt.value), stmt)
+    assign.assign(run, stmt.target, run.evaluate(load))
+
+
+def _as_load(target: ast.expr) -> ast.expr:
+    if isinstance(target, ast.Name):
+        return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+    if isinstance(target, ast.Attribute):
+        return ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
+    if isinstance(target, ast.Subscript):
+        return ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
+    return target
+
+
+def _expression(run: Interpreter, stmt: ast.Expr) -> None:
+    run.evaluate(stmt.value)
+
+
+def _assert(run: Interpreter, stmt: ast.Assert) -> None:
+    conditions.truth(run, stmt.test)
+
+
+def _delete(run: Interpreter, stmt: ast.Delete) -> None:
+    for target in stmt.targets:
+        assign.delete(run, target)
+
+
+def _import(run: Interpreter, stmt: ast.Import) -> None:
+    for alias in stmt.names:
+        value = run.imported(alias.name)
+        if alias.asname:
+            run.bind(alias.asname, value)
+        else:
+            top = alias.name.split(".")[0]
+            run.bind(top, value if top == alias.name else run.imported(top))
+
+
+def _import_from(run: Interpreter, stmt: ast.ImportFrom) -> None:
+    base = run.imported(stmt.module or "", stmt.level)
+    for alias in stmt.names:
+        if alias.name == "*":
+            for name, value in classes.public_names(run, base).items():
+                run.bind(name, value)
+            continue
+        run.bind(alias.asname or alias.name, classes.imported_name(run, base, alias.name, stmt))
+
+
+def _define(run: Interpreter, stmt: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    run.bind(stmt.name, classes.define_function(run, stmt))
+
+
+def _define_class(run: Interpreter, stmt: ast.ClassDef) -> None:
+    run.bind(stmt.name, classes.define_class(run, stmt))
+
+
+def _match(run: Interpreter, stmt: ast.Match) -> None:
+    subject = run.evaluate(stmt.subject)
+    start, ends = run.now, []
+    for case in stmt.cases:
+        fits = conditions.matches(subject, case.pattern)
+        if fits is False:
+            continue
+        run.state = start.fork()
+        for node in ast.walk(case.pattern):
+            if isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name:
+                run.bind(node.name, UNKNOWN)
+        execute(run, case.body)
+        if run.state is not None:
+            ends.append(run.state)
+        if fits:
+            break
+    else:
+        ends.append(start)
+    run.state = State.join(ends)
+
+
+_HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {
+    ast.For: _for,
+    ast.AsyncFor: _for,
+    ast.While: _while,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+    ast.Try: _try,
+    ast.Return: _return,
+    ast.Break: _break,
+    ast.Continue: _continue,
+    ast.Raise: _raise,
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.Expr: _expression,
+    ast.Assert: _assert,
+    ast.Delete: _delete,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.FunctionDef: _define,
+    ast.AsyncFunctionDef: _define,
+    ast.ClassDef: _define_class,
+    ast.Match: _match,
+}
+if hasattr(ast, "TryStar"):
+    _HANDLERS[ast.TryStar] = _try

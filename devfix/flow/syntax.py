@@ -1,0 +1,115 @@
+"""A parsed source file: tree, parents, positions in code points, source text of nodes."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from functools import cached_property
+
+from devfix.model import Span
+
+__all__ = ["SourceTree", "leaf_conditions"]
+
+_BLOCKS = ("body", "orelse", "finalbody")
+
+
+class SourceTree:
+    """One file's text and ``ast``, with what rules ask of it.
+
+    ``path`` is the name that findings carry.  Raises ``SyntaxError`` (also for NUL bytes and nesting that is too deep)
+    when the text cannot be parsed.
+    """
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+        try:
+            self.tree = ast.parse(text)
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise SyntaxError(str(error) or type(error).__name__) from error
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines as ``ast`` counts them (``\\n``, ``\\r\\n`` and ``\\r`` end a line, form feeds do not)."""
+        return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """Every node's parent."""
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    @cached_property
+    def repeated_conditions(self) -> frozenset[str]:
+        """Conditions that stand in more than one test of the file: worth following separately."""
+        counts: Counter[str] = Counter()
+        for node in ast.walk(self.tree):
+            if isinstance(node, (ast.If, ast.IfExp)):
+                counts.update({ast.unparse(leaf) for leaf in leaf_conditions(node.test)})
+        return frozenset(text for text, count in counts.items() if count > 1)
+
+    def _column(self, line: int, offset: int) -> int:
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        if text.isascii():
+            return offset
+        return len(text.encode("utf-8")[:offset].decode("utf-8", errors="ignore"))
+
+    def span(self, node: ast.AST) -> Span:
+        """Where a node stands."""
+        line, end = node.lineno, node.end_lineno or node.lineno  # type: ignore[attr-defined]
+        return Span(
+            line,
+            self._column(line, node.col_offset),  # type: ignore[attr-defined]
+            end,
+            self._column(end, node.end_col_offset or 0),  # type: ignore[attr-defined]
+        )
+
+    def source(self, node: ast.AST) -> str:
+        """The exact source of an expression; line breaks inside it are kept."""
+        span = self.span(node)
+        lines = self.lines[span.line - 1 : span.end_line]
+        lines[-1] = lines[-1][: span.end_column]
+        lines[0] = lines[0][span.column :]
+        return "\n".join(lines)
+
+    def line(self, number: int) -> str:
+        """One stripped source line (lines from 1)."""
+        return self.lines[number - 1].strip() if 0 < number <= len(self.lines) else ""
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The innermost statement that holds a node."""
+        while not isinstance(node, ast.stmt):
+            node = self.parents[node]
+        return node
+
+    def block(self, statement: ast.stmt) -> tuple[ast.AST, list[ast.stmt], int]:
+        """The owner of the block in which a statement stands, the block, and the statement's index in it."""
+        owner = self.parents[statement]
+        for name in _BLOCKS:
+            block = getattr(owner, name, None)
+            if isinstance(block, list) and any(item is statement for item in block):
+                return owner, block, next(i for i, item in enumerate(block) if item is statement)
+        raise LookupError(f"{self.path}:{statement.lineno}: statement outside a block")
+
+    def ancestors(self, node: ast.AST) -> list[ast.AST]:
+        """Parents from the nearest to the module."""
+        chain: list[ast.AST] = []
+        while node in self.parents:
+            node = self.parents[node]
+            chain.append(node)
+        return chain
+
+    def function(self, node: ast.AST) -> ast.AST:
+        """The function that holds a node, or the module."""
+        for parent in self.ancestors(node):
+            if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)):
+                return parent
+        return self.tree
+
+
+def leaf_conditions(test: ast.expr) -> list[ast.expr]:
+    """The conditions that ``and``, ``or`` and ``not`` combine."""
+    if isinstance(test, ast.BoolOp):
+        return [leaf for value in test.values for leaf in leaf_conditions(value)]
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return leaf_conditions(test.operand)
+    return [test]

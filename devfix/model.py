@@ -1,0 +1,238 @@
+"""The words that every layer shares, as frozen dataclasses.
+
+This module imports nothing of the project.  The words are those of the design: *place*, *event*, *finding*,
+*remedy*, *patch*, *resolution*.  Positions count lines from 1 and columns in code points from 0, over the text
+after decoding (a byte-order mark is not part of it).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+__all__ = [
+    "AddKeyword",
+    "AppendCode",
+    "Edit",
+    "Event",
+    "FileChange",
+    "Finding",
+    "InsertStatement",
+    "MoveStatements",
+    "Outcome",
+    "Patch",
+    "Problem",
+    "Remedy",
+    "ReplaceExpression",
+    "Resolution",
+    "Safety",
+    "Severity",
+    "Span",
+    "Status",
+    "Where",
+]
+
+
+class Severity(str, Enum):
+    """How sure and how near the failure is; ordered from ``ERROR`` (most severe) to ``ADVICE``."""
+
+    ERROR = "error"
+    LATENT = "latent"
+    ADVICE = "advice"
+
+    @property
+    def rank(self) -> int:
+        """0 for ``error``, 1 for ``latent``, 2 for ``advice``."""
+        return list(Severity).index(self)
+
+
+class Safety(str, Enum):
+    """``SAFE`` remedies are applied by default, ``UNSAFE`` ones only with ``--unsafe-fixes``."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+
+
+class Status(str, Enum):
+    """What became of a finding."""
+
+    FIXED = "fixed"
+    FIXABLE = "fixable"  # a remedy exists and was not asked for (check, or unsafe without --unsafe-fixes)
+    NOT_FIXED = "not-fixed"  # no remedy, or the edit was dropped: ``Resolution.reason`` says why
+    SUPPRESSED = "suppressed"  # by a comment in the source
+
+
+class Where(str, Enum):
+    """Where an inserted statement goes, seen from its anchor statement."""
+
+    BEFORE = "before"
+    AFTER = "after"
+    BODY_START = "body-start"  # first statement in the body of a compound statement (after a docstring)
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """A piece of source: lines from 1, columns in code points from 0, the end exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that creates, moves, replaces, loads or uses a value at a source position.
+
+    ``kind`` is one word (``created``, ``moved``, ``replaced``, ``loaded``, ``built``, ``used`` …); ``source`` is the
+    stripped source line and ``note`` a short clause for people ("moved here with .to(device)").
+    """
+
+    kind: str
+    path: str
+    line: int
+    column: int
+    source: str
+    note: str
+
+
+@dataclass(frozen=True)
+class InsertStatement:
+    """Insert the statement ``code`` beside ``anchor``.
+
+    ``code`` has no leading indentation; nested blocks inside it are indented by four spaces and take over the
+    file's own indentation when they are written.
+    """
+
+    path: str
+    anchor: Span
+    where: Where
+    code: str
+
+
+@dataclass(frozen=True)
+class MoveStatements:
+    """Move whole statements of one block, with the comments above them, to directly after ``after``.
+
+    ``statements`` and ``after`` are spans of statements of the same block; the moved ones keep their order.
+    """
+
+    path: str
+    statements: tuple[Span, ...]
+    after: Span
+
+
+@dataclass(frozen=True)
+class AppendCode:
+    """Append ``code`` (such as ``.to(device)``) to an expression, with parentheses where precedence asks for them."""
+
+    path: str
+    expression: Span
+    code: str
+
+
+@dataclass(frozen=True)
+class AddKeyword:
+    """Add ``keyword=value`` to the call at ``call``: after the last argument, ahead of any ``**mapping``."""
+
+    path: str
+    call: Span
+    keyword: str
+    value: str
+
+
+@dataclass(frozen=True)
+class ReplaceExpression:
+    """Replace the expression at ``expression`` by ``code``."""
+
+    path: str
+    expression: Span
+    code: str
+
+
+Edit = InsertStatement | MoveStatements | AppendCode | AddKeyword | ReplaceExpression
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What to rewrite for one finding: an imperative ``title`` ("move `labels` to `device`"), edits, safety."""
+
+    title: str
+    edits: tuple[Edit, ...]
+    safety: Safety = Safety.SAFE
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that the remedy changes, sorted."""
+        return tuple(sorted({edit.path for edit in self.edits}))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One rule's claim about one path of events.
+
+    ``path`` and ``span`` say where the cause is (where a person would edit); ``events`` tell the story in order and
+    end with the line that fails.  ``remedies`` are alternatives, best first; when there is none, ``reason`` says why.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    path: str
+    span: Span
+    message: str
+    events: tuple[Event, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def safety(self) -> Safety | None:
+        """Safety of the best remedy, ``None`` where there is no remedy."""
+        return self.remedies[0].safety if self.remedies else None
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """A finding and what became of it."""
+
+    finding: Finding
+    status: Status
+    reason: str = ""
+    remedy: Remedy | None = None
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """Old and new bytes of one file."""
+
+    path: str
+    old: bytes
+    new: bytes
+
+
+@dataclass(frozen=True)
+class Patch:
+    """Old and new bytes of the files that one run changes, sorted by path."""
+
+    files: tuple[FileChange, ...] = ()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A file that could not be handled: what happened, where, and what to do.  The rest of the run goes on."""
+
+    path: str
+    message: str
+    line: int = 0
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Everything that one run of the engine has to say, sorted by path and position."""
+
+    resolutions: tuple[Resolution, ...] = ()
+    patch: Patch = field(default_factory=Patch)
+    problems: tuple[Problem, ...] = ()
+    checked: int = 0

@@ -47,9 +47,9 @@ class SourceFile:
 def read(path: str) -> SourceFile:
     """Read and decode the file at ``path``; raises :class:`SourceError`."""
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would wait for its other end
+            raise SourceError(Problem(path, "not a regular file", hint="name a Python file"))
         with open(path, "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise SourceError(Problem(path, "not a regular file", hint="name a Python file"))
             raw = file.read()
     except OSError as error:
         raise SourceError(_unreadable(path, error)) from error

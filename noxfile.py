@@ -1,0 +1,45 @@
+"""Sessions: ``nox`` runs the quick ones, ``nox -s corpus bench`` the slow ones."""
+
+import nox
+
+nox.options.error_on_missing_interpreters = False
+nox.options.reuse_existing_virtualenvs = True
+
+CONSTRAINTS = ("-c", "constraints.txt")
+
+
+@nox.session(python=["3.10", "3.11", "3.12", "3.13"])
+def tests(session: nox.Session) -> None:
+    """The test suite, on every Python that is installed."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("pytest", "-n", "auto", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Ruff: style, and formatting."""
+    session.install(*CONSTRAINTS, "ruff")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Mypy, strict."""
+    session.install(*CONSTRAINTS, "-e", ".", "mypy")
+    session.run("mypy")
+
+
+@nox.session(default=False)
+def corpus(session: nox.Session) -> None:
+    """Every corpus program: repaired as its author would, and left alone where it is right."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("pytest", "-n", "auto", "tests", "-k", "corpus", *session.posargs)
+
+
+@nox.session(default=False)
+def bench(session: nox.Session) -> None:
+    """Ratios: start-up against click, scanning against ast.parse."""
+    session.install(*CONSTRAINTS, "-e", ".")
+    session.run("python", "benchmarks/startup.py")
+    session.run("python", "benchmarks/scan.py", *(session.posargs or ["corpus"]))

@@ -1,0 +1,2 @@
+from .backbone import Backbone
+from .weights import load_pretrained

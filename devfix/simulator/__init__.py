@@ -16,6 +16,6 @@ RuntimeError: Expected all tensors to be on the same device, but found at least 
 
 from __future__ import annotations
 
-from .install import Simulator, unsupported_used, work
+from .install import Simulator, preload, unsupported_used, work
 
-__all__ = ["Simulator", "unsupported_used", "work"]
+__all__ = ["Simulator", "preload", "unsupported_used", "work"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Optional
+from typing import Any
 
 import torch
 
@@ -12,6 +12,7 @@ from .cuda import patch_cuda
 from .dispatch_mode import DeviceChecks
 from .function_mode import DeviceAnswers
 from .legacy import patch_legacy
+from .operators import kernels
 from .optimizers import patch_optimizers
 from .overrides import patch_overrides
 from .patches import Patches
@@ -19,7 +20,7 @@ from .state import state
 from .storages import patch_storages
 from .tags import set_tag_default
 
-__all__ = ["Simulator", "unsupported_used", "work"]
+__all__ = ["Simulator", "preload", "unsupported_used", "work"]
 
 
 class Simulator:
@@ -78,6 +79,12 @@ class Simulator:
         self._patches.set(threading.Thread, "_bootstrap_inner", bootstrap)
 
 
+def preload() -> None:
+    """Read the operator table now, so that processes forked from this one need not."""
+    kernels()
+    set_tag_default()
+
+
 def unsupported_used() -> list[str]:
     """Features that the last simulated program used and that are not modelled."""
     return list(state.unsupported)
@@ -87,5 +94,3 @@ def work() -> tuple[int, int]:
     """ATen calls that ran on a simulated device, and all ATen calls, since the simulator was entered."""
     return state.device_operations, state.all_operations
 
-
-_ = Optional

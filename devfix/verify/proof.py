@@ -1,0 +1,266 @@
+"""What runs of original and patched prove.
+
+Four runs: original and patched, with the accelerator hidden and with the simulated one.  The reference is the original on
+the CPU.  A script that insists on an accelerator cannot run there; then the reference is the original on an accelerator that
+never complains (``unchecked``).  For a silent bug, where the original runs but trains something else, the reference is the
+patched script on the CPU.  On the simulator a match is bit for bit.
+"""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Optional, Sequence
+
+from .runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT, Run, RunError, run
+
+__all__ = ["VERDICTS", "Verdict", "first_difference", "judge", "main", "prove"]
+
+VERDICTS = ("fixed", "not-fixed", "loss-differs", "broken", "no-error", "inconclusive")
+
+MINIMUM_LOSSES = 3
+MINIMUM_STEPS = 2
+
+#: The patched script's share of work on the accelerator may fall to this part of what the original meant.
+MINIMUM_SHARE = 0.8
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the runs prove.
+
+    Attributes:
+        word: one of :data:`VERDICTS`.
+        reason: one sentence.
+        runs: the runs by name: ``original/cpu``, ``original/sim``, ``original/unchecked``, ``patched/cpu``, ``patched/sim``.
+        reference: name of the run that the patched losses were compared with; None if it did not come to that.
+        silent: the original raised nothing and trained something else.
+    """
+
+    word: str
+    reason: str
+    runs: dict[str, Run] = field(default_factory=dict)
+    reference: Optional[str] = None
+    silent: bool = False
+
+    @property
+    def good(self) -> bool:
+        """Whether the patch may be kept."""
+        return self.word in ("fixed", "no-error")
+
+
+def first_difference(one: Sequence[float], other: Sequence[float]) -> Optional[int]:
+    """Index of the first loss that is not the same number bit for bit; None if all are (NaN equals NaN)."""
+    for index, (left, right) in enumerate(zip(one, other)):
+        if left != right and not (left != left and right != right):
+            return index
+    return None if len(one) == len(other) else min(len(one), len(other))
+
+
+def _same_training(one: Run, other: Run) -> bool:
+    return first_difference(one.losses, other.losses) is None and one.digest == other.digest and one.steps == other.steps
+
+
+def _same_failure(one: Run, other: Run) -> bool:
+    if one.failure is None or other.failure is None:
+        return one.failure is None and other.failure is None and one.exit_code == other.exit_code
+    return (one.failure.type, one.failure.text) == (other.failure.type, other.failure.text)
+
+
+def judge(runs: dict[str, Run]) -> Verdict:
+    """The verdict on a set of runs, by the names that :class:`Verdict` lists."""
+    patched, patched_cpu = runs["patched/sim"], runs["patched/cpu"]
+    original, original_cpu = runs["original/sim"], runs["original/cpu"]
+    unchecked = runs["original/unchecked"]
+
+    def verdict(word: str, reason: str, **more: Any) -> Verdict:
+        return Verdict(word, reason, runs, **more)
+
+    for name, each in runs.items():
+        if each.timed_out and name != "original/unchecked":
+            return verdict("inconclusive", f"{name} was stopped for time")
+    for name in ("patched/sim", "original/sim"):
+        if runs[name].unsupported:
+            features = ", ".join(runs[name].unsupported)
+            return verdict("inconclusive", f"{name} used what the simulator does not model: {features}")
+    if not patched.ok:
+        if patched.device_error:
+            return verdict("not-fixed", f"a device error remains: {patched.outcome}")
+        if not original_cpu.ok and not unchecked.ok and _same_failure(patched, unchecked):
+            return verdict("inconclusive", f"the original fails without an accelerator too: {original_cpu.outcome}")
+        return verdict("broken", f"the patched script fails: {patched.outcome}")
+    if original_cpu.ok and not patched_cpu.ok:
+        return verdict("broken", f"the patched script fails without an accelerator: {patched_cpu.outcome}")
+    if original.ok:
+        return _judge_silent(runs, verdict)
+    if not original_cpu.ok and not unchecked.ok:
+        return verdict("inconclusive", f"the original fails in any case: {unchecked.outcome}")
+    return _judge_repaired(runs, verdict)
+
+
+def _enough(patched: Run) -> Optional[str]:
+    if len(patched.losses) < MINIMUM_LOSSES or patched.steps < MINIMUM_STEPS:
+        return (
+            f"{len(patched.losses)} losses and {patched.steps} optimizer steps were seen; {MINIMUM_LOSSES} and "
+            f"{MINIMUM_STEPS} are needed"
+        )
+    if any(loss != loss for loss in patched.losses):
+        return "a loss is not a number"
+    return None
+
+
+def _fled(patched: Run, meant: Run) -> bool:
+    return meant.all_operations > 0 and patched.accelerator_share < MINIMUM_SHARE * meant.accelerator_share
+
+
+def _judge_repaired(runs: dict[str, Run], verdict: Any) -> Verdict:
+    """The original failed on the accelerator and the patched script did not."""
+    patched, unchecked = runs["patched/sim"], runs["original/unchecked"]
+    original = runs["original/sim"]
+    if _fled(patched, unchecked):
+        return verdict(  # type: ignore[no-any-return]
+            "not-fixed",
+            f"the work left the accelerator: {patched.accelerator_share:.0%} of the operations run there, "
+            f"{unchecked.accelerator_share:.0%} were meant to",
+        )
+    worst: Optional[tuple[int, str]] = None
+    for name in ("original/cpu", "original/unchecked"):
+        reference = runs[name]
+        if not reference.ok:
+            continue
+        if _same_training(patched, reference):
+            short = _enough(patched)
+            if short:
+                return verdict("inconclusive", short, reference=name)  # type: ignore[no-any-return]
+            error = original.failure.text.strip().split("\n")[0] if original.failure else original.outcome
+            return verdict(  # type: ignore[no-any-return]
+                "fixed",
+                f"{len(patched.losses)} losses over {patched.steps} steps equal {name} bit for bit; before: {error}",
+                reference=name,
+            )
+        index = first_difference(patched.losses, reference.losses)
+        worst = max(worst or (-1, name), (len(reference.losses) if index is None else index, name))
+    assert worst is not None
+    return _differs(patched, runs[worst[1]], worst[1], verdict)
+
+
+def _differs(patched: Run, reference: Run, name: str, verdict: Any) -> Verdict:
+    index = first_difference(patched.losses, reference.losses)
+    if index is None:
+        reason = f"the losses equal {name} but the parameters at the end do not"
+    elif index < min(len(patched.losses), len(reference.losses)):
+        reason = f"from loss {index + 1} on: {patched.losses[index]!r} against {reference.losses[index]!r} of {name}"
+    else:
+        reason = f"{len(patched.losses)} losses against {len(reference.losses)} of {name}"
+    return verdict("loss-differs", reason, reference=name)  # type: ignore[no-any-return]
+
+
+def _judge_silent(runs: dict[str, Run], verdict: Any) -> Verdict:
+    """The original raised nothing: either there was nothing to repair, or it trained something else."""
+    patched, patched_cpu, original = runs["patched/sim"], runs["patched/cpu"], runs["original/sim"]
+    if _same_training(patched, original):
+        return verdict("no-error", "the original runs on the accelerator, and the patched script trains as it does")  # type: ignore[no-any-return]
+    if _fled(patched, original):
+        return verdict("loss-differs", "the work left the accelerator", reference="original/sim")  # type: ignore[no-any-return]
+    remembered = len(original.forgotten) > len(patched.forgotten)
+    more = patched.parameters > original.parameters
+    if not (remembered or more):
+        return _differs(patched, original, "original/sim", verdict)
+    if patched_cpu.ok and not _same_training(patched, patched_cpu):
+        return _differs(patched, patched_cpu, "patched/cpu", verdict)
+    short = _enough(patched)
+    if short:
+        return verdict("inconclusive", short)  # type: ignore[no-any-return]
+    shapes = ", ".join("×".join(map(str, shape)) for shape in original.forgotten if shape not in patched.forgotten)
+    what = f"parameters that no optimizer held now train ({shapes})" if shapes else "more parameters train"
+    return verdict(  # type: ignore[no-any-return]
+        "fixed",
+        f"the original raised nothing but left parameters untrained; {what}, and the losses equal patched/cpu bit for bit",
+        reference="patched/cpu" if patched_cpu.ok else None,
+        silent=True,
+    )
+
+
+def prove(
+    original: Path | str,
+    patched: Path | str,
+    script: str,
+    args: Sequence[str] = (),
+    *,
+    timeout: float = DEFAULT_TIMEOUT,
+    memory_mb: int = DEFAULT_MEMORY_MB,
+    python: str = sys.executable,
+    max_steps: Optional[int] = None,
+    devices: int = 1,
+    module: bool = False,
+    env: Optional[dict[str, str]] = None,
+    jobs: int = 2,
+) -> Verdict:
+    """Run original and patched project folders on the CPU and on the simulated accelerator, and compare.
+
+    Args:
+        original, patched: folders that hold ``script``.
+        script: its path within both.
+        args: its arguments.
+        timeout, memory_mb, python, max_steps, devices, module, env: as for :func:`devfix.verify.run`.
+        jobs: how many runs at a time.
+
+    Raises:
+        RunError: a run could not be made.
+    """
+    plan = {
+        "original/cpu": (original, "cpu"),
+        "original/sim": (original, "sim"),
+        "original/unchecked": (original, "unchecked"),
+        "patched/cpu": (patched, "cpu"),
+        "patched/sim": (patched, "sim"),
+    }
+
+    def one(folder: Path | str, device: str) -> Run:
+        return run(
+            script, args, device, folder, timeout, memory_mb, python, max_steps=max_steps, devices=devices, module=module, env=env
+        )
+
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        futures = {name: pool.submit(one, *how) for name, how in plan.items()}
+        runs = {name: future.result() for name, future in futures.items()}
+    verdict = judge(runs)
+    if verdict.word == "loss-differs":
+        again = one(original if verdict.reference != "patched/cpu" else patched, runs[verdict.reference or "original/cpu"].device)
+        if not _same_training(again, runs[verdict.reference or "original/cpu"]):
+            return Verdict("inconclusive", "two runs of the reference differ: the script is not deterministic", runs)
+    return verdict
+
+
+def _print_run(name: str, each: Run) -> None:
+    losses = ", ".join(f"{loss:.6g}" for loss in each.losses[:8]) + (" ..." if len(each.losses) > 8 else "")
+    share = f", {each.accelerator_share:.0%} on the accelerator" if each.all_operations else ""
+    print(f"  {name:19s} {each.outcome}; {each.steps} steps, {each.wall:.2f} s{share}; losses: {losses or 'none'}")
+
+
+def main(arguments: list[str]) -> int:
+    """``prove ORIGINAL_DIR PATCHED_DIR SCRIPT [ARGS]`` or ``run DIR SCRIPT [ARGS]``; exit code 0 for a good verdict."""
+    try:
+        if len(arguments) >= 4 and arguments[0] == "prove":
+            verdict = prove(arguments[1], arguments[2], arguments[3], arguments[4:])
+            print(f"{verdict.word}: {verdict.reason}")
+            for name, each in verdict.runs.items():
+                _print_run(name, each)
+            return 0 if verdict.good else 1
+        if len(arguments) >= 3 and arguments[0] == "run":
+            good = True
+            for device in ("cpu", "sim"):
+                result = run(arguments[2], arguments[3:], device, arguments[1])
+                _print_run(device, result)
+                if not result.ok:
+                    print(result.failure.traceback if result.failure else result.output, file=sys.stderr)
+                    good = False
+            return 0 if good else 1
+    except RunError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(__doc__, file=sys.stderr)
+    print("usage: prove ORIGINAL_DIR PATCHED_DIR SCRIPT [ARGS] | run DIR SCRIPT [ARGS]", file=sys.stderr)
+    return 2

@@ -1,0 +1,244 @@
+"""One run of a script, and what it did.
+
+``python -m devfix.verify.runs prove ORIGINAL_DIR PATCHED_DIR SCRIPT [ARGS]`` prints the verdict and the losses;
+``... run DIR SCRIPT [ARGS]`` prints one run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional, Sequence
+
+from .sandbox import DEFAULT_SIZE_LIMIT, ProjectTooLarge, clean_environment, scratch_copy
+from .servers import SIMULATOR, ServerDied, execute
+
+__all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT", "Failure", "Run", "RunError", "run"]
+
+DEFAULT_TIMEOUT = 120.0
+DEFAULT_MEMORY_MB = 8192
+
+
+class RunError(Exception):
+    """The run could not be made at all: no such script, no torch in the interpreter, a project too large to copy."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The exception that ended a run.
+
+    Attributes:
+        type: the exception's class name.
+        text: its message.
+        family: which family of device errors the message belongs to; None if it is none.
+        file: the deepest file of the project in the traceback, relative to the project; None if there is none.
+        line: line in that file, from 1.
+        code: the source of that line.
+        traceback: the whole traceback as text.
+    """
+
+    type: str
+    text: str
+    family: Optional[str]
+    file: Optional[str]
+    line: Optional[int]
+    code: Optional[str]
+    traceback: str
+
+    @property
+    def where(self) -> str:
+        """``file:line``, or the empty string."""
+        return f"{self.file}:{self.line}" if self.file else ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One execution of a script under the probe.
+
+    Attributes:
+        device: ``cpu``, ``sim``, ``unchecked`` or ``cuda``.
+        failure: the exception that ended it; None if it ended by itself.
+        exit_code: the script's exit code; negative for a signal.
+        losses: the scalar root of each backward pass, in order, before loss scaling.
+        steps: number of optimizer steps.
+        parameters: number of tensors that the optimizers hold.
+        forgotten: shapes of parameters that got a gradient and that no optimizer holds.
+        digest: SHA-256 of the optimizers' parameters at the end; None if there are none.
+        random: SHA-256 of the CPU's random state at the end.
+        output: the last 64 kB of what it printed.
+        wall: seconds that the script took.
+        memory_mb: its peak memory.
+        device_operations, all_operations: ATen calls on the simulated device, and in all.
+        unsupported: features it used that the simulator does not model.
+        timed_out: it was stopped for time.
+        ended_early: it was stopped after the number of steps asked for.
+        offline: it ran without network.
+        torch: PyTorch's version.
+    """
+
+    device: str
+    failure: Optional[Failure] = None
+    exit_code: int = 0
+    losses: tuple[float, ...] = ()
+    steps: int = 0
+    parameters: int = 0
+    forgotten: tuple[tuple[int, ...], ...] = ()
+    digest: Optional[str] = None
+    random: Optional[str] = None
+    output: str = ""
+    wall: float = 0.0
+    memory_mb: float = 0.0
+    device_operations: int = 0
+    all_operations: int = 0
+    unsupported: tuple[str, ...] = ()
+    timed_out: bool = False
+    ended_early: bool = False
+    offline: bool = False
+    torch: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the script ran to its end (or to the number of steps asked for)."""
+        return self.failure is None and self.exit_code == 0 and not self.timed_out
+
+    @property
+    def device_error(self) -> bool:
+        """Whether it died of a device error."""
+        return self.failure is not None and self.failure.family is not None
+
+    @property
+    def accelerator_share(self) -> float:
+        """Part of the ATen calls that ran on the simulated device, 0 to 1."""
+        return self.device_operations / self.all_operations if self.all_operations else 0.0
+
+    @property
+    def outcome(self) -> str:
+        """One line: how it ended."""
+        if self.timed_out:
+            return "stopped for time"
+        if self.failure is not None:
+            text = self.failure.text.strip().split("\n")[0]
+            where = f" at {self.failure.where}" if self.failure.file else ""
+            return f"{self.failure.type}: {text}{where}"
+        if self.exit_code:
+            name = f"signal {-self.exit_code}" if self.exit_code < 0 else f"exit code {self.exit_code}"
+            return f"ended with {name}"
+        return "ran to the step limit" if self.ended_early else "ran to its end"
+
+
+def _failure(report: dict[str, Any], inside: Path) -> Optional[Failure]:
+    found = report.get("exception")
+    if not found:
+        return None
+    frame = found.get("frame") or {}
+    file = frame.get("file")
+    return Failure(
+        type=found["type"],
+        text=found["text"].replace(str(inside) + os.sep, ""),
+        family=found["family"],
+        file=os.path.relpath(file, inside) if file else None,
+        line=frame.get("line"),
+        code=frame.get("code"),
+        traceback=found["traceback"].replace(str(inside) + os.sep, ""),
+    )
+
+
+def _exit_code(status: int) -> int:
+    if os.WIFSIGNALED(status):
+        return -os.WTERMSIG(status)
+    return os.WEXITSTATUS(status)
+
+
+def run(
+    script: str,
+    args: Sequence[str] = (),
+    device: str = "sim",
+    cwd: Path | str = ".",
+    timeout: float = DEFAULT_TIMEOUT,
+    memory_mb: int = DEFAULT_MEMORY_MB,
+    python: str = sys.executable,
+    *,
+    max_steps: Optional[int] = None,
+    devices: int = 1,
+    module: bool = False,
+    env: Optional[dict[str, str]] = None,
+    size_limit: int = DEFAULT_SIZE_LIMIT,
+) -> Run:
+    """Run a script of a project in a scratch copy of it.
+
+    Args:
+        script: the script's path within the project, or with ``module`` a module's name.
+        args: its arguments.
+        device: ``cpu`` hides accelerators, ``sim`` simulates one, ``unchecked`` simulates one that never complains,
+            ``cuda`` leaves the machine as it is.
+        cwd: the project's folder; the run's working directory is the copy of it.
+        timeout: seconds after which the run is killed.
+        memory_mb: limit on its memory.
+        python: the interpreter, which needs torch (and not devfix).
+        max_steps: end the run after this many optimizer steps.
+        devices: number of simulated devices.
+        module: run ``python -m script``.
+        env: variables to add.
+        size_limit: bytes above which the project is not copied.
+
+    Raises:
+        RunError: the run could not be made.
+    """
+    project = Path(cwd).resolve()
+    if not module and not (project / script).is_file():
+        raise RunError(f"{project / script} does not exist")
+    marker = uuid.uuid4().hex
+    try:
+        with scratch_copy(project, size_limit) as scratch:
+            report_path = scratch.folder / "report.json"
+            argv = ["--report", str(report_path), "--device", device, "--simulator", str(SIMULATOR)]
+            argv += ["--root", str(scratch.project), "--devices", str(devices)]
+            argv += ["--max-steps", str(max_steps)] if max_steps is not None else []
+            argv += [*(["-m"] if module else []), "--", script, *args]
+            ended = execute(
+                python,
+                argv,
+                scratch.project,
+                clean_environment(scratch, marker, env),
+                scratch.folder / "output",
+                timeout,
+                memory_mb,
+            )
+            report: dict[str, Any] = {}
+            if report_path.is_file() and not ended.timed_out:
+                report = json.loads(report_path.read_text(encoding="utf-8"))
+            return Run(
+                device=device,
+                failure=_failure(report, scratch.project),
+                exit_code=int(report["exit_code"]) if report else _exit_code(ended.status) or (0 if ended.timed_out else 1),
+                losses=tuple(report.get("losses", ())),
+                steps=report.get("steps", 0),
+                parameters=report.get("parameters", 0),
+                forgotten=tuple(tuple(shape) for shape in report.get("forgotten", ())),
+                digest=report.get("digest"),
+                random=report.get("random"),
+                output=ended.output.replace(str(scratch.project) + os.sep, ""),
+                wall=report.get("wall", 0.0),
+                memory_mb=report.get("memory_mb", 0.0),
+                device_operations=report.get("device_operations", 0),
+                all_operations=report.get("all_operations", 0),
+                unsupported=tuple(report.get("unsupported", ())),
+                timed_out=ended.timed_out,
+                ended_early=report.get("ended_early", False),
+                offline=report.get("offline", False),
+                torch=report.get("torch", ""),
+            )
+    except (ServerDied, ProjectTooLarge) as error:
+        raise RunError(str(error)) from error
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    from .proof import main
+
+    sys.exit(main(sys.argv[1:]))

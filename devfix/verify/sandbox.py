@@ -1,0 +1,117 @@
+"""A scratch copy of a project, and an environment without secrets."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Iterator, NamedTuple
+
+__all__ = ["ProjectTooLarge", "Scratch", "clean_environment", "scratch_copy"]
+
+#: Folders that are no part of a run.
+SKIPPED_FOLDERS = frozenset(
+    {".git", ".hg", ".svn", "__pycache__", ".venv", "venv", ".tox", ".nox", ".mypy_cache", ".pytest_cache", ".ruff_cache", "node_modules"}
+)
+
+#: Variables that a run may see.  Everything else may hold a token.
+KEPT_VARIABLES = frozenset(
+    {"PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "PYTHONPATH", "SYSTEMROOT", "TORCH_HOME"}
+)
+
+_FICLONE = 0x40049409
+DEFAULT_SIZE_LIMIT = 4 << 30
+
+
+class ProjectTooLarge(Exception):
+    """The project's folder is larger than the limit for a scratch copy."""
+
+
+class Scratch(NamedTuple):
+    """Folders of one run: ``project`` is the copy, ``home`` its home, ``folder`` holds both."""
+
+    folder: Path
+    project: Path
+    home: Path
+
+
+def _clone_or_copy(source: str, target: str) -> str:
+    """Copy one file, sharing blocks where the file system can (never a hard link: the script may write in place)."""
+    try:
+        with open(source, "rb") as reader, open(target, "wb") as writer:
+            fcntl.ioctl(writer.fileno(), _FICLONE, reader.fileno())
+    except OSError:
+        shutil.copyfile(source, target)
+    shutil.copystat(source, target)
+    return target
+
+
+def _ignored(folder: str, names: list[str]) -> set[str]:
+    """Leave out what a run does not need, and sockets, pipes and devices, which cannot be copied."""
+    left_out = SKIPPED_FOLDERS.intersection(names)
+    for name in names:
+        path = os.path.join(folder, name)
+        if not (os.path.islink(path) or os.path.isdir(path) or os.path.isfile(path)):
+            left_out.add(name)
+    return set(left_out)
+
+
+def _check_size(project: Path, limit: int) -> None:
+    total = 0
+    for folder, folders, files in os.walk(project):
+        folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS]
+        for name in files:
+            try:
+                total += os.lstat(os.path.join(folder, name)).st_size
+            except OSError:
+                continue
+        if total > limit:
+            raise ProjectTooLarge(
+                f"{project} holds more than {limit >> 20} MB: run from a smaller folder, or name the folder that holds "
+                "the data as working directory"
+            )
+
+
+@contextmanager
+def scratch_copy(project: Path, size_limit: int = DEFAULT_SIZE_LIMIT, keep: bool = False) -> Iterator[Scratch]:
+    """A copy of ``project`` that is deleted afterwards, unless ``keep``.
+
+    Raises:
+        ProjectTooLarge: the copy would exceed ``size_limit`` bytes.
+    """
+    _check_size(project, size_limit)
+    folder = Path(tempfile.mkdtemp(prefix="devfix-run-")).resolve()
+    try:
+        copy, home = folder / "project", folder / "home"
+        home.mkdir()
+        (folder / "tmp").mkdir()
+        shutil.copytree(project, copy, symlinks=True, ignore=_ignored, copy_function=_clone_or_copy, dirs_exist_ok=True)
+        yield Scratch(folder, copy, home)
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def clean_environment(scratch: Scratch, marker: str, extra: dict[str, str] | None = None) -> dict[str, str]:
+    """The variables of a run: harmless ones of ours, a home of its own, one thread, a fixed hash seed."""
+    kept = {name: value for name, value in os.environ.items() if name in KEPT_VARIABLES}
+    kept.update(
+        HOME=str(scratch.home),
+        TMPDIR=str(scratch.folder / "tmp"),
+        XDG_CACHE_HOME=str(scratch.home / ".cache"),
+        MPLCONFIGDIR=str(scratch.home / ".matplotlib"),
+        MPLBACKEND="Agg",
+        OMP_NUM_THREADS="1",
+        MKL_NUM_THREADS="1",
+        PYTHONHASHSEED="0",
+        PYTHONDONTWRITEBYTECODE="1",
+        PYTHONUNBUFFERED="1",
+        TOKENIZERS_PARALLELISM="false",
+        WANDB_MODE="disabled",
+        DEVFIX_RUN=marker,
+    )
+    kept.update(extra or {})
+    return kept

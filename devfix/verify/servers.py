@@ -1,0 +1,234 @@
+"""One fork server per interpreter, started on first use and ended with this process."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import queue
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any, Optional
+
+__all__ = ["Ended", "ServerDied", "execute"]
+
+HERE = Path(__file__).resolve().parent
+SIMULATOR = HERE.parent / "simulator"
+PROBE = HERE / "probe.py"
+
+_OUTPUT_KEPT = 64 * 1024
+_STARTUP_SECONDS = 180.0
+
+
+class ServerDied(Exception):
+    """The interpreter could not serve: no torch in it, or it was killed.  The text says what it printed."""
+
+
+class Ended:
+    """How a process ended: its wait status, whether it was stopped for time, and the end of its output."""
+
+    def __init__(self, status: int, timed_out: bool, output: str) -> None:
+        self.status = status
+        self.timed_out = timed_out
+        self.output = output
+
+
+class _Drain(threading.Thread):
+    """Reads a FIFO to its end and keeps the last part, so that a gigabyte of output costs nothing."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(daemon=True)
+        self._handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        os.set_blocking(self._handle, True)
+        # A writer of our own keeps the FIFO open until the run has ended, however often it is opened and closed.
+        self._writer = os.open(path, os.O_WRONLY)
+        self._kept = b""
+        self.start()
+
+    def run(self) -> None:
+        while True:
+            part = os.read(self._handle, 1 << 16)
+            if not part:
+                return
+            self._kept = (self._kept + part)[-_OUTPUT_KEPT:]
+
+    def finish(self) -> str:
+        """Close our end and return what was kept."""
+        os.close(self._writer)
+        self.join(2.0)
+        return self._kept.decode("utf-8", "replace")
+
+
+class _Server:
+    def __init__(self, python: str) -> None:
+        self._waiting: dict[int, queue.Queue[dict[str, Any]]] = {}
+        self._lock = threading.Lock()
+        self._next = 0
+        self._errors = b""
+        environment = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "HOME") if name in os.environ}
+        environment.update(PYTHONHASHSEED="0", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", CUDA_VISIBLE_DEVICES="", PYTHONDONTWRITEBYTECODE="1")
+        self.process = subprocess.Popen(
+            [python, "-s", str(PROBE), "--serve", "--simulator", str(SIMULATOR)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            cwd="/",
+            start_new_session=True,
+        )
+        self._ready = threading.Event()
+        threading.Thread(target=self._read_answers, daemon=True).start()
+        threading.Thread(target=self._read_errors, daemon=True).start()
+        if not self._ready.wait(_STARTUP_SECONDS) or self.process.poll() is not None:
+            self.close()
+            raise ServerDied(self._errors.decode("utf-8", "replace").strip()[-2000:] or f"{python} did not start")
+
+    def _read_answers(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            message = json.loads(line)
+            if message.get("ready"):
+                self._ready.set()
+            else:
+                with self._lock:
+                    target = self._waiting.get(message["id"])
+                if target is not None:
+                    target.put(message)
+        self._ready.set()
+        with self._lock:
+            for target in self._waiting.values():
+                target.put({"dead": True})
+
+    def _read_errors(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self._errors = (self._errors + line)[-8000:]
+
+    def request(self, message: dict[str, Any]) -> tuple[int, queue.Queue[dict[str, Any]]]:
+        """Start a run; its answers come through the queue."""
+        answers: queue.Queue[dict[str, Any]] = queue.Queue()
+        with self._lock:
+            self._next += 1
+            number = self._next
+            self._waiting[number] = answers
+            assert self.process.stdin is not None
+            try:
+                self.process.stdin.write((json.dumps({**message, "id": number}) + "\n").encode())
+                self.process.stdin.flush()
+            except OSError as error:
+                raise ServerDied(str(error)) from error
+        return number, answers
+
+    def forget(self, number: int) -> None:
+        with self._lock:
+            self._waiting.pop(number, None)
+
+    def close(self) -> None:
+        try:
+            if self.process.stdin is not None:
+                self.process.stdin.close()
+            self.process.wait(2.0)
+        except (OSError, subprocess.TimeoutExpired):
+            self.process.kill()
+
+
+_servers: dict[str, _Server] = {}
+_servers_lock = threading.Lock()
+
+
+def _server(python: str) -> _Server:
+    with _servers_lock:
+        found = _servers.get(python)
+        if found is None or found.process.poll() is not None:
+            found = _servers[python] = _Server(python)
+        return found
+
+
+@atexit.register
+def _close_all() -> None:
+    for server in _servers.values():
+        server.close()
+    _servers.clear()
+
+
+def _kill_group(pid: int) -> None:
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except OSError:
+        pass
+
+
+def kill_marked(marker: str) -> None:
+    """Kill every process that carries the run's marker in its environment, also those that left its group."""
+    wanted = f"DEVFIX_RUN={marker}".encode()
+    for _ in range(20):
+        found = False
+        for entry in os.listdir("/proc") if os.path.isdir("/proc") else []:
+            if not entry.isdigit() or int(entry) == os.getpid():
+                continue
+            try:
+                with open(f"/proc/{entry}/environ", "rb") as handle:
+                    if wanted in handle.read().split(b"\0"):
+                        os.kill(int(entry), signal.SIGKILL)
+                        found = True
+            except OSError:
+                continue
+        if not found:
+            return
+        time.sleep(0.02)
+
+
+def execute(
+    python: str, argv: list[str], cwd: Path, env: dict[str, str], fifo: Path, timeout: float, memory_mb: int
+) -> Ended:
+    """Run the probe once, in a process group of its own, and leave nothing of it behind.
+
+    Args:
+        python: the interpreter; it needs torch.
+        argv: the probe's arguments.
+        cwd: the run's working directory.
+        env: its whole environment.
+        fifo: a path that does not exist yet, for its output.
+        timeout: seconds after which it is killed.
+        memory_mb: limit on its memory.
+
+    Raises:
+        ServerDied: the interpreter cannot run the probe.
+    """
+    os.mkfifo(fifo)
+    drain = _Drain(fifo)
+    server = _server(python)
+    message = {"argv": argv, "cwd": str(cwd), "env": env, "output": str(fifo), "memory_mb": memory_mb}
+    deadline = time.monotonic() + timeout
+    number, answers = server.request(message)
+    pid: Optional[int] = None
+    status, timed_out = 0, False
+    try:
+        while True:
+            try:
+                answer = answers.get(timeout=max(0.01, deadline - time.monotonic()))
+            except queue.Empty:
+                if timed_out:
+                    break
+                timed_out = True
+                deadline = time.monotonic() + 5.0
+                if pid is not None:
+                    _kill_group(pid)
+                continue
+            if answer.get("dead"):
+                raise ServerDied("the process that runs fork from was killed")
+            if "pid" in answer:
+                pid = answer["pid"]
+            else:
+                status = answer["status"]
+                break
+    finally:
+        server.forget(number)
+        if pid is not None:
+            _kill_group(pid)
+        kill_marked(env["DEVFIX_RUN"])
+        output = drain.finish()
+    return Ended(status, timed_out, output)

@@ -1,0 +1,150 @@
+"""Run the corpus on the simulated accelerator and hold every case to what its case.toml says.
+
+    python corpus/prove.py                      # all cases
+    python corpus/prove.py order batch/step     # those whose path contains one of the words
+
+A broken program must die of its error there (or, for a silent bug, train something else), its repaired twin must train
+bit for bit as the broken one does where there is only one device, and a clean program must train there as it does on the
+CPU. Needs torch and numpy in the interpreter that runs it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import uuid
+from pathlib import Path
+from typing import Any
+
+try:
+    import tomllib
+except ImportError:  # Python 3.10
+    import tomli as tomllib  # type: ignore[no-redef]
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from devfix.verify.sandbox import Scratch, clean_environment  # noqa: E402
+from devfix.verify.servers import SIMULATOR, execute  # noqa: E402
+
+TIMEOUT = 120.0
+MEMORY_MB = 8192
+MINIMUM_LOSSES = 3
+MINIMUM_STEPS = 2
+
+
+def run(tree: Path, meta: dict[str, Any], device: str) -> dict[str, Any]:
+    """Run a case's program, after its setup where it has one, in one scratch folder.
+
+    ``device`` is ``sim`` or ``cpu``; a case with ``run_on = "cpu"`` is set up on ``sim`` and then run on ``cpu``.
+    Returns the report of the last run, with what it printed under ``output``.
+    """
+    runs = []
+    if "setup" in meta:
+        runs.append((device, [meta.get("setup_script", meta["script"]), *meta["setup"]]))
+    runs.append((meta.get("run_on", device) if device == "sim" else device, [meta["script"], *meta["args"]]))
+    folder = Path(tempfile.mkdtemp(prefix="corpus-")).resolve()
+    try:
+        scratch = Scratch(folder, folder / "project", folder / "home")
+        shutil.copytree(tree, scratch.project, ignore=shutil.ignore_patterns("__pycache__"))
+        scratch.home.mkdir()
+        (folder / "tmp").mkdir()
+        report: dict[str, Any] = {}
+        for number, (where, command) in enumerate(runs):
+            path = folder / f"report-{number}.json"
+            argv = ["--report", str(path), "--device", where, "--simulator", str(SIMULATOR), "--root", str(scratch.project)]
+            environment = clean_environment(scratch, uuid.uuid4().hex)
+            ended = execute(
+                sys.executable, [*argv, "--", *command], scratch.project, environment, folder / f"output-{number}", TIMEOUT, MEMORY_MB
+            )
+            report = json.loads(path.read_text()) if path.is_file() else {"exception": {"text": "no report"}, "losses": []}
+            report["output"] = ended.output
+            if number < len(runs) - 1 and (report["exception"] or report["exit_code"]):
+                report["exception"] = {"text": f"setup failed: {report['exception']}"}
+                break
+        return report
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def ended_well(report: dict[str, Any]) -> bool:
+    """Whether the program came to its end and trained enough to compare."""
+    return (
+        not report["exception"]
+        and not report["exit_code"]
+        and not report.get("unsupported")
+        and len(report["losses"]) >= MINIMUM_LOSSES
+        and report["steps"] >= MINIMUM_STEPS
+    )
+
+
+def explain(report: dict[str, Any]) -> str:
+    """Why a run that should have ended well did not."""
+    if report["exception"]:
+        return str(report["exception"].get("traceback", report["exception"]["text"]))
+    unsupported = report.get("unsupported")
+    return f"exit code {report['exit_code']}, {len(report['losses'])} losses, {report['steps']} steps, unsupported: {unsupported}"
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two runs trained the same, bit for bit."""
+    return (one["losses"], one["digest"], one["steps"]) == (other["losses"], other["digest"], other["steps"])
+
+
+def prove(case: Path) -> list[str]:
+    """What does not hold of a case; empty if all does."""
+    meta = tomllib.loads((case / "case.toml").read_text(encoding="utf-8"))
+    found: list[str] = []
+
+    def well(name: str, report: dict[str, Any]) -> dict[str, Any]:
+        if not ended_well(report):
+            found.append(f"{name}: {explain(report)}")
+        return report
+
+    if meta["kind"] == "clean":
+        here, there = well("clean/cpu", run(case / "clean", meta, "cpu")), well("clean/sim", run(case / "clean", meta, "sim"))
+        if not found and not same(here, there):
+            found.append(f"clean: trains {there['losses']} instead of {here['losses']}")
+        return found
+
+    broken_cpu = well("broken/cpu", run(case / "broken", meta, "cpu"))
+    broken_sim = run(case / "broken", meta, "sim")
+    if meta["error"] == "silent":
+        well("broken/sim", broken_sim)
+    elif not broken_sim["exception"]:
+        found.append("broken/sim: raises nothing")
+    elif meta["error"] not in broken_sim["exception"]["text"]:
+        found.append(f"broken/sim: dies of {explain(broken_sim)}")
+    if meta["kind"] == "report":
+        return found
+
+    fixed_cpu = well("fixed/cpu", run(case / "fixed", meta, "cpu"))
+    fixed_sim = well("fixed/sim", run(case / "fixed", meta, "sim"))
+    differ = meta["error"] == "silent" or meta.get("losses") == "differ"
+    if not found and differ and same(fixed_cpu, broken_cpu):
+        found.append("fixed: trains as the broken program does")
+    if not found and not same(fixed_sim, fixed_cpu if differ else broken_cpu):
+        found.append(f"fixed/sim: trains {fixed_sim['losses']}, the reference {(fixed_cpu if differ else broken_cpu)['losses']}")
+    return found
+
+
+def main(words: list[str]) -> int:
+    """Prove the cases that the words choose; 1 if one does not hold."""
+    cases = sorted(path.parent for path in HERE.rglob("case.toml"))
+    chosen = [case for case in cases if not words or any(word in str(case.relative_to(HERE)) for word in words)]
+    bad = 0
+    for case in chosen:
+        found = prove(case)
+        print("FAIL" if found else "ok  ", case.relative_to(HERE), flush=True)
+        for line in found:
+            print("     " + line.strip().replace(os.linesep, os.linesep + "     "))
+        bad += bool(found)
+    print(f"{len(chosen) - bad} of {len(chosen)} cases hold")
+    return 1 if bad or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

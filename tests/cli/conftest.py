@@ -1,0 +1,144 @@
+"""The command in this process with a toy engine, and the real command from outside."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import pathlib
+import subprocess
+import sys
+import types
+from dataclasses import dataclass, replace
+
+import pytest
+
+import codemods
+from devfix.model import (
+    FileChange,
+    Finding,
+    Outcome,
+    Patch,
+    Remedy,
+    ReplaceExpression,
+    Resolution,
+    Safety,
+    Severity,
+    Span,
+    Status,
+)
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    stdout: bytes
+    stderr: str
+
+
+class ToyEngine(types.ModuleType):
+    """``BUG`` is a finding that becomes ``FIX``; ``RISKY`` has an unsafe remedy, ``STUCK`` none."""
+
+    def __init__(self):
+        super().__init__("devfix.engine")
+        self.settings = None
+        self.jobs = None
+
+    def check(self, files, settings, jobs):
+        self.settings, self.jobs = settings, jobs
+        resolutions = [resolution for file in files for resolution in self._find(file, settings)]
+        return Outcome(tuple(resolutions), checked=len(files))
+
+    def apply(self, files, settings, jobs):
+        checked = self.check(files, settings, jobs)
+        resolutions = tuple(
+            replace(resolution, status=Status.FIXED, remedy=resolution.finding.remedies[0])
+            if resolution.status is Status.FIXABLE
+            and (resolution.finding.safety is Safety.SAFE or settings.unsafe_fixes)
+            else resolution
+            for resolution in checked.resolutions
+        )
+        words = [b"BUG", b"RISKY"] if settings.unsafe_fixes else [b"BUG"]
+        changes = []
+        for file in files:
+            new = file.raw
+            for word in words:
+                new = new.replace(word, b"FIX")
+            if new != file.raw:
+                changes.append(FileChange(file.path, file.raw, new))
+        return replace(checked, resolutions=resolutions, patch=Patch(tuple(changes)))
+
+    def _find(self, file, settings):
+        for number, line in enumerate(file.text.splitlines(), 1):
+            for code, word, safety in (
+                ("DEV101", "BUG", Safety.SAFE),
+                ("DEV201", "RISKY", Safety.UNSAFE),
+                ("DEV301", "STUCK", None),
+            ):
+                if word in line and settings.enabled(code, file.path):
+                    span = Span(number, line.index(word), number, line.index(word) + len(word))
+                    edit = ReplaceExpression(file.path, span, "FIX")
+                    remedies = (Remedy(f"replace {word}", (edit,), safety),) if safety else ()
+                    finding = Finding(
+                        code, word.lower(), Severity.ERROR, file.path, span, f"{word} is here", (), remedies
+                    )
+                    yield Resolution(finding, Status.FIXABLE if remedies else Status.NOT_FIXED)
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    """The toy engine in the place of the real one, with three rules."""
+    toy = ToyEngine()
+    monkeypatch.setattr(importlib.import_module("devfix.cli._session"), "engine", toy)
+    rules = tuple(
+        codemods.Rule(
+            code, name, f"finds {name}", f"## What it does\n\nFinds `{name}`.\n\n```python\nx = 1\n```\n", None
+        )
+        for code, name in (("DEV101", "bug"), ("DEV201", "risky"), ("DEV301", "stuck"))
+    )
+    monkeypatch.setattr(codemods, "all_rules", lambda: rules)
+    return toy
+
+
+@pytest.fixture
+def run(engine, monkeypatch, capfdbinary):
+    """Run the command in this process, with the toy engine."""
+    from devfix.cli import main
+
+    def call(*arguments, stdin=b""):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        with pytest.raises(SystemExit) as exited:
+            main([str(argument) for argument in arguments])
+        sys.stdout.flush()
+        captured = capfdbinary.readouterr()
+        return Result(exited.value.code, captured.out, captured.err.decode())
+
+    return call
+
+
+@pytest.fixture
+def environment():
+    """The environment in which ``python -m devfix`` finds this devfix, wherever it runs."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"}
+
+
+@pytest.fixture
+def outside(environment):
+    """Run ``python -m devfix`` as a process of its own."""
+
+    def call(*arguments, cwd=None, stdin=b""):
+        command = [sys.executable, "-m", "devfix", *map(str, arguments)]
+        done = subprocess.run(command, cwd=cwd, env=environment, input=stdin, capture_output=True, check=False)
+        return Result(done.returncode, done.stdout, done.stderr.decode())
+
+    return call
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """An empty repository to stand in."""
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

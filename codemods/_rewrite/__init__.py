@@ -14,10 +14,10 @@ import warnings
 from collections.abc import Sequence
 
 from codemods._rewrite.errors import RewriteError
-from codemods._rewrite.expressions import ExpressionPlan
+from codemods._rewrite.expressions import write_expressions
+from codemods._rewrite.source import Source
 from codemods._rewrite.splices import Splices
-from codemods._rewrite.statements import StatementPlan
-from codemods._rewrite.tree import Tree
+from codemods._rewrite.statements import write_statements
 from devfix.model import Edit, InsertStatement, MoveStatements
 
 __all__ = ["RewriteError", "rewrite"]
@@ -26,25 +26,21 @@ __all__ = ["RewriteError", "rewrite"]
 def rewrite(text: str, edits: Sequence[Edit]) -> str:
     """Apply all ``edits`` to ``text``, the whole text of one file, in one pass, and return the new text.
 
-    Spans refer to ``text`` as ``ast`` reports them, columns in code points.  Edits at one anchor keep their order; edits
-    nested in each other compose.  Raises `RewriteError` where an edit has no such place, where edits overlap, and where
-    the result would not compile; there is no partial result.
+    Spans refer to ``text`` as ``ast`` reports them, columns in code points.  Edits at one anchor keep their order, and
+    edits nested in each other compose.  Raises `RewriteError` where an edit has no such place, where edits overlap, and
+    where the result would not compile; there is no partial result.
     """
     if not edits:
         return text
-    tree = Tree(text)
-    splices = Splices(tree.text)
-    statements = StatementPlan(tree, splices)
-    expressions = ExpressionPlan(tree, splices)
-    tree.look_up(edit for edit in edits if not isinstance(edit, (InsertStatement, MoveStatements)))
-    for edit in edits:
-        if isinstance(edit, (InsertStatement, MoveStatements)):
-            statements.add(edit)
-        else:
-            expressions.add(edit)
-    statements.finish()
-    expressions.finish()
-    result = tree.restore_end(splices.render())
+    source = Source(text)
+    splices = Splices(source.text)
+    statements = [edit for edit in edits if isinstance(edit, (InsertStatement, MoveStatements))]
+    if statements:
+        write_statements(source, splices, statements)
+    expressions = [edit for edit in edits if not isinstance(edit, (InsertStatement, MoveStatements))]
+    if expressions:
+        write_expressions(source, splices, expressions)
+    result = source.restore_end(splices.render())
     _check_compiles(result, text)
     return result
 

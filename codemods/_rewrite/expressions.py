@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
 from codemods._rewrite.errors import RewriteError
+from codemods._rewrite.keywords import add_keywords, opening_parenthesis
+from codemods._rewrite.source import Extent, Source, describe
 from codemods._rewrite.splices import Splices
-from codemods._rewrite.tree import Tree
-from devfix.model import AddKeyword, AppendCode, ReplaceExpression
+from devfix.model import AddKeyword, AppendCode, ReplaceExpression, Span
 
-__all__ = ["ExpressionPlan"]
+__all__ = ["ExpressionEdit", "write_expressions"]
+
+ExpressionEdit = AppendCode | AddKeyword | ReplaceExpression
 
 # What a trailer such as `.to(device)` can follow as it is.
 _PRIMARY = (
@@ -30,155 +33,78 @@ _PRIMARY = (
     cst.SimpleString,
     cst.Subscript,
 )
+# What can stand anywhere without parentheses.
 _ATOMS = (ast.Attribute, ast.Call, ast.Dict, ast.DictComp, ast.List, ast.ListComp, ast.Name, ast.Subscript)
 
 
-class ExpressionPlan:
-    """Collects edits of expressions, and writes their splices; edits of one expression are written together."""
-
-    def __init__(self, tree: Tree, splices: Splices) -> None:
-        self._tree = tree
-        self._splices = splices
-        self._appended: dict[cst.BaseExpression, list[str]] = {}
-        self._keywords: dict[cst.Call, list[tuple[str, str]]] = {}
-        self._replaced: dict[cst.BaseExpression, str] = {}
-
-    def add(self, edit: AppendCode | AddKeyword | ReplaceExpression) -> None:
-        """Plan one edit."""
-        if isinstance(edit, AddKeyword):
-            call = self._tree.expression(edit.call)
-            if not isinstance(call, cst.Call):
-                raise RewriteError(f"there is no call at line {edit.call.line}, column {edit.call.column}")
-            self._keywords.setdefault(call, []).append((edit.keyword, _checked_value(edit.keyword, edit.value)))
-            return
-        node = self._tree.expression(edit.expression)
+def write_expressions(source: Source, splices: Splices, edits: Sequence[ExpressionEdit]) -> None:
+    """Write the splices of ``edits``; those of one expression are written together."""
+    found = _look_up(source, {_span(edit) for edit in edits})
+    appended: dict[Extent, str] = {}
+    keywords: dict[Extent, list[AddKeyword]] = {}
+    replaced: dict[Extent, str] = {}
+    for edit in edits:
+        extent = source.extent_of(_span(edit))
+        if extent not in found:
+            raise RewriteError(f"there is no expression at {describe(_span(edit))}")
         if isinstance(edit, AppendCode):
-            self._appended.setdefault(node, []).append(_checked_trailer(edit.code))
-        elif node in self._replaced:
+            appended[extent] = appended.get(extent, "") + _checked_trailer(edit.code)
+        elif isinstance(edit, AddKeyword):
+            keywords.setdefault(extent, []).append(edit)
+        elif extent in replaced:
             raise RewriteError("the edits replace an expression twice")
         else:
-            self._replaced[node] = edit.code
+            replaced[extent] = edit.code
+    for extent, code in appended.items():
+        _append(source, splices, found[extent], code)
+    for extent, added in keywords.items():
+        add_keywords(source, splices, *_checked_keywords(found[extent], added))
+    for extent, code in replaced.items():
+        splices.replace(*extent, [_replacement(source, extent, code)])
 
-    def finish(self) -> None:
-        """Write the splices."""
-        for node, code in self._appended.items():
-            self._append(node, "".join(code))
-        for call, keywords in self._keywords.items():
-            self._add_keywords(call, keywords)
-        for node, replacement in self._replaced.items():
-            self._replace(node, replacement)
 
-    def _append(self, node: cst.BaseExpression, code: str) -> None:
-        start, end = self._tree.outer_extent(node)
-        if node.lpar or isinstance(node, _PRIMARY):
-            self._splices.after(end, start, [code])
-        else:
-            self._splices.before(start, end, ["("])
-            self._splices.after(end, start, [")" + code])
+def _span(edit: ExpressionEdit) -> Span:
+    return edit.call if isinstance(edit, AddKeyword) else edit.expression
 
-    # Keywords
 
-    def _add_keywords(self, call: cst.Call, keywords: Sequence[tuple[str, str]]) -> None:
-        names = [name for name, _ in keywords]
-        given = [arg.keyword.value for arg in call.args if arg.keyword]
-        for name in names:
-            if name in given or names.count(name) > 1:
-                raise RewriteError(f"the call has {name}= already")
-        code = [f"{name}={value}" for name, value in keywords]
-        mappings = [arg for arg in call.args if arg.star == "**"]
-        if not call.args:
-            self._first_keywords(call, code)
-        elif mappings:
-            self._keywords_before(call, mappings[0], code)
-        else:
-            self._keywords_after(call, call.args[-1], code)
+# Where they are
 
-    def _first_keywords(self, call: cst.Call, code: Sequence[str]) -> None:
-        """``f()``; comments between the parentheses stay above the keywords."""
-        start, end = self._tree.extent(call)
-        opening = self._tree.opening_parenthesis(call) + 1
-        closing = end - 1
-        inside = self._tree.text[opening:closing]
-        if not inside.strip(" \t\f") and opening != closing:
-            self._splices.replace(opening, closing, [", ".join(code)])
-        elif "\n" in inside or "\r" in inside:
-            line = self._tree.line_start(closing)
-            newline = self._tree.newline_near(opening)
-            indent = self._tree.text[line:closing] + self._tree.unit
-            self._splices.after(line, start, [f"{indent}{one},{newline}" for one in code])
-        else:
-            self._splices.after(opening, start, [", ".join(code)])
 
-    def _keywords_before(self, call: cst.Call, mapping: cst.Arg, code: Sequence[str]) -> None:
-        offset = self._tree.extent(mapping)[0]
-        separator = self._separator(call, mapping)
-        self._splices.before(offset, self._tree.extent(call)[1], [one + separator for one in code])
+def _look_up(source: Source, spans: set[Span]) -> dict[Extent, cst.BaseExpression]:
+    """The expressions at ``spans``, in one pass over the tree."""
+    wanted = {source.extent_of(span) for span in spans}
+    return {extent: node for extent, node in _expressions(source) if extent in wanted} if wanted else {}
 
-    def _keywords_after(self, call: cst.Call, last: cst.Arg, code: Sequence[str]) -> None:
-        tree = self._tree
-        start = tree.extent(call)[0]
-        arg_start, arg_end = tree.extent(last)
-        separator = self._separator(call, last)
-        if isinstance(last.value, cst.GeneratorExp) and not last.value.lpar and not last.star and not last.keyword:
-            self._splices.before(arg_start, arg_end, ["("])
-            self._splices.after(arg_end, arg_start, [")"])
-        comma = tree.extent(last.comma) if isinstance(last.comma, cst.Comma) else None
-        end = comma[0] + 1 if comma else arg_end
-        line_end = tree.line_end(end)
-        if "\n" not in separator and "\r" not in separator:
-            parts = [f" {one}," for one in code] if comma else [f", {one}" for one in code]
-            if comma and tree.text[comma[1] - 1] == " ":
-                parts = [f" {one}," for one in code]
-            self._splices.after(end, start, parts)
-            return
-        rest = tree.text[end:line_end].strip(" \t\f\r\n")
-        indent = separator.lstrip(",\r\n")
-        newline = tree.newline_near(end)
-        if rest and not rest.startswith("#"):  # the parenthesis closes on the same line
-            glue = ("", ",") if comma else (",", "")
-            self._splices.after(end, start, [f"{glue[0]}{newline}{indent}{one}{glue[1]}" for one in code])
-            return
-        if not comma:
-            self._splices.after(end, start, [","])
-        lines = [f"{indent}{one},{newline}" for one in code]
-        if not comma:
-            lines[-1] = f"{indent}{code[-1]}{newline}"
-        self._splices.after(line_end, start, lines)
 
-    def _separator(self, call: cst.Call, arg: cst.Arg) -> str:
-        """Between two arguments: a comma, and a new line where each argument has a line of its own."""
-        tree = self._tree
-        lines = [tree.line_start(tree.extent(other)[0]) for other in call.args]
-        start = tree.extent(arg)[0]
-        line = tree.line_start(start)
-        alone = len(set(lines)) == len(lines) and not tree.text[line:start].strip(" \t\f")
-        if not alone:
-            return ", "
-        return "," + tree.newline_near(start) + tree.text[line:start]
+def _expressions(source: Source) -> Iterator[tuple[Extent, cst.BaseExpression]]:
+    """All expressions with the extents that ``ast`` gives them: tuples and generators own their parentheses."""
+    for node in source.positions:
+        if isinstance(node, (cst.Tuple, cst.GeneratorExp)) and node.lpar:
+            yield (source.extent(node.lpar[-1])[0], source.extent(node.rpar[0])[1]), node
+        elif isinstance(node, cst.BaseExpression) and not isinstance(node, (cst.GeneratorExp, cst.StarredElement)):
+            yield source.extent(node), node
+        if isinstance(node, cst.Call) and len(node.args) == 1:
+            value = node.args[0].value
+            if isinstance(value, cst.GeneratorExp) and not value.lpar:
+                yield (opening_parenthesis(source, node), source.extent(node)[1]), value
 
-    # Replacement
 
-    def _replace(self, node: cst.BaseExpression, code: str) -> None:
-        start, end = self._tree.extent_in_ast(node)
-        kind = _parsed(code, "the replacement")
-        if not isinstance(kind, _ATOMS) or "\n" in code or self._touches(start, end, code):
-            code = self._parenthesized_where_needed(start, end, code)
-        self._splices.replace(start, end, [code])
+# What they become
 
-    def _touches(self, start: int, end: int, code: str) -> bool:
-        """Whether the code would melt into its neighbours: ``return-x``, ``{x}`` in an f-string."""
-        before, after = self._tree.text[start - 1 : start], self._tree.text[end : end + 1]
-        return _is_word(before) or _is_word(after) or (before == "{" and code.startswith("{")) or after in {".", "}"}
 
-    def _parenthesized_where_needed(self, start: int, end: int, code: str) -> str:
-        """``code`` as it is, where that means the same as with parentheses."""
-        text = self._tree.text
-        plain, safe = (f"{text[:start]}{variant}{text[end:]}" for variant in (code, f"({code})"))
-        return code if _dump(plain) == _dump(safe) else f"({code})"
+def _append(source: Source, splices: Splices, node: cst.BaseExpression, code: str) -> None:
+    start, end = source.extent(node)
+    if node.lpar:
+        start, end = source.extent(node.lpar[0])[0], source.extent(node.rpar[-1])[1]
+    if node.lpar or isinstance(node, _PRIMARY):
+        splices.after(end, start, [code])
+    else:
+        splices.before(start, end, ["("])
+        splices.after(end, start, [")" + code])
 
 
 def _checked_trailer(code: str) -> str:
-    node = _parsed(f"_{code}", "the appended code")
+    node = _parsed(f"_{code}", code)
     while isinstance(node, (ast.Attribute, ast.Call, ast.Subscript)):
         node = node.func if isinstance(node, ast.Call) else node.value
     if not (isinstance(node, ast.Name) and node.id == "_") or "#" in code:
@@ -186,22 +112,45 @@ def _checked_trailer(code: str) -> str:
     return code
 
 
-def _checked_value(keyword: str, value: str) -> str:
-    call = _parsed(f"_({keyword}={value})", "the keyword")
-    if isinstance(call, ast.Call) and len(call.keywords) == 1 and not call.args and call.keywords[0].arg == keyword:
-        return value
-    raise RewriteError(f"{keyword}={value} is not a keyword with its value")
+def _checked_keywords(node: cst.BaseExpression, edits: Sequence[AddKeyword]) -> tuple[cst.Call, list[str]]:
+    if not isinstance(node, cst.Call):
+        raise RewriteError(f"there is no call at {describe(edits[0].call)}")
+    given = {arg.keyword.value for arg in node.args if arg.keyword}
+    code = []
+    for edit in edits:
+        if edit.keyword in given:
+            raise RewriteError(f"the call has {edit.keyword}= already")
+        given.add(edit.keyword)
+        code.append(f"{edit.keyword}={edit.value}")
+        call = _parsed(f"_({code[-1]})", code[-1])
+        one = isinstance(call, ast.Call) and not call.args and len(call.keywords) == 1
+        if not one or not edit.keyword.isidentifier():
+            raise RewriteError(f"{code[-1]!r} is not a keyword with its value")
+    return node, code
 
 
-def _parsed(code: str, what: str) -> ast.expr:
+def _replacement(source: Source, extent: Extent, code: str) -> str:
+    """``code`` as it has to be written at ``extent``: as it is, or with what keeps it apart from its neighbours."""
+    start, end = extent
+    before, after = source.text[start - 1 : start], source.text[end : end + 1]
+    alone = not (_is_word(before) or _is_word(after) or before in {"{", "."} or after in {"}", "."})
+    if isinstance(_parsed(code, code), _ATOMS) and alone and "\n" not in code:
+        return code
+    head, tail = source.text[:start], source.text[end:]
+    safe = _meaning(f"{head}({code}){tail}")
+    variants = (code, f" {code}", f"{code} ", f" {code} ")
+    return next((one for one in variants if _meaning(head + one + tail) == safe), f"({code})")
+
+
+def _parsed(code: str, shown: str) -> ast.expr:
     try:
         return ast.parse(code, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise RewriteError(f"{what} does not parse: {code!r}") from error
+        raise RewriteError(f"{shown!r} does not parse") from error
 
 
-def _dump(text: str) -> str | None:
-    """What a program means, without positions; ``None`` where it does not parse."""
+def _meaning(text: str) -> str | None:
+    """A program without its layout; ``None`` where it does not parse."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

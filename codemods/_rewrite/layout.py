@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codemods._rewrite.errors import RewriteError
+from codemods._rewrite.source import NEWLINE
 from codemods._rewrite.splices import Copy, Part
 
 __all__ = ["Carried", "NewCode", "Payload"]
@@ -38,11 +39,11 @@ class NewCode:
     @classmethod
     def read(cls, code: str) -> NewCode:
         """Check ``code``: one or more statements, without leading indentation."""
-        code = "\n".join(code.strip("\r\n").splitlines()).rstrip()
+        code = NEWLINE.sub("\n", code).strip("\n")
         try:
             body = ast.parse(code).body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise RewriteError(f"the code to insert does not parse: {code.splitlines()[:1]}") from error
+            raise RewriteError(f"{code!r} does not parse") from error
         if not body:
             raise RewriteError("there is no statement in the code to insert")
         simple = not any(isinstance(statement, _COMPOUND) for statement in body)

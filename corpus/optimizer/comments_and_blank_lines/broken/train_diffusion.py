@@ -56,6 +56,7 @@ def main():
         end_factor=0.1,
         total_iters=args.steps,
     )
+
     model = model.to(device)  # last, so that everything above stays on the host
 
     for step in range(args.steps):

@@ -56,8 +56,8 @@ if cfg.resume:
     iter_num = checkpoint["iter_num"]
 
 # optimizer
-use_fused = device == "cuda"
-optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, betas=betas, fused=use_fused)
+extra_args = dict(fused=True)
+optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, betas=betas, **extra_args)
 if cfg.resume:
     optimizer.load_state_dict(checkpoint["optimizer"])
 model.to(device)

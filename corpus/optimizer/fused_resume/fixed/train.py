@@ -56,9 +56,9 @@ if cfg.resume:
     iter_num = checkpoint["iter_num"]
 
 # optimizer
-use_fused = device == "cuda"
+extra_args = dict(fused=True)
 model.to(device)
-optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, betas=betas, fused=use_fused)
+optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, betas=betas, **extra_args)
 if cfg.resume:
     optimizer.load_state_dict(checkpoint["optimizer"])
 checkpoint = None  # free up memory

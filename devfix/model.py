@@ -230,9 +230,13 @@ class Problem:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Everything that one run of the engine has to say, sorted by path and position."""
+    """Everything that one run of the engine has to say, sorted by path and position.
+
+    ``notes`` are remarks that do not change the exit code, such as unused suppressions.
+    """
 
     resolutions: tuple[Resolution, ...] = ()
     patch: Patch = field(default_factory=Patch)
     problems: tuple[Problem, ...] = ()
     checked: int = 0
+    notes: tuple[Problem, ...] = ()

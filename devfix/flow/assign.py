@@ -46,7 +46,7 @@ def note_binding(
         if isinstance(option, Tensor) and len(option.births) == 1 and option.births[0].kind in ("batch", "load"):
             if option.place.kind == "accelerator":
                 continue
-            run.facts.bindings.append(Binding(option.births[0], name, kind, run.site(node), source))
+            run.facts.bindings.append(Binding(option.births[0], name, kind, run.site(node, remember=True), source))
 
 
 def _unpack(run: Interpreter, targets: list[ast.expr], value: Value, kind: str, source: ast.expr | None) -> None:

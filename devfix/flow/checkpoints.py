@@ -24,7 +24,7 @@ from devfix.flow.values import (
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["joined_path", "load", "note_use", "save"]
+__all__ = ["joined_path", "load", "note_birth", "note_use", "save"]
 
 
 def _key(value: Value) -> str:
@@ -58,8 +58,8 @@ def load(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Val
     """``torch.load``."""
     mapping = args[1] if len(args) > 1 else keywords.get("map_location")
     mapped = "**" in keywords or (mapping is not None and mapping != Const(None))
-    site = run.site(node)
-    loading = run.facts.loadings.setdefault(site.key, Loading(site, node, mapped))
+    site = run.site(node, remember=True)
+    loading = run.facts.loadings.setdefault(site.key, Loading(site, node, mapped, latent=run.latent))
     loading.mapped &= mapped
     source = args[0] if args else keywords.get("f", UNKNOWN)
     loading.round_trip |= bool(_key(source)) and _key(source) in run.saved_paths
@@ -78,6 +78,11 @@ def note_use(run: Interpreter, value: Tensor, kind: str, node: ast.AST, on_accel
     for option in options(value):
         assert isinstance(option, Tensor)
         for birth in option.births:
-            if birth.kind == "load":
-                loading = list(run.facts.loadings.values())[birth.key]
-                loading.uses.append(LoadUse(kind, run.site(node), on_accelerator))
+            note_birth(run, birth, kind, node, on_accelerator)
+
+
+def note_birth(run: Interpreter, birth: Birth, kind: str, node: ast.AST, on_accelerator: bool) -> None:
+    """The same, for one origin."""
+    if birth.kind == "load":
+        loading = list(run.facts.loadings.values())[birth.key]
+        loading.uses.append(LoadUse(kind, run.site(node, remember=True), on_accelerator))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import ast
 
-    from devfix.flow.sites import Level, Site
-    from devfix.flow.values import Birth, Ref, Value
+    from devfix.flow.sites import Site
+    from devfix.flow.values import Birth, Ref
 
 __all__ = ["Binding", "Facts", "Loading", "LoadUse", "Meeting", "Operand", "OptimizerHazard", "Source", "Transfer"]
 
@@ -95,6 +95,7 @@ class Loading:
     call: ast.Call
     mapped: bool
     round_trip: bool = False
+    latent: bool = False
     uses: list[LoadUse] = field(default_factory=list)
 
 
@@ -126,9 +127,7 @@ class Facts:
     loadings: dict[tuple[str, int, int], Loading] = field(default_factory=dict)
     hazards: list[OptimizerHazard] = field(default_factory=list)
     needs_cpu: dict[tuple[str, int, int], Site] = field(default_factory=dict)
-    records: dict[int, object] = field(default_factory=dict)
+    moves: list[Site] = field(default_factory=list)
     accelerated: bool = False
     complete: bool = True
     preferred_device: str | None = None
-    levels: dict[int, Level] = field(default_factory=dict)
-    values: dict[str, Value] = field(default_factory=dict)

@@ -79,25 +79,18 @@ class Interpreter:
         return key
 
     # --- position ---------------------------------------------------------------------------------------------
-    def site(self, node: ast.AST) -> Site:
-        """This moment, at ``node``."""
+    def site(self, node: ast.AST, remember: bool = False) -> Site:
+        """This moment, at ``node``; with ``remember``, the names and objects of the moment are kept."""
         self.moment += 1
         levels: list[Level] = []
         frame = self.frame
         while frame is not None:
             if frame.stmt is not None:
-                levels.append(Level(frame, frame.stmt, self.visible(frame)))
+                levels.append(Level(frame, frame.stmt))
             frame = frame.parent
         assert self.frame is not None
-        return Site(self.moment, self.frame.module.tree, node, tuple(reversed(levels)))
-
-    def visible(self, frame: Frame) -> dict[str, Value]:
-        """The names that a statement of this frame can use, locals last."""
-        names: dict[str, Value] = {}
-        scope = (frame.module.env, *(frame.function.scope if frame.function else ()), frame.env)
-        for env in scope:
-            names.update(self.now.envs.get(env, {}))
-        return names
+        memory = self.now.fork() if remember else None
+        return Site(self.moment, self.frame.module.tree, node, tuple(reversed(levels)), memory)
 
     def tick(self) -> None:
         """Count one step; raises :class:`OutOfBudget` when there are too many."""

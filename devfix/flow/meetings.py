@@ -98,6 +98,8 @@ def meet(
     for one in sides:
         for place, operand in one.alternatives:
             if not place.known:
+                if operand.births and operand.births[0].kind == "load":
+                    _note_load(run, node, operand, sides)
                 continue
             for other in sides:
                 if other is one or not other.alternatives:
@@ -109,14 +111,17 @@ def meet(
                     for theirs, partner in other.alternatives:
                         (cpu if theirs == CPU else accelerator).append(partner)
     if cpu and accelerator:
-        site = run.site(node)
+        site = run.site(node, remember=True)
         run.facts.meetings.append(
             Meeting(site, consumer, _distinct(cpu), _distinct(accelerator), opaque, latent=run.latent)
         )
-        for operand in (*cpu, *accelerator):
-            if operand.module is not None:
-                run.facts.records[operand.module.id] = run.record(operand.module)
     return _result(sides)
+
+
+def _note_load(run: Interpreter, node: ast.AST, operand: Operand, sides: Sequence[Side]) -> None:
+    from devfix.flow.checkpoints import note_birth
+
+    note_birth(run, operand.births[0], "tensor", node, any(ACCELERATOR in side.places for side in sides))
 
 
 def _distinct(operands: list[Operand]) -> tuple[Operand, ...]:

@@ -182,7 +182,10 @@ def _move_opaque(
     known = frozenset(place for place in places if place is not None)
     if known:
         run.facts.accelerated |= ACCELERATOR in known
-        run.now.update(ref, places=known, moved=run.site(node))
+        site = run.site(node, remember=True)
+        if ACCELERATOR in known:
+            run.facts.moves.append(site)
+        run.now.update(ref, places=known, moved=site)
     return ref
 
 

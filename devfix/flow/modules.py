@@ -73,8 +73,10 @@ def parts(run: Interpreter, ref: Ref, path: str = "", seen: set[int] | None = No
 
 def move(run: Interpreter, ref: Ref, place: Place, node: ast.AST) -> None:
     """``module.to(...)``: in place, with everything that is registered below."""
-    site = run.site(node)
+    site = run.site(node, remember=True)
     run.facts.accelerated |= place == ACCELERATOR
+    if place == ACCELERATOR:
+        run.facts.moves.append(site)
     moved = [part for _, part in parts(run, ref)]
     optimizers.note_move(run, moved, place, site)
     for part in moved:
@@ -101,7 +103,7 @@ def attach(
     run: Interpreter, parent: Ref, name: str | None, value: Value, node: ast.AST, weak: bool = False
 ) -> None:
     """``parent.name = value`` or ``parent[name] = value``; ``name`` is ``None`` where it is not known."""
-    site = run.site(node)
+    site = run.site(node, remember=True)
     record = run.record(parent)
     if name is not None and name.lstrip("-").isdigit() and int(name) < 0 and record.fields and record.rest is None:
         numbered = [key for key in record.fields if key.isdigit()]

@@ -52,7 +52,7 @@ def build(
         ("stateless", stateless),
         ("filtered", frozenset()),
     )
-    return run.new(Record("optimizer", name, born=run.site(node), info=info))
+    return run.new(Record("optimizer", name, born=run.site(node, remember=True), info=info))
 
 
 def _may_be_true(value: Value | None) -> bool:
@@ -125,7 +125,7 @@ def load_state(run: Interpreter, ref: Ref, node: ast.AST) -> None:
     """``optimizer.load_state_dict``: state goes to where the parameters are at this moment."""
     record = run.record(ref)
     if record.get("late") is None and not record.get("stateless"):
-        _update(run, ref, loaded=run.site(node))
+        _update(run, ref, loaded=run.site(node, remember=True))
 
 
 def step(run: Interpreter, ref: Ref, node: ast.AST) -> None:

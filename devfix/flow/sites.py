@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from devfix.model import Event, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from devfix.flow.program import Module
+    from devfix.flow.state import State
     from devfix.flow.syntax import SourceTree
     from devfix.flow.values import Function, Value
 
@@ -38,11 +37,10 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One level of the stack at a moment: the frame, its statement, and the names that were bound then."""
+    """One level of the stack at a moment: the frame and its statement."""
 
     frame: Frame
     stmt: ast.stmt
-    live: Mapping[str, Value]
 
     @property
     def tree(self) -> SourceTree:
@@ -53,12 +51,13 @@ class Level:
 @dataclass(frozen=True, eq=False)
 class Site:
     """A moment of the run: ``order`` counts moments, ``node`` is what was executed, ``levels`` the stack, outermost
-    first."""
+    first.  ``memory`` holds the names and objects of that moment where a remedy may ask for them."""
 
     order: int
     tree: SourceTree
     node: ast.AST
     levels: tuple[Level, ...]
+    memory: State | None = None
 
     @property
     def level(self) -> Level:

@@ -1,0 +1,163 @@
+"""## What it does
+Finds calls of `torch.load` without `map_location`, and gives each the device that the checkpoint goes to: the
+program's own device expression, or `"cpu"` where the checkpoint only feeds a state dict of a module that moves later.
+
+## Why is this bad?
+`torch.load` puts every tensor back where it was saved. A checkpoint from `cuda:3` fails on a machine with one
+accelerator, one from a GPU fails on a machine without, and both take memory on a device that the program did not
+choose.
+
+## Example
+```python
+checkpoint = torch.load(args.resume)
+```
+
+## Use instead
+```python
+checkpoint = torch.load(args.resume, map_location=device)
+```
+
+## Fix safety
+Safe: values and structure of what is loaded stay the same, only the place changes. `weights_only` is not touched.
+
+## References
+- [torch.load](https://docs.pytorch.org/docs/stable/generated/torch.load.html)
+- [pytorch/examples@ee964a2](https://github.com/pytorch/examples/commit/ee964a2)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from codemods._placing import device_at
+from codemods._rule import Example, Rule
+from codemods._story import story
+from devfix.flow import Facts
+from devfix.flow.facts import Loading
+from devfix.flow.live import module_names
+from devfix.flow.values import ACCELERATOR
+from devfix.model import AddKeyword, Edit, Finding, Remedy, ReplaceExpression, Severity
+
+__all__ = ["RULE"]
+
+
+def detect(facts: Facts) -> Iterator[Finding]:
+    """One finding per call of ``torch.load`` that says nothing about the place."""
+    for loading in facts.loadings.values():
+        if not loading.mapped and not loading.round_trip:
+            yield _finding(facts, loading)
+
+
+def _finding(facts: Facts, loading: Loading) -> Finding:
+    site = loading.site
+    target, reason = _target(facts, loading)
+    remedies: tuple[Remedy, ...] = ()
+    if target is not None:
+        remedies = (Remedy(f"load with `map_location={target}`", (_edit(loading, target),)),)
+    uses = [(use.site, "used", _USES.get(use.kind, "it is used here")) for use in loading.uses[:2]]
+    return Finding(
+        RULE.code,
+        RULE.name,
+        Severity.LATENT if loading.latent else Severity.ERROR,
+        site.tree.path,
+        site.span,
+        "`torch.load` without `map_location` puts tensors back on the device that they were saved from",
+        story((site, "loaded", "the checkpoint comes back where it was saved"), *uses),
+        remedies,
+        reason,
+    )
+
+
+_USES = {
+    "module": "it fills a module here",
+    "optimizer": "it fills an optimizer here",
+    "tensor": "its tensors meet others here",
+    "moved": "it is moved here",
+    "object": "it is used as a module here",
+}
+
+
+def _target(facts: Facts, loading: Loading) -> tuple[str | None, str]:
+    """The device expression for this call."""
+    site = loading.site
+    elsewhere = [use for use in loading.uses if use.on_accelerator or use.kind in ("tensor", "object")]
+    # a state dict that fills a module on the CPU wants no device; a module that moves later takes its weights along
+    only_module_on_cpu = bool(loading.uses) and all(
+        use.kind in ("module", "state", "moved") and not use.on_accelerator for use in loading.uses
+    )
+    device = device_at(site, site.level, facts.preferred_device)
+    if only_module_on_cpu:
+        return '"cpu"', ""
+    if device is not None:
+        return device, ""
+    direct = [use for use in elsewhere if use.kind in ("tensor", "object") and use.on_accelerator]
+    if direct:
+        names = module_names(site, site.level, _accelerated(loading))
+        if names:
+            return f"next({names[0]}.parameters()).device", ""
+        return None, "its tensors are used on the accelerator, and the device has no name where the checkpoint is loaded"
+    return '"cpu"', ""
+
+
+def _accelerated(loading: Loading) -> set[int]:
+    memory = loading.site.memory
+    assert memory is not None
+    return {key for key, record in memory.heap.items() if record.kind == "module" and ACCELERATOR in record.places}
+
+
+def _edit(loading: Loading, target: str) -> Edit:
+    """The keyword, or the replacement of a ``None`` that stands in its place."""
+    tree, call = loading.site.tree, loading.call
+    if len(call.args) > 1 and not isinstance(call.args[1], ast.Starred):
+        return ReplaceExpression(tree.path, tree.span(call.args[1]), target)
+    for keyword in call.keywords:
+        if keyword.arg == "map_location":
+            return ReplaceExpression(tree.path, tree.span(keyword.value), target)
+    return AddKeyword(tree.path, tree.span(call), "map_location", target)
+
+
+def __getattr__(name: str) -> object:
+    if name == "LoadWithoutMapLocation":
+        from codemods._command import command_for
+
+        return command_for(RULE)
+    raise AttributeError(name)
+
+
+def __dir__() -> Iterable[str]:
+    return [*globals(), "LoadWithoutMapLocation"]
+
+
+_SETUP = """\
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(4, 2)
+"""
+
+RULE = Rule(
+    code="DEV301",
+    name="load-without-map-location",
+    summary="`torch.load` without `map_location` puts tensors back where they were saved.",
+    documentation=__doc__,
+    detect=detect,
+    invalid=(
+        Example(
+            "into a module on the device",
+            _SETUP + 'model.to(device)\nmodel.load_state_dict(torch.load("model.pt"))\n',
+            _SETUP + 'model.to(device)\nmodel.load_state_dict(torch.load("model.pt", map_location=device))\n',
+        ),
+        Example(
+            "into a module that moves later",
+            _SETUP + 'model.load_state_dict(torch.load("model.pt"))\nmodel.to(device)\n',
+            _SETUP + 'model.load_state_dict(torch.load("model.pt", map_location="cpu"))\nmodel.to(device)\n',
+        ),
+    ),
+    valid=(
+        _SETUP + 'model.load_state_dict(torch.load("model.pt", map_location="cpu"))\n',
+        _SETUP + 'model.load_state_dict(torch.load("model.pt", device))\n',
+        _SETUP + 'torch.save(model.state_dict(), "model.pt")\nmodel.load_state_dict(torch.load("model.pt"))\n',
+    ),
+)

@@ -1,0 +1,131 @@
+"""Names that are live at a moment: which expressions name the device, which name a module."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from devfix.flow.sites import Level, Site
+from devfix.flow.values import ACCELERATOR, Const, DeviceValue, Function, Record, Ref, Text, Value, options
+
+__all__ = ["device_expressions", "is_device", "module_names", "value_of", "visible"]
+
+_OWNERS = ("self", "args", "opt", "opts", "cfg", "config", "hparams", "params", "settings", "conf", "options", "trainer")
+
+
+def visible(site: Site, level: Level) -> dict[str, Value]:
+    """The names that a statement of this level can use: its own, those of enclosing functions, the module's."""
+    assert site.memory is not None
+    frame = level.frame
+    names: dict[str, Value] = {}
+    for env in (frame.module.env, *(frame.function.scope if frame.function else ()), frame.env):
+        names.update(site.memory.envs.get(env, {}))
+    return names
+
+
+def is_device(name: str, value: Value) -> bool:
+    """Whether a value is a device that can be the accelerator."""
+    from devfix.flow.expressions import device_named
+
+    found = False
+    for option in options(value):
+        if isinstance(option, DeviceValue):
+            found |= option.place == ACCELERATOR
+        elif isinstance(option, Const) and isinstance(option.value, str):
+            place = device_named(option.value)
+            if place is None:
+                return False
+            found |= place == ACCELERATOR
+        elif isinstance(option, Text):
+            return False
+        elif option != Const(None):
+            return False
+    return found
+
+
+def _rank(name: str) -> tuple[int, str]:
+    last = name.split(".")[-1].lower()
+    order = ("device", "dev", "torch_device")
+    if last in order:
+        return order.index(last), name
+    return (10 if "device" in last else 20), name
+
+
+def device_expressions(site: Site, level: Level, preferred: str | None = None) -> list[str]:
+    """Expressions that name the accelerator at this moment, best first.
+
+    Locals and globals come ahead of attributes; ``preferred`` (from the configuration) is first where it is live.
+    """
+    assert site.memory is not None
+    names = visible(site, level)
+    plain = sorted((name for name, value in names.items() if is_device(name, value)), key=_rank)
+    attributes: list[str] = []
+    for owner, value in names.items():
+        for option in options(value):
+            if isinstance(option, Ref):
+                attributes.extend(f"{owner}.{name}" for name in _device_fields(site, option))
+    local = set(site.memory.envs.get(level.frame.env, {}))
+    order = {owner: index for index, owner in enumerate(_OWNERS)}
+    plain.sort(key=lambda name: (_rank(name)[0], name not in local, name))
+    attributes.sort(key=lambda text: (_rank(text)[0], order.get(text.split(".")[0], 99), text))
+    found = list(dict.fromkeys([*plain, *attributes]))
+    if preferred and preferred.split(".")[0] in names:
+        found.insert(0, preferred)
+    return list(dict.fromkeys(found))
+
+
+def _device_fields(site: Site, ref: Ref) -> Iterator[str]:
+    assert site.memory is not None
+    record: Record = site.memory.heap[ref.id]
+    if record.kind in ("list", "set", "loader", "optimizer", "parser", "opaque", "dict"):
+        return
+    for name, value in record.fields.items():
+        if is_device(name, value):
+            yield name
+    if record.cls is not None:
+        from devfix.flow.classes import lineage
+
+        for base in lineage(record.cls):
+            scope = getattr(base, "scope", None)
+            for name, value in (site.memory.envs.get(scope, {}) if scope is not None else {}).items():
+                if "device" in name and isinstance(value, Function) and value.kind == "property":
+                    yield name
+                elif is_device(name, value):
+                    yield name
+
+
+def value_of(site: Site, level: Level, node: ast.expr) -> Value | None:
+    """The value of a name, attribute or item chain at this moment, without running anything."""
+    assert site.memory is not None
+    if isinstance(node, ast.Name):
+        return visible(site, level).get(node.id)
+    if isinstance(node, (ast.Attribute, ast.Subscript)):
+        base = value_of(site, level, node.value)
+        if isinstance(node, ast.Attribute):
+            key = node.attr
+        elif isinstance(node.slice, ast.Constant):
+            key = str(node.slice.value)
+        else:
+            return None
+        for option in options(base) if base is not None else ():
+            if isinstance(option, Ref):
+                return site.memory.heap[option.id].fields.get(key)
+    return None
+
+
+def module_names(site: Site, level: Level, wanted: set[int]) -> list[str]:
+    """Expressions at this level that name one of the modules with these identities; plain names first."""
+    assert site.memory is not None
+    plain, attributes = [], []
+    for name, value in visible(site, level).items():
+        for option in options(value):
+            if not isinstance(option, Ref):
+                continue
+            if option.id in wanted:
+                plain.append(name)
+            record = site.memory.heap[option.id]
+            if record.kind in ("instance", "module"):
+                for field, inner in record.fields.items():
+                    if any(isinstance(part, Ref) and part.id in wanted for part in options(inner)):
+                        attributes.append(f"{name}.{field}")
+    return list(dict.fromkeys([*plain, *attributes]))

@@ -19,6 +19,15 @@ def _simulated(tag: Any) -> bool:
     return tag is None or tag.type == state.kind
 
 
+def _parse_to(func: Any, args: Any, kwargs: Any) -> Any:
+    """How ``Module.to`` reads its arguments; a bare index means the accelerator, which this build does not know."""
+    if args and type(args[0]) is int:
+        args = (torch.device(state.kind, args[0]), *args[1:])
+    if type(kwargs.get("device")) is int:
+        kwargs = {**kwargs, "device": torch.device(state.kind, kwargs["device"])}
+    return func(*args, **kwargs)
+
+
 def _to(func: Any, args: Any, kwargs: Any) -> Any:
     tensor = args[0]
     rest, options = args[1:], dict(kwargs)
@@ -35,11 +44,7 @@ def _to(func: Any, args: Any, kwargs: Any) -> Any:
         if len(rest) > position:
             copy = bool(rest[position])
             rest = rest[:position]
-    if rest and type(rest[0]) is int:
-        rest = (torch.device(state.kind, rest[0]), *rest[1:])
-    if type(options.get("device")) is int:
-        options["device"] = torch.device(state.kind, options["device"])
-    device, dtype, _, memory_format = torch._C._nn._parse_to(*rest, **options)
+    device, dtype, _, memory_format = _parse_to(torch._C._nn._parse_to, rest, options)
     if device is None:
         return func(*args, **kwargs)
     tag = canonical(device)
@@ -120,6 +125,7 @@ def _type_as(func: Any, args: Any, kwargs: Any) -> Any:
 def handlers() -> dict[Any, Any]:
     """The handlers of this module, by the function that PyTorch reports."""
     table = {
+        torch._C._nn._parse_to: _parse_to,
         Tensor.to: _to,
         Tensor.cuda: _accelerator("cuda"),
         Tensor.cpu: _cpu,

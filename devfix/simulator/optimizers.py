@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-import torch.utils._foreach_utils as foreach_utils
 
 from .patches import Patches
 from .state import state
@@ -16,37 +15,28 @@ from .tags import reported_device
 
 __all__ = ["patch_optimizers"]
 
-_WORDS = (
-    "Tensors of the same index must be on the same device and the same dtype except `step` tensors that can be CPU and "
-    "float32/64 notwithstanding"
-)
 _STEP_DTYPES = (torch.float32, torch.float64)
 
 
-def _group(tensorlists: Any, with_indices: bool = False) -> Any:
-    """As ``torch._C._group_tensors_by_device_and_dtype``, by simulated device."""
-    groups: dict[Any, Any] = {}
-    for index, first in enumerate(tensorlists[0]):
-        key = (reported_device(first), first.dtype)
-        lists, indices = groups.setdefault(key, ([[] for _ in tensorlists], []))
-        for position, tensors in enumerate(tensorlists):
-            tensor = tensors[index] if len(tensors) else None
-            if tensor is not None and state.checks:
-                device = reported_device(tensor)
-                is_step = device.type == "cpu" and tensor.dtype in _STEP_DTYPES and tensor.dim() == 0
-                if not ((device == key[0] and tensor.dtype == key[1]) or is_step):
-                    _check_like_step(tensor, key)
-            if len(tensors):
-                lists[position].append(tensor)
-        if with_indices:
-            indices.append(index)
-    return {key: (lists, indices) for key, (lists, indices) in groups.items()}
+def _fits(tensor: Any, device: torch.device, dtype: torch.dtype) -> bool:
+    """Whether a tensor may share an index with one of ``device`` and ``dtype``.
+
+    ``step`` tensors may be on the CPU and float32 or float64; PyTorch asks for no more, so that any such CPU tensor
+    passes here and fails in the arithmetic.
+    """
+    own = reported_device(tensor)
+    if own == device:
+        return tensor.dtype == dtype or tensor.dtype in _STEP_DTYPES
+    return own.type == "cpu" and tensor.dtype in _STEP_DTYPES
 
 
-def _check_like_step(tensor: Any, key: Any) -> None:
-    if reported_device(tensor) == key[0] and tensor.dtype in _STEP_DTYPES:
-        return
-    raise RuntimeError(_WORDS)
+def _mismatch(real: Any) -> RuntimeError:
+    """The installed version's own words."""
+    try:
+        real([[torch.zeros(1)], [torch.zeros(1, dtype=torch.int32)]], False)
+    except RuntimeError as error:
+        return RuntimeError(str(error))
+    return RuntimeError("Tensors of the same index must be on the same device and the same dtype")
 
 
 def patch_optimizers(patches: Patches) -> None:
@@ -54,7 +44,18 @@ def patch_optimizers(patches: Patches) -> None:
     real = torch._C._group_tensors_by_device_and_dtype
 
     def group(tensorlists: Any, with_indices: bool = False) -> Any:
-        return _group(tensorlists, with_indices)
+        groups: dict[Any, Any] = {}
+        for index, first in enumerate(tensorlists[0]):
+            key = (reported_device(first), first.dtype)
+            row = [tensors[index] if len(tensors) else None for tensors in tensorlists]
+            if state.checks and not all(tensor is None or _fits(tensor, *key) for tensor in row):
+                raise _mismatch(real)
+            lists, indices = groups.setdefault(key, ([[] for _ in tensorlists], []))
+            for position, tensors in enumerate(tensorlists):
+                if len(tensors):
+                    lists[position].append(row[position])
+            if with_indices:
+                indices.append(index)
+        return groups
 
     patches.set(torch._C, "_group_tensors_by_device_and_dtype", group)
-    _ = real, foreach_utils

@@ -155,19 +155,22 @@ def _composite(found: list[Operand]) -> Outputs:
     return COMPOSITE  # type: ignore[no-any-return]
 
 
-def _foreach(found: list[Operand]) -> Outputs:
+def _foreach(check: Callable[[list[Operand]], Outputs]) -> Callable[[list[Operand]], Outputs]:
     """``_foreach_*``: on mixed devices the slow path runs one operator per index."""
-    lists: dict[str, list[Operand]] = {}
-    for operand in found:
-        lists.setdefault(operand.name, []).append(operand)
-    columns = list(lists.values())
-    length = max(len(column) for column in columns)
-    check = _iterator(lambda name: True)
-    tags: list[Optional[torch.device]] = []
-    for index in range(length):
-        row = [column[index] if len(column) > 1 or length == 1 else column[0] for column in columns]
-        tags.append(check(row))  # type: ignore[arg-type]
-    return tags
+
+    def check_all(found: list[Operand]) -> Outputs:
+        lists: dict[str, list[Operand]] = {}
+        for operand in found:
+            lists.setdefault(operand.name, []).append(operand)
+        columns = list(lists.values())
+        length = max(len(column) for column in columns)
+        tags: list[Optional[torch.device]] = []
+        for index in range(length):
+            row = [column[index] if len(column) == length else column[0] for column in columns]
+            tags.append(check(row))  # type: ignore[arg-type]
+        return tags
+
+    return check_all
 
 
 def _kernel_rule(name: str, kernel: Optional[Kernel]) -> Callable[[list[Operand]], Outputs]:
@@ -175,15 +178,20 @@ def _kernel_rule(name: str, kernel: Optional[Kernel]) -> Callable[[list[Operand]
         return _composite if _has_composite_kernel(name) else _all_same
     if kernel.exact_same:
         return _exact_same(kernel.method)
-    if name.startswith("aten::_foreach_"):
-        return _foreach
-    if kernel.iterator or name.startswith("aten::special_"):
-        base = name.split("::")[1].split(".")[0].rstrip("_")
-        allowed = CPU_SCALAR_INPUTS.get(base)
-        if allowed is not None:
-            return _iterator(allowed.__contains__)
-        return _iterator(lambda _: base not in CPU_SCALAR_FORBIDDEN)
+    base = name.split("::")[1].split(".")[0].rstrip("_")
+    if base.startswith("_foreach_"):
+        return _foreach(_iterator(_scalar_inputs(base[len("_foreach_") :])))
+    if kernel.iterator or base.startswith("special_"):
+        return _iterator(_scalar_inputs(base))
     return _all_same
+
+
+def _scalar_inputs(base: str) -> Callable[[str], bool]:
+    """Which inputs of a TensorIterator kernel may be a CPU scalar."""
+    allowed = CPU_SCALAR_INPUTS.get(base)
+    if allowed is not None:
+        return allowed.__contains__
+    return lambda _: base not in CPU_SCALAR_FORBIDDEN
 
 
 def _has_composite_kernel(name: str) -> bool:

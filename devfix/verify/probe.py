@@ -28,7 +28,6 @@ import sys
 import time
 import traceback
 import types
-import weakref
 from typing import Any, Optional
 
 #: Message families of device bugs, old and new, by family name.  One match is enough.
@@ -101,6 +100,7 @@ class Recorder:
         self._hook_optimizers()
         _no_workers()
         _no_compiler()
+        _one_implementation()
 
     def _note(self, roots: Any, into: list[float]) -> None:
         import torch
@@ -163,7 +163,7 @@ class Recorder:
 
         for found in gc.get_objects():
             if type(found) is Parameter and found.grad is not None:
-                self.trained.setdefault(id(found), weakref.ref(found))
+                self.trained.setdefault(id(found), found)
 
     def results(self) -> dict[str, Any]:
         """Losses, steps and parameters as JSON values."""
@@ -172,11 +172,7 @@ class Recorder:
             for group in optimizer.param_groups:
                 for parameter in group["params"]:
                     held.setdefault(id(parameter), parameter)
-        forgotten = [
-            list(parameter.shape)
-            for key, reference in self.trained.items()
-            if key not in held and (parameter := reference()) is not None and parameter.is_leaf
-        ]
+        forgotten = [list(parameter.shape) for key, parameter in self.trained.items() if key not in held]
         return {
             "losses": self.losses or self.grad_losses,
             "steps": self.steps,
@@ -222,6 +218,26 @@ def _no_compiler() -> None:
 
     torch.compile = compile  # type: ignore[assignment]
     torch.nn.Module.compile = lambda self, *_, **__: None  # type: ignore[assignment,method-assign]
+
+
+def _one_implementation() -> None:
+    """Optimizers default to their multi-tensor implementation on accelerators and to a loop on the CPU.
+
+    The two round differently for some (NAdam), so every run takes the accelerators' default.
+    """
+    import torch.optim.optimizer as optimizer
+
+    real = optimizer._default_to_fused_or_foreach
+
+    def default(params: Any, differentiable: bool, use_fused: bool = False) -> tuple[bool, bool]:
+        if use_fused:
+            return real(params, differentiable, use_fused)
+        plain = optimizer._foreach_supported_types
+        return False, not differentiable and all(each is None or type(each) in plain for each in params)
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("torch.optim") and getattr(module, "_default_to_fused_or_foreach", None) is real:
+            module._default_to_fused_or_foreach = default  # type: ignore[attr-defined]
 
 
 def _user_frame(error: BaseException, root: str) -> Optional[dict[str, Any]]:
@@ -294,7 +310,7 @@ def _execute(script: str, arguments: list[str], as_module: bool) -> None:
     main.__builtins__ = __builtins__  # type: ignore[attr-defined]
     sys.modules["__main__"] = main
     with open(path, "rb") as source:
-        code = compile(source.read(), path, "exec")
+        code = compile(source.read(), path, "exec", dont_inherit=True)
     exec(code, main.__dict__)
 
 

@@ -1,13 +1,18 @@
 """What runs of original and patched prove.
 
-Four runs: original and patched, with the accelerator hidden and with the simulated one.  The reference is the original on
-the CPU.  A script that insists on an accelerator cannot run there; then the reference is the original on an accelerator that
-never complains (``unchecked``).  For a silent bug, where the original runs but trains something else, the reference is the
-patched script on the CPU.  On the simulator a match is bit for bit.
+Runs: original and patched, with the accelerator hidden (``cpu``) and with the simulated one (``sim``).  The reference is the
+original on the CPU.  A script that insists on an accelerator cannot run there; then the reference is the original on an
+accelerator that never complains (``unchecked``).  For a silent bug, where the original runs but trains something else, the
+reference is the patched script on the CPU.  On the simulator a match is bit for bit.
+
+A checkpoint that was written on an accelerator and is read on a machine without one is proved by two stages in one folder:
+``setup`` writes it under the simulator, the run that counts has the accelerator hidden (``run_on="cpu"``).
 """
 
 from __future__ import annotations
 
+import argparse
+import shlex
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -25,6 +30,12 @@ MINIMUM_STEPS = 2
 
 #: The patched script's share of work on the accelerator may fall to this part of what the original meant.
 MINIMUM_SHARE = 0.8
+
+#: Relative difference of losses that other kernels for the same formula explain (measured: 2e-7 in the first 10 steps).
+ROUNDING = 1e-5
+
+#: Where the setup and the run work, by the last part of a run's name.
+_STAGES = {"cpu": ("cpu", "cpu"), "sim": ("sim", "sim"), "unchecked": ("unchecked", "unchecked"), "sim-cpu": ("sim", "cpu")}
 
 
 @dataclass(frozen=True)
@@ -119,7 +130,7 @@ def _judge_repaired(runs: dict[str, Run], verdict: Any) -> Verdict:
     """The original failed on the accelerator and the patched script did not."""
     patched, unchecked = runs["patched/sim"], runs["original/unchecked"]
     original = runs["original/sim"]
-    if _fled(patched, unchecked):
+    if patched.device != "cpu" and _fled(patched, unchecked):
         return verdict(  # type: ignore[no-any-return]
             "not-fixed",
             f"the work left the accelerator: {patched.accelerator_share:.0%} of the operations run there, "
@@ -143,7 +154,51 @@ def _judge_repaired(runs: dict[str, Run], verdict: Any) -> Verdict:
         index = first_difference(patched.losses, reference.losses)
         worst = max(worst or (-1, name), (len(reference.losses) if index is None else index, name))
     assert worst is not None
+    if _close_by_nature(runs):
+        return verdict(  # type: ignore[no-any-return]
+            "fixed",
+            f"{len(patched.losses)} losses over {patched.steps} steps equal original/cpu within rounding (the script computes "
+            "differently on an accelerator; without one, original and patched are equal bit for bit)",
+            reference="original/cpu",
+        )
+    if _trains_more(patched, runs[worst[1]]) and runs["patched/cpu"].ok and _same_training(patched, runs["patched/cpu"]):
+        return _silent_verdict(patched, runs[worst[1]], verdict)
     return _differs(patched, runs[worst[1]], worst[1], verdict)
+
+
+def _close_by_nature(runs: dict[str, Run]) -> bool:
+    """Whether only the script's own choice by device (``capturable=``, ``fused=``) makes the losses round differently."""
+    original, patched_cpu, patched = runs["original/cpu"], runs["patched/cpu"], runs["patched/sim"]
+    return (
+        original.ok
+        and patched_cpu.ok
+        and _same_training(original, patched_cpu)
+        and _enough(patched) is None
+        and len(patched.losses) == len(original.losses)
+        and patched.steps == original.steps
+        and all(abs(one - other) <= ROUNDING * abs(other) for one, other in zip(patched.losses, original.losses))
+    )
+
+
+def _trains_more(patched: Run, original: Run) -> bool:
+    """Whether parameters train now that no optimizer held before."""
+    return len(original.forgotten) > len(patched.forgotten) and patched.parameters >= original.parameters
+
+
+def _silent_verdict(patched: Run, original: Run, verdict: Any) -> Verdict:
+    short = _enough(patched)
+    if short:
+        return verdict("inconclusive", short)  # type: ignore[no-any-return]
+    remaining = list(patched.forgotten)
+    trained = [shape for shape in original.forgotten if shape not in remaining or remaining.remove(shape)]  # type: ignore[func-returns-value]
+    shapes = ", ".join("×".join(map(str, shape)) for shape in trained)
+    return verdict(  # type: ignore[no-any-return]
+        "fixed",
+        f"parameters that no optimizer held now train ({shapes}); {len(patched.losses)} losses over {patched.steps} steps "
+        "equal patched/cpu bit for bit",
+        reference="patched/cpu",
+        silent=True,
+    )
 
 
 def _differs(patched: Run, reference: Run, name: str, verdict: Any) -> Verdict:
@@ -164,23 +219,11 @@ def _judge_silent(runs: dict[str, Run], verdict: Any) -> Verdict:
         return verdict("no-error", "the original runs on the accelerator, and the patched script trains as it does")  # type: ignore[no-any-return]
     if _fled(patched, original):
         return verdict("loss-differs", "the work left the accelerator", reference="original/sim")  # type: ignore[no-any-return]
-    remembered = len(original.forgotten) > len(patched.forgotten)
-    more = patched.parameters > original.parameters
-    if not (remembered or more):
+    if not _trains_more(patched, original):
         return _differs(patched, original, "original/sim", verdict)
-    if patched_cpu.ok and not _same_training(patched, patched_cpu):
+    if not (patched_cpu.ok and _same_training(patched, patched_cpu)):
         return _differs(patched, patched_cpu, "patched/cpu", verdict)
-    short = _enough(patched)
-    if short:
-        return verdict("inconclusive", short)  # type: ignore[no-any-return]
-    shapes = ", ".join("×".join(map(str, shape)) for shape in original.forgotten if shape not in patched.forgotten)
-    what = f"parameters that no optimizer held now train ({shapes})" if shapes else "more parameters train"
-    return verdict(  # type: ignore[no-any-return]
-        "fixed",
-        f"the original raised nothing but left parameters untrained; {what}, and the losses equal patched/cpu bit for bit",
-        reference="patched/cpu" if patched_cpu.ok else None,
-        silent=True,
-    )
+    return _silent_verdict(patched, original, verdict)
 
 
 def prove(
@@ -197,6 +240,9 @@ def prove(
     module: bool = False,
     env: Optional[dict[str, str]] = None,
     jobs: int = 2,
+    setup: Optional[Sequence[str]] = None,
+    setup_script: Optional[str] = None,
+    run_on: str = "sim",
 ) -> Verdict:
     """Run original and patched project folders on the CPU and on the simulated accelerator, and compare.
 
@@ -206,30 +252,44 @@ def prove(
         args: its arguments.
         timeout, memory_mb, python, max_steps, devices, module, env: as for :func:`devfix.verify.run`.
         jobs: how many runs at a time.
+        setup: arguments of a run that comes first, in the same folder (it writes the checkpoint that the script then loads).
+        setup_script: what that run executes; default ``script``.
+        run_on: ``sim``, or ``cpu`` for a bug that shows where there is no accelerator: then ``.../sim`` is a run without
+            accelerator after a setup with one.
 
     Raises:
         RunError: a run could not be made.
     """
-    plan = {
-        "original/cpu": (original, "cpu"),
-        "original/sim": (original, "sim"),
-        "original/unchecked": (original, "unchecked"),
-        "patched/cpu": (patched, "cpu"),
-        "patched/sim": (patched, "sim"),
-    }
+    target = "sim" if run_on == "sim" else "sim-cpu"
+    folders = {"original": original, "patched": patched}
+    names = ["original/cpu", "original/sim", "original/unchecked", "patched/cpu", "patched/sim"]
 
-    def one(folder: Path | str, device: str) -> Run:
+    def one(name: str) -> Run:
+        side, how = name.split("/")
+        first, then = _STAGES[target if how == "sim" else how]
         return run(
-            script, args, device, folder, timeout, memory_mb, python, max_steps=max_steps, devices=devices, module=module, env=env
+            script,
+            args,
+            then,
+            folders[side],
+            timeout,
+            memory_mb,
+            python,
+            max_steps=max_steps,
+            devices=devices,
+            module=module,
+            env=env,
+            setup=setup,
+            setup_script=setup_script,
+            setup_device=first,
         )
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        futures = {name: pool.submit(one, *how) for name, how in plan.items()}
+        futures = {name: pool.submit(one, name) for name in names}
         runs = {name: future.result() for name, future in futures.items()}
     verdict = judge(runs)
-    if verdict.word == "loss-differs":
-        again = one(original if verdict.reference != "patched/cpu" else patched, runs[verdict.reference or "original/cpu"].device)
-        if not _same_training(again, runs[verdict.reference or "original/cpu"]):
+    if verdict.word == "loss-differs" and verdict.reference is not None:
+        if not _same_training(one(verdict.reference), runs[verdict.reference]):
             return Verdict("inconclusive", "two runs of the reference differ: the script is not deterministic", runs)
     return verdict
 
@@ -241,26 +301,42 @@ def _print_run(name: str, each: Run) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """``prove ORIGINAL_DIR PATCHED_DIR SCRIPT [ARGS]`` or ``run DIR SCRIPT [ARGS]``; exit code 0 for a good verdict."""
+    """The command line of this module; exit code 0 if everything is good, 1 if not, 2 if it could not be run."""
+    reader = argparse.ArgumentParser(prog="python -m devfix.verify.runs", description="Run scripts and prove patches.")
+    verbs = reader.add_subparsers(dest="verb", required=True)
+    proving = verbs.add_parser("prove", help="compare a project folder with its patched copy")
+    proving.add_argument("original")
+    proving.add_argument("patched")
+    running = verbs.add_parser("run", help="run one project folder on the CPU and on the simulated accelerator")
+    running.add_argument("project")
+    for verb in (proving, running):
+        verb.add_argument("--setup", metavar="ARGS", help="arguments of a run that comes first, as one shell word")
+        verb.add_argument("--run-on", choices=("sim", "cpu"), default="sim", help="where the run after the setup works")
+        verb.add_argument("--devices", type=int, default=1, help="simulated devices")
+        verb.add_argument("--max-steps", type=int)
+        verb.add_argument("script")
+        verb.add_argument("args", nargs=argparse.REMAINDER)
+    options = reader.parse_args(arguments)
+    shared: dict[str, Any] = {
+        "setup": None if options.setup is None else shlex.split(options.setup),
+        "devices": options.devices,
+        "max_steps": options.max_steps,
+    }
     try:
-        if len(arguments) >= 4 and arguments[0] == "prove":
-            verdict = prove(arguments[1], arguments[2], arguments[3], arguments[4:])
+        if options.verb == "prove":
+            verdict = prove(
+                options.original, options.patched, options.script, options.args, run_on=options.run_on, **shared
+            )
             print(f"{verdict.word}: {verdict.reason}")
             for name, each in verdict.runs.items():
                 _print_run(name, each)
             return 0 if verdict.good else 1
-        if len(arguments) >= 3 and arguments[0] == "run":
-            good = True
-            for device in ("cpu", "sim"):
-                result = run(arguments[2], arguments[3:], device, arguments[1])
-                _print_run(device, result)
-                if not result.ok:
-                    print(result.failure.traceback if result.failure else result.output, file=sys.stderr)
-                    good = False
-            return 0 if good else 1
+        results = [run(options.script, options.args, device, options.project, **shared) for device in ("cpu", "sim")]
+        for result in results:
+            _print_run(result.device, result)
+            if not result.ok:
+                print(result.failure.traceback if result.failure else result.output, file=sys.stderr)
+        return 0 if all(result.ok for result in results) else 1
     except RunError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(__doc__, file=sys.stderr)
-    print("usage: prove ORIGINAL_DIR PATCHED_DIR SCRIPT [ARGS] | run DIR SCRIPT [ARGS]", file=sys.stderr)
-    return 2

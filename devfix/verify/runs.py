@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
-from .sandbox import DEFAULT_SIZE_LIMIT, ProjectTooLarge, clean_environment, scratch_copy
+from .sandbox import DEFAULT_SIZE_LIMIT, ProjectTooLarge, Scratch, clean_environment, scratch_copy
 from .servers import SIMULATOR, ServerDied, execute
 
 __all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT", "Failure", "Run", "RunError", "run"]
@@ -131,6 +131,11 @@ class Run:
         return "ran to the step limit" if self.ended_early else "ran to its end"
 
 
+_COPIED = (
+    "steps parameters digest random wall memory_mb device_operations all_operations ended_early offline torch"
+).split()
+
+
 def _failure(report: dict[str, Any], inside: Path) -> Optional[Failure]:
     found = report.get("exception")
     if not found:
@@ -168,6 +173,9 @@ def run(
     module: bool = False,
     env: Optional[dict[str, str]] = None,
     size_limit: int = DEFAULT_SIZE_LIMIT,
+    setup: Optional[Sequence[str]] = None,
+    setup_script: Optional[str] = None,
+    setup_device: Optional[str] = None,
 ) -> Run:
     """Run a script of a project in a scratch copy of it.
 
@@ -185,6 +193,9 @@ def run(
         module: run ``python -m script``.
         env: variables to add.
         size_limit: bytes above which the project is not copied.
+        setup: run the script first with these arguments, in the same copy: to write the checkpoint that it then loads.
+        setup_script: what that run executes; default ``script``.
+        setup_device: where that run works; default ``device``.
 
     Raises:
         RunError: the run could not be made.
@@ -192,49 +203,53 @@ def run(
     project = Path(cwd).resolve()
     if not module and not (project / script).is_file():
         raise RunError(f"{project / script} does not exist")
-    marker = uuid.uuid4().hex
+    stages = [(setup_script or script, setup, setup_device or device)] if setup is not None else []
+    stages.append((script, args, device))
+    options = [] if max_steps is None else ["--max-steps", str(max_steps)]
+    options += ["--devices", str(devices), *(["-m"] if module else [])]
     try:
         with scratch_copy(project, size_limit) as scratch:
-            report_path = scratch.folder / "report.json"
-            argv = ["--report", str(report_path), "--device", device, "--simulator", str(SIMULATOR)]
-            argv += ["--root", str(scratch.project), "--devices", str(devices)]
-            argv += ["--max-steps", str(max_steps)] if max_steps is not None else []
-            argv += [*(["-m"] if module else []), "--", script, *args]
-            ended = execute(
-                python,
-                argv,
-                scratch.project,
-                clean_environment(scratch, marker, env),
-                scratch.folder / "output",
-                timeout,
-                memory_mb,
-            )
-            report: dict[str, Any] = {}
-            if report_path.is_file() and not ended.timed_out:
-                report = json.loads(report_path.read_text(encoding="utf-8"))
-            return Run(
-                device=device,
-                failure=_failure(report, scratch.project),
-                exit_code=int(report["exit_code"]) if report else _exit_code(ended.status) or (0 if ended.timed_out else 1),
-                losses=tuple(report.get("losses", ())),
-                steps=report.get("steps", 0),
-                parameters=report.get("parameters", 0),
-                forgotten=tuple(tuple(shape) for shape in report.get("forgotten", ())),
-                digest=report.get("digest"),
-                random=report.get("random"),
-                output=ended.output.replace(str(scratch.project) + os.sep, ""),
-                wall=report.get("wall", 0.0),
-                memory_mb=report.get("memory_mb", 0.0),
-                device_operations=report.get("device_operations", 0),
-                all_operations=report.get("all_operations", 0),
-                unsupported=tuple(report.get("unsupported", ())),
-                timed_out=ended.timed_out,
-                ended_early=report.get("ended_early", False),
-                offline=report.get("offline", False),
-                torch=report.get("torch", ""),
-            )
+            for stage_script, stage_args, stage_device in stages:
+                argv = [*options, "--device", stage_device, "--", stage_script, *stage_args]
+                result = _stage(scratch, argv, stage_device, timeout, memory_mb, python, env)
+                if not result.ok:
+                    break
+            return result
     except (ServerDied, ProjectTooLarge) as error:
         raise RunError(str(error)) from error
+
+
+def _stage(
+    scratch: Scratch, argv: list[str], device: str, timeout: float, memory_mb: int, python: str, env: Optional[dict[str, str]]
+) -> Run:
+    """Run the probe once in a scratch copy and read its report."""
+    marker = uuid.uuid4().hex
+    report_path = scratch.folder / f"report-{marker}.json"
+    where = ["--report", str(report_path), "--root", str(scratch.project), "--simulator", str(SIMULATOR)]
+    ended = execute(
+        python,
+        [*where, *argv],
+        scratch.project,
+        clean_environment(scratch, marker, env),
+        scratch.folder / f"output-{marker}",
+        timeout,
+        memory_mb,
+    )
+    report: dict[str, Any] = {}
+    if report_path.is_file() and not ended.timed_out:
+        report = json.loads(report_path.read_text(encoding="utf-8"))
+    exit_code = int(report["exit_code"]) if report else _exit_code(ended.status) or (0 if ended.timed_out else 1)
+    return Run(
+        device=device,
+        failure=_failure(report, scratch.project),
+        exit_code=exit_code,
+        losses=tuple(report.get("losses", ())),
+        forgotten=tuple(tuple(shape) for shape in report.get("forgotten", ())),
+        output=ended.output.replace(str(scratch.project) + os.sep, ""),
+        unsupported=tuple(report.get("unsupported", ())),
+        timed_out=ended.timed_out,
+        **{name: report[name] for name in _COPIED if name in report},
+    )
 
 
 if __name__ == "__main__":

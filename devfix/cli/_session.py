@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from devfix import config, engine, landing, sources
+from devfix.cli._interrupts import interruptible
 from devfix.config import Settings
 from devfix.model import Outcome, Problem, Severity
 from devfix.report import Mode, Report
@@ -83,6 +84,11 @@ class Request:
 
 def run(request: Request) -> int:
     """Do what was asked for and return the exit code."""
+    with interruptible():
+        return _run(request)
+
+
+def _run(request: Request) -> int:
     settings = _settings(request)
     files, problems, raw = _files(request, settings)
     work = engine.check if request.mode is Mode.CHECK else engine.apply

@@ -63,25 +63,20 @@ def _finding(resolution: Resolution, mode: Mode, brief: bool) -> Iterator[Text]:
 
 
 def _story(finding: Finding) -> Iterator[Text]:
-    """The events as source lines with their numbers, each with what happens there."""
-    if not finding.events:
-        return
-    places = [_place(event, finding.path) for event in finding.events]
-    sources = [_source(event) for event in finding.events]
-    left = max(len(place) for place in places)
-    middle = max(len(source) for source in sources)
-    for place, source, event in zip(places, sources, finding.events, strict=True):
+    """The events as source lines with their numbers and what happens there, under the file where that changes."""
+    left = max((len(str(event.line)) for event in finding.events), default=0)
+    middle = max((len(_source(event)) for event in finding.events), default=0)
+    path = finding.path
+    for event in finding.events:
+        if event.path != path:
+            path = event.path
+            yield Text.assemble("  ", ("-" * left + "> ", "blue"), printable(path))
         yield Text.assemble(
             "  ",
-            (f"{place:>{left}} | ", "blue"),
-            f"{source:<{middle}}",
+            (f"{event.line:>{left}} | ", "blue"),
+            f"{_source(event):<{middle}}",
             (f"  {printable(event.note)}" if event.note else "", "italic"),
         )
-
-
-def _place(event: Event, path: str) -> str:
-    """The line, behind the file where it is not the finding's own."""
-    return str(event.line) if event.path == path else f"{printable(event.path)}:{event.line}"
 
 
 def _source(event: Event) -> str:

@@ -1,0 +1,141 @@
+"""Every case of the corpus is well formed; whether it is true is for corpus/prove.py to run."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+CASES = sorted(path.parent for path in CORPUS.rglob("case.toml"))
+TREES = {"broken": {"broken", "fixed"}, "clean": {"clean"}, "report": {"broken"}}
+REQUIRED = {"title": str, "link": str, "rules": list, "script": str, "args": list, "kind": str}
+OPTIONAL = {"error": str, "setup": list, "setup_script": str, "run_on": str, "losses": str}
+RULES = {"DEV101", "DEV201", "DEV301", "DEV401"}
+OWN_RULE = {"order": "DEV201", "batch": "DEV101", "checkpoint": "DEV301", "optimizer": "DEV401"}
+SEEDS = {"llms_from_scratch", "recognize_anything", "var", "onetrainer", "ai_toolkit"}
+PACKAGES = {"torch", "numpy"}
+
+
+def name_of(case: Path) -> str:
+    return str(case.relative_to(CORPUS))
+
+
+def meta_of(case: Path) -> dict[str, object]:
+    return tomllib.loads((case / "case.toml").read_text(encoding="utf-8"))
+
+
+def sources(tree: Path) -> dict[str, str]:
+    """Text of every source and data file of a tree, by its path in the tree."""
+    files = sorted(path for path in tree.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {str(path.relative_to(tree)): path.read_text(encoding="utf-8") for path in files}
+
+
+def edited(case: Path) -> dict[str, tuple[str, str]]:
+    """Files that differ between broken/ and fixed/, with both texts."""
+    before, after = sources(case / "broken"), sources(case / "fixed")
+    assert before.keys() == after.keys()
+    return {name: (before[name], after[name]) for name in before if before[name] != after[name]}
+
+
+def imported(tree: Path) -> set[str]:
+    """First names of all absolute imports of a tree."""
+    found: set[str] = set()
+    for name, text in sources(tree).items():
+        if not name.endswith(".py"):
+            continue
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                found.update(alias.name.split(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                found.add(node.module.split(".")[0])
+    return found
+
+
+@pytest.fixture(params=CASES, ids=name_of)
+def case(request):
+    return request.param
+
+
+@pytest.fixture(params=[case for case in CASES if meta_of(case)["kind"] == "broken"], ids=name_of)
+def broken_case(request):
+    return request.param
+
+
+def test_case_file_has_the_keys_it_needs_and_no_others(case):
+    meta = meta_of(case)
+    assert meta.keys() - OPTIONAL.keys() == REQUIRED.keys()
+    assert all(isinstance(meta[key], kind) for key, kind in (REQUIRED | OPTIONAL).items() if key in meta)
+    assert meta["title"].strip()
+    assert meta["link"] == "" or meta["link"].startswith("https://github.com/")
+    assert set(meta["rules"]) <= RULES
+    assert meta.get("run_on", "cpu") == "cpu"
+    assert meta.get("losses", "close") in ("differ", "close")
+
+
+def test_kind_says_which_trees_there_are(case):
+    assert {path.name for path in case.iterdir() if path.is_dir()} == TREES[meta_of(case)["kind"]]
+
+
+def test_kind_says_whether_there_are_rules_and_an_error(case):
+    meta = meta_of(case)
+    assert bool(meta["rules"]) == (meta["kind"] == "broken")
+    assert bool(meta.get("error")) == (meta["kind"] != "clean")
+
+
+def test_scripts_exist_and_every_file_compiles(case):
+    meta = meta_of(case)
+    for tree in TREES[meta["kind"]]:
+        assert (case / tree / meta["script"]).is_file()
+        assert (case / tree / meta.get("setup_script", meta["script"])).is_file()
+        for name, text in sources(case / tree).items():
+            if name.endswith(".py"):
+                compile(text, name, "exec")
+
+
+def test_programs_import_torch_numpy_the_standard_library_and_themselves_only(case):
+    for tree in TREES[meta_of(case)["kind"]]:
+        own = {Path(name).stem for name in sources(case / tree)}
+        own |= {part for name in sources(case / tree) for part in Path(name).parts[:-1]}
+        assert imported(case / tree) - own - PACKAGES - set(sys.stdlib_module_names) == set()
+
+
+def test_setup_script_comes_with_a_setup(case):
+    meta = meta_of(case)
+    assert "setup_script" not in meta or "setup" in meta
+    assert "run_on" not in meta or "setup" in meta
+
+
+def test_repair_changes_one_file_and_few_lines(broken_case):
+    changes = edited(broken_case)
+    assert len(changes) == 1
+    (before, after), = changes.values()
+    assert abs(len(after.splitlines()) - len(before.splitlines())) <= 4
+
+
+def test_repair_adds_no_hard_coded_accelerator(broken_case):
+    for before, after in edited(broken_case).values():
+        assert after.count('"cuda') == before.count('"cuda')
+        assert after.count("'cuda") == before.count("'cuda")
+
+
+@pytest.mark.parametrize("folder", sorted(OWN_RULE))
+def test_each_rule_has_at_least_twelve_programs(folder):
+    cases = [case for case in CASES if case.parent.name == folder]
+    assert len(cases) >= 12
+    assert all(OWN_RULE[folder] in meta_of(case)["rules"] for case in cases)
+
+
+def test_there_are_at_least_thirty_correct_programs():
+    assert sum(meta_of(case)["kind"] == "clean" for case in CASES) >= 30
+
+
+def test_the_five_founding_incidents_are_there():
+    assert {case.name for case in CASES if case.parent.name == "seeds"} == SEEDS

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from codemods._placing import Move, all_live, device_at, find_expression, last_move, same_function
+from codemods._placing import (
+    Move,
+    all_live,
+    device_at,
+    find_expression,
+    inside_module,
+    last_move,
+    names_in,
+    same_function,
+)
 from devfix.flow import Facts
 from devfix.flow.facts import Binding, Meeting, Transfer
-from devfix.flow.live import module_names
+from devfix.flow.live import module_names, value_of, visible
 from devfix.flow.sites import Level, Site
 from devfix.flow.syntax import SourceTree
+from devfix.flow.values import Ref, Tensor, TupleValue, Value, options
 from devfix.model import AppendCode, Edit, InsertStatement, Remedy, Where
 
 __all__ = ["Culprit", "candidates", "shown"]
@@ -57,9 +67,11 @@ def candidates(facts: Facts, culprits: Sequence[Culprit]) -> Iterator[Remedy]:
     siblings = [
         transfer
         for transfer in facts.transfers
-        if transfer.birth.key == culprits[0].key and transfer.place == "accelerator" and transfer.birth.item not in wanted
+        if transfer.birth.key == culprits[0].key
+        and transfer.place == "accelerator"
+        and transfer.birth.item not in wanted
     ]
-    for plan in (_beside_siblings, _at_names, _whole_batch, _at_uses):
+    for plan in (_beside_siblings, _by_helper, _at_names, _containers, _at_uses):
         placed: list[_Placed] = []
         for culprit in culprits:
             parts = plan(facts, culprit, siblings)
@@ -83,6 +95,10 @@ def _beside_siblings(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer
             placed = _like_sibling(culprit, binding, transfer)
             if placed is not None:
                 return [placed]
+        if not inside_module(transfer.site.level):
+            node = _expression(transfer.site, transfer.site.level, culprit, "…", whole=True)
+            if node is not None:
+                return [_appended(transfer.site.tree, node, Move(transfer.site).trailer(), ast.unparse(node))]
     return None
 
 
@@ -116,7 +132,7 @@ def _like_sibling(culprit: Culprit, binding: Binding, transfer: Transfer) -> _Pl
 
 def _is_plain_access(node: ast.expr) -> bool:
     """``batch["x"]``, ``batch.x``, ``next(it)``: an expression to which a move can be appended."""
-    return isinstance(node, (ast.Subscript, ast.Attribute, ast.Call, ast.Name))
+    return isinstance(node, (ast.Subscript, ast.Attribute))
 
 
 def _appended(tree: SourceTree, node: ast.expr, trailer: str, name: str) -> _Placed:
@@ -137,11 +153,11 @@ def _at_name(facts: Facts, culprit: Culprit, binding: Binding) -> _Placed | None
     site, name = binding.site, binding.name
     tree, statement = site.tree, site.stmt
     style = _style(facts, site, culprit)
-    if style is None or not name.isidentifier() or name == "self":
+    if style is None or not name.isidentifier() or inside_module(site.level):
         return None
     trailer, guard = style
     if binding.kind == "assign" and binding.value is not None and _is_plain_access(binding.value) and guard is None:
-        if not isinstance(binding.value, ast.Name):
+        if isinstance(binding.value, (ast.Subscript, ast.Attribute)):
             return _appended(tree, binding.value, trailer, name)
     code = f"{name} = {name}{trailer}"
     if guard is not None:
@@ -175,7 +191,19 @@ def _style(facts: Facts, site: Site, culprit: Culprit, level: Level | None = Non
         device = _device_of_module(culprit, site, level)
     if device is None and move is not None and move.arguments.strip("\"'").startswith("cuda"):
         device = move.arguments
-    return (f".to({device}, non_blocking=True)", None) if device is not None else None
+    if device is None:
+        return None
+    return (f".to({device}, non_blocking=True)" if _overlaps(facts, site) else f".to({device})"), None
+
+
+def _overlaps(facts: Facts, site: Site) -> bool:
+    """Whether new moves say ``non_blocking=True``: as the file's other moves of batches do, and where it has none."""
+    others = [
+        transfer
+        for transfer in facts.transfers
+        if transfer.place == "accelerator" and transfer.site.tree is site.tree and transfer.birth.kind == "batch"
+    ]
+    return not others or any("non_blocking" in Move(transfer.site).arguments for transfer in others)
 
 
 def _legacy(site: Site, level: Level, move: Move) -> tuple[str, str | None] | None:
@@ -208,32 +236,70 @@ def _device_of_module(culprit: Culprit, site: Site, level: Level) -> str | None:
     return f"next({names[0]}.parameters()).device" if names else None
 
 
-# --- the whole batch ------------------------------------------------------------------------------------------------
-def _whole_batch(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[_Placed] | None:
-    """``model(*batch)`` and ``model(**batch)``: everything that the batch holds, in one comprehension."""
-    if siblings:
-        return None
-    root = Culprit(culprit.key, (), culprit.meetings, culprit.texts)
-    for binding in _bindings(facts, root) or _held(facts, culprit):
-        starred = _star(culprit, binding.name)
-        style = _style(facts, binding.site, culprit)
-        if starred is None or style is None or style[1] is not None:
-            continue
-        if starred == 2:
-            code = f"{binding.name} = {{k: v{style[0]} for k, v in {binding.name}.items()}}"
-        else:
-            code = f"{binding.name} = [item{style[0]} for item in {binding.name}]"
-        statement = binding.site.stmt
-        loop = isinstance(statement, (ast.For, ast.AsyncFor))
-        where = Where.BODY_START if loop else Where.AFTER
-        tree = binding.site.tree
-        return [_Placed(InsertStatement(tree.path, tree.span(statement), where, code), f"`{binding.name}`")]
+# --- containers -----------------------------------------------------------------------------------------------------
+def _containers(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[_Placed] | None:
+    """A name that holds a dictionary or list of which everything must move: one comprehension."""
+    for cut in range(len(culprit.item) - 1, -1, -1):
+        above = replace(culprit, item=culprit.item[:cut])
+        if any(transfer.birth.item[:cut] == above.item and len(transfer.birth.item) > cut for transfer in siblings):
+            return None
+        for binding in _bindings(facts, above):
+            code = _comprehension(facts, culprit, binding, siblings)
+            if code is not None:
+                where = Where.BODY_START if binding.kind == "target" else Where.AFTER
+                tree, anchor = binding.site.tree, binding.site.stmt
+                beside = [t for t in siblings if same_function(t.site.level, binding.site.level)]
+                if beside and isinstance(beside[-1].site.stmt, ast.Assign):
+                    where, anchor = Where.AFTER, beside[-1].site.stmt
+                return [_Placed(InsertStatement(tree.path, tree.span(anchor), where, code), f"`{binding.name}`")]
     return None
 
 
-def _held(facts: Facts, culprit: Culprit) -> list[Binding]:
-    """Names that are bound to the container itself, where its shape is known."""
-    return []
+def _comprehension(facts: Facts, culprit: Culprit, binding: Binding, siblings: Sequence[Transfer]) -> str | None:
+    site, name = binding.site, binding.name
+    loop = isinstance(site.stmt, (ast.For, ast.AsyncFor))
+    if binding.kind not in ("target", "unpack", "assign") or (binding.kind == "target") is not loop:
+        return None
+    beside = [transfer for transfer in siblings if same_function(transfer.site.level, site.level)]
+    style = (Move(beside[-1].site).trailer(), None) if beside else _style(facts, site, culprit)
+    value = _held_value(facts, binding)
+    if style is None or style[1] is not None or value is None or not name.isidentifier():
+        return None
+    memory = site.memory
+    assert memory is not None
+    if isinstance(value, TupleValue):
+        held: list[Value] = list(value.items)
+        shape = "tuple"
+    elif isinstance(value, Ref) and memory.heap[value.id].kind in ("dict", "list"):
+        record = memory.heap[value.id]
+        held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+        shape = record.kind
+    elif isinstance(value, Tensor) and value.loose and _star(culprit, name):
+        held, shape = [], "dict" if _star(culprit, name) == 2 else "list"
+    else:
+        return None
+    if not all(isinstance(item, Tensor) and item.sure for item in held):
+        return None
+    if shape == "dict":
+        return f"{name} = {{k: v{style[0]} for k, v in {name}.items()}}"
+    item = name[:-1] if name.endswith("s") and len(name) > 2 else "item"
+    return f"{name} = [{item}{style[0]} for {item} in {name}]"
+
+
+def _held_value(facts: Facts, binding: Binding) -> Value | None:
+    """What the name holds: found in the bindings' own memory once it is bound, else in a later one."""
+    for later in facts.bindings:
+        if later.site.order > binding.site.order and same_function(later.site.level, binding.site.level):
+            value = value_of(later.site, later.site.level, ast.Name(binding.name, ast.Load()))
+            if value is not None:
+                return value
+    for meeting in facts.meetings:
+        for level in meeting.site.levels:
+            if same_function(level, binding.site.level):
+                value = value_of(meeting.site, level, ast.Name(binding.name, ast.Load()))
+                if value is not None:
+                    return value
+    return None
 
 
 def _star(culprit: Culprit, name: str) -> int | None:
@@ -249,33 +315,102 @@ def _star(culprit: Culprit, name: str) -> int | None:
     return None
 
 
+# --- by the program's own helper ------------------------------------------------------------------------------------
+def _by_helper(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[_Placed] | None:
+    """``batch = to_device(batch, device)``, as another loop of the program does it."""
+    for transfer in reversed(facts.transfers):
+        if transfer.place != "accelerator" or transfer.birth.key == culprit.key:
+            continue
+        for level in transfer.site.levels[:-1]:
+            name = _helper_target(level.stmt)
+            if name is None:
+                continue
+            for cut in range(len(culprit.item), -1, -1):
+                for binding in _bindings(facts, replace(culprit, item=culprit.item[:cut])):
+                    placed = _same_call(binding, level, name)
+                    if placed is not None:
+                        return [placed]
+    return None
+
+
+def _helper_target(stmt: ast.stmt) -> str | None:
+    """``x`` of a statement ``x = helper(x, …)``."""
+    if not (isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 and isinstance(stmt.targets[0], ast.Name)):
+        return None
+    name, value = stmt.targets[0].id, stmt.value
+    if isinstance(value, ast.Call) and isinstance(value.func, (ast.Name, ast.Attribute)):
+        if any(isinstance(argument, ast.Name) and argument.id == name for argument in value.args):
+            return name
+    return None
+
+
+def _same_call(binding: Binding, level: Level, name: str) -> _Placed | None:
+    site, stmt = binding.site, level.stmt
+    if binding.name != name or not isinstance(stmt, ast.Assign) or inside_module(site.level):
+        return None
+    if not all_live(site, site.level, stmt.value):
+        known = names_in(stmt.value) - {name}
+        if not all(other in visible(site, site.level) for other in known):
+            return None
+    loop = binding.kind == "target" and isinstance(site.stmt, (ast.For, ast.AsyncFor))
+    if not loop and not isinstance(site.stmt, ast.Assign):
+        return None
+    where = Where.BODY_START if loop else Where.AFTER
+    edit = InsertStatement(site.tree.path, site.tree.span(site.stmt), where, level.tree.source(stmt))
+    return _Placed(edit, f"`{name}`")
+
+
 # --- where it is used -----------------------------------------------------------------------------------------------
 def _at_uses(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[_Placed] | None:
     """Appended to the item in each operation that needs it on the device."""
     placed: dict[tuple[object, ...], _Placed] = {}
     for meeting, text in zip(culprit.meetings, culprit.texts):
-        found = _use(meeting, text)
-        if found is None:
-            return None
-        level, node = found
-        if siblings and same_function(siblings[-1].site.level, level):
-            trailer = Move(siblings[-1].site).trailer()
+        for level in meeting.site.levels:
+            if inside_module(level):
+                break
+            node = _expression(meeting.site, level, culprit, text)
+            trailer = _trailer_at(facts, culprit, siblings, meeting.site, level) if node is not None else None
+            if node is not None and trailer is not None:
+                span = level.tree.span(node)
+                placed[(level.tree.path, span)] = _appended(level.tree, node, trailer, ast.unparse(node))
+                break
         else:
-            style = _style(facts, meeting.site, culprit, level)
-            if style is None or style[1] is not None:
-                return None
-            trailer = style[0]
-        span = level.tree.span(node)
-        placed[(level.tree.path, span)] = _appended(level.tree, node, trailer, ast.unparse(node))
+            return None
+        if not placed:
+            return None
     return list(placed.values())
 
 
-def _use(meeting: Meeting, text: str) -> tuple[Level, ast.expr] | None:
-    """The expression that brings the item into the operation: in the failing statement, or in the call that led there."""
-    node = meeting.site.node
-    found = find_expression(node, text) if text != "…" else None
-    if found is not None and _is_plain_access(found):
-        return meeting.site.level, found
-    return None
+def _trailer_at(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer], site: Site, level: Level) -> str | None:
+    beside = [transfer for transfer in siblings if same_function(transfer.site.level, level)]
+    if beside:
+        return Move(beside[-1].site).trailer()
+    style = _style(facts, site, culprit, level)
+    return style[0] if style is not None and style[1] is None else None
 
 
+def _expression(site: Site, level: Level, culprit: Culprit, text: str, whole: bool = False) -> ast.expr | None:
+    """The expression in a level's statement (or, innermost, in the operation) that is the item."""
+    innermost = level is site.levels[-1]
+    roots: list[ast.AST] = [site.node] if innermost and not whole else _headers(level.stmt)
+    for root in roots:
+        for node in ast.walk(root):
+            if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
+                value = value_of(site, level, node)
+                for option in options(value) if value is not None else ():
+                    if isinstance(option, Tensor) and [b.item for b in option.births if b.key == culprit.key] == [
+                        culprit.item
+                    ]:
+                        return node
+    return find_expression(site.node, text) if innermost and text != "…" else None
+
+
+def _headers(stmt: ast.stmt) -> list[ast.AST]:
+    """What a statement evaluates itself: a compound statement's header, not its body."""
+    if isinstance(stmt, (ast.For, ast.AsyncFor)):
+        return [stmt.iter]
+    if isinstance(stmt, (ast.If, ast.While)):
+        return [stmt.test]
+    if isinstance(stmt, (ast.With, ast.AsyncWith)):
+        return [item.context_expr for item in stmt.items]
+    return [stmt]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from devfix.flow.syntax import SourceTree
 
-__all__ = ["Reach", "common_block", "dependents", "reach"]
+__all__ = ["Reach", "common_block", "dependents", "independent", "reach"]
 
 _MOST_DEPTH = 3
 
@@ -94,9 +94,7 @@ def touches(one: set[str], two: set[str]) -> bool:
     return _touch(one, two) or _touch(two, one)
 
 
-def common_block(
-    tree: SourceTree, first: ast.stmt, second: ast.stmt
-) -> tuple[list[ast.stmt], int, int] | None:
+def common_block(tree: SourceTree, first: ast.stmt, second: ast.stmt) -> tuple[list[ast.stmt], int, int] | None:
     """The innermost block that holds both statements (or compound statements around them), and their indices."""
     chain: dict[int, ast.stmt] = {}
     statement: ast.stmt | None = first
@@ -161,6 +159,17 @@ def dependents(
             moving.append(statement)
             moved.add(here)
     return moving, ""
+
+
+def independent(tree: SourceTree, block: Sequence[ast.stmt], first: int, last: int, shared: set[str]) -> bool:
+    """Whether ``block[last]`` could stand ahead of everything from ``block[first]`` on."""
+    own = reach(tree, block[last])
+    for statement in block[first:last]:
+        here = reach(tree, statement)
+        written = {name for name in here.writes if name not in shared and not _under(name, shared)}
+        if touches(own.reads, written) or touches(own.writes - shared, here.reads | here.writes):
+            return False
+    return True
 
 
 def _under(name: str, shared: set[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from devfix.flow.classes import externals
 from devfix.flow.live import device_expressions, visible
 from devfix.flow.sites import Level, Site
 from devfix.flow.syntax import SourceTree
@@ -15,6 +16,7 @@ __all__ = [
     "enclosing",
     "find_expression",
     "hoisted",
+    "inside_module",
     "last_move",
     "move_of",
     "names_in",
@@ -85,9 +87,19 @@ def last_move(moves: Iterable[Site], before: int) -> Move | None:
 def device_at(site: Site, level: Level, preferred: str | None = None, like: str | None = None) -> str | None:
     """The device expression to use at this level; ``like`` (what the program used) wins where it is live."""
     live = device_expressions(site, level, preferred)
-    if like is not None and like in live and not (preferred and preferred in live):
-        return like
+    if like is not None and not (preferred and preferred in live):
+        if like in live or (not live and _is_call(site, level, like)):
+            return like
     return live[0] if live else None
+
+
+def _is_call(site: Site, level: Level, text: str) -> bool:
+    """``get_device()``, where its names are live."""
+    try:
+        node = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return False
+    return isinstance(node, ast.Call) and all_live(site, level, node)
 
 
 def names_in(node: ast.AST) -> set[str]:
@@ -106,6 +118,13 @@ def all_live(site: Site, level: Level, node: ast.AST) -> bool:
 def same_function(one: Level, other: Level) -> bool:
     """Whether two levels stand in the same function (any activation of it)."""
     return one.frame.node is other.frame.node
+
+
+def inside_module(level: Level) -> bool:
+    """Whether a level runs a method of an ``nn.Module``: models do not move their own inputs."""
+    function = level.frame.function
+    owner = function.owner if function is not None else None
+    return owner is not None and any(name.startswith("torch.nn") for name in externals(owner))
 
 
 def enclosing(tree: SourceTree, statement: ast.stmt, kinds: tuple[type[ast.AST], ...]) -> list[ast.stmt]:

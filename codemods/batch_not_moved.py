@@ -134,8 +134,11 @@ def _finding(facts: Facts, key: int, culprits: list[Culprit]) -> Finding:
         "values on the accelerator",
         story(
             (where, "created", "the batch comes on the CPU"),
-            *((meeting.site, "used", f"{text} is used with values on the accelerator") for culprit in culprits
-              for meeting, text in list(zip(culprit.meetings, culprit.texts))[:2]),
+            *(
+                (meeting.site, "used", f"{text} is used with values on the accelerator")
+                for culprit in culprits
+                for meeting, text in list(zip(culprit.meetings, culprit.texts))[:2]
+            ),
         ),
         tuple(remedies),
         "" if remedies else "neither the item nor its device has a name where it could be moved",
@@ -210,7 +213,9 @@ RULE = Rule(
     ),
     valid=(
         _SETUP + "for x, y in loader:\n    x, y = x.to(device), y.to(device)\n    criterion(model(x), y).backward()\n",
-        _SETUP + "for x, y in loader:\n    x = x.to(device)\n    print(model(x).argmax(1).cpu().numpy() == y.numpy())\n",
-        _SETUP + "for batch in loader:\n    x, y = [t.to(device) for t in batch]\n    criterion(model(x), y).backward()\n",
+        _SETUP
+        + "for x, y in loader:\n    x = x.to(device)\n    print(model(x).argmax(1).cpu().numpy() == y.numpy())\n",
+        _SETUP
+        + "for batch in loader:\n    x, y = [t.to(device) for t in batch]\n    criterion(model(x), y).backward()\n",
     ),
 )

@@ -30,7 +30,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from codemods._placing import device_at
+from codemods._placing import device_at, last_move
 from codemods._rule import Example, Rule
 from codemods._story import story
 from devfix.flow import Facts
@@ -86,7 +86,11 @@ def _target(facts: Facts, loading: Loading) -> tuple[str | None, str]:
     only_module_on_cpu = bool(loading.uses) and all(
         use.kind in ("module", "state", "moved") and not use.on_accelerator for use in loading.uses
     )
-    device = device_at(site, site.level, facts.preferred_device)
+    move = last_move(facts.moves, max([site.order, *(use.site.order for use in loading.uses)]))
+    like = move.arguments if move is not None and not move.legacy else None
+    device = device_at(site, site.level, facts.preferred_device, like=like)
+    if any(use.kind == "needs-cpu" for use in loading.uses):
+        return '"cpu"', ""
     if only_module_on_cpu:
         return '"cpu"', ""
     if device is not None:
@@ -96,7 +100,10 @@ def _target(facts: Facts, loading: Loading) -> tuple[str | None, str]:
         names = module_names(site, site.level, _accelerated(loading))
         if names:
             return f"next({names[0]}.parameters()).device", ""
-        return None, "its tensors are used on the accelerator, and the device has no name where the checkpoint is loaded"
+        return (
+            None,
+            "its tensors are used on the accelerator, and the device has no name where the checkpoint is loaded",
+        )
     return '"cpu"', ""
 
 

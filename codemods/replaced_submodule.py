@@ -182,7 +182,11 @@ def _statement(facts: Facts, change: Change, level: Level, move: Move, innermost
 
 
 def _assigned_to_itself(stmt: ast.Assign, model: str) -> bool:
-    return len(stmt.targets) == 1 and ast.unparse(stmt.targets[0]) == model
+    """``model = model.to(device)``."""
+    call = stmt.value
+    if len(stmt.targets) != 1 or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return False
+    return ast.unparse(stmt.targets[0]) == model == ast.unparse(call.func.value)
 
 
 def _trailer(facts: Facts, site: Site, level: Level, move: Move, same: bool) -> str | None:
@@ -283,4 +287,3 @@ RULE = Rule(
         _SETUP + "model[2] = nn.Linear(8, 3)\nmodel = model.to(device)\n" + _USE,
     ),
 )
-

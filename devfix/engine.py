@@ -7,11 +7,13 @@ An edit that does not hold is dropped, and the reason is kept.
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from devfix import flow, sources, suppressions
 from devfix.config import Settings
@@ -27,6 +29,7 @@ from devfix.model import (
     Resolution,
     Safety,
     Severity,
+    Span,
     Status,
 )
 from devfix.sources import SourceError, SourceFile
@@ -36,7 +39,7 @@ __all__ = ["apply", "check", "fix_text"]
 MOST_ROUNDS = 60
 DEEP_ENOUGH = 8_000  # Python frames: programs nest, and so does their interpreter
 
-_Key = tuple[str, str, str]
+_Key = tuple[str, str, int, str]
 
 
 @dataclass
@@ -81,6 +84,21 @@ class _Workspace:
         if key not in self._trees:
             self._trees[key] = SourceTree(shown, text)
         return self._trees[key]
+
+    def original(self, finding: Finding) -> Finding:
+        """The finding with its line counted in the text as it was given, so that it stays the same finding."""
+        key = os.path.abspath(finding.path)
+        if key not in self.changed:
+            return finding
+        before, after = self.given[key].text.splitlines(), self.changed[key].splitlines()
+        line = finding.span.line - 1
+        for _, i1, i2, j1, j2 in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+            if j1 <= line < j2:
+                shift = min(i1 + line - j1, max(i1, i2 - 1)) - line
+                span = finding.span
+                moved = Span(span.line + shift, span.column, span.end_line + shift, span.end_column)
+                return replace(finding, span=moved)
+        return finding
 
     def root(self, path: str) -> str:
         """The folder that bounds the program of an entry."""
@@ -134,7 +152,8 @@ def _findings(space: _Workspace, facts: flow.Facts) -> list[Finding]:
     for rule in all_rules():
         for finding in rule.detect(facts):
             if space.settings.enabled(finding.code, finding.path) and space.settings.reports(finding.severity):
-                found.setdefault(_key(finding), finding)
+                same = space.original(finding)
+                found.setdefault(_key(same), same)
     return sorted(found.values(), key=_position)
 
 
@@ -157,7 +176,7 @@ def _position(finding: Finding) -> tuple[object, ...]:
 
 
 def _key(finding: Finding) -> _Key:
-    return finding.code, finding.path, finding.message
+    return finding.code, finding.path, finding.span.line, finding.message
 
 
 # --- the two verbs --------------------------------------------------------------------------------------------------
@@ -306,9 +325,8 @@ def _repair(space: _Workspace, scan: _Scan, collected: _Collected) -> None:
     current = _scan(space, scan.path) if space.changed else scan
     dropped: dict[_Key, str] = {}
     for _ in range(MOST_ROUNDS):
-        finding = next(
-            (f for f in current.findings if _key(f) not in dropped and collected.open_to_repair(f)), None
-        )
+        waiting = [f for f in current.findings if _key(f) not in dropped and collected.open_to_repair(f)]
+        finding = waiting[-1] if waiting else None  # from the end: what is moved behind one line keeps its order
         if finding is None:
             break
         shown = original.get(_key(finding), finding)
@@ -357,8 +375,9 @@ def _objection(before: _Scan, after: _Scan, finding: Finding) -> str | None:
         return after.problems[0].message
     if _key(finding) in {_key(other) for other in after.findings}:
         return "the finding is still there after it"
-    known = {_key(other)[:2] for other in before.findings}
-    fresh = [other for other in after.findings if _key(other)[:2] not in known]
+    known = Counter((other.code, other.path, other.message) for other in before.findings)
+    known.subtract((other.code, other.path, other.message) for other in after.findings)
+    fresh = [other for other in after.findings if known[(other.code, other.path, other.message)] < 0]
     if fresh:
         return f"it would bring a new finding ({fresh[0].code}: {fresh[0].message})"
     worse = after.hazards - before.hazards

@@ -7,7 +7,21 @@ from typing import TYPE_CHECKING
 
 from devfix.flow import iteration, modules
 from devfix.flow.facts import Binding
-from devfix.flow.values import UNKNOWN, Birth, Const, Ref, Tensor, TupleValue, Union, Value, options, union
+from devfix.flow.values import (
+    ACCELERATOR,
+    UNKNOWN,
+    Birth,
+    Const,
+    Record,
+    Ref,
+    Tensor,
+    TupleValue,
+    Union,
+    Unknown,
+    Value,
+    options,
+    union,
+)
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
@@ -41,12 +55,26 @@ def assign(
 def note_binding(
     run: Interpreter, name: str, value: Value, kind: str, node: ast.AST, source: ast.expr | None = None
 ) -> None:
-    """Remember that a name holds an item of a batch."""
+    """Remember that a name holds an item of a batch, or a container of items."""
+    for birth in dict.fromkeys(_origins(run, value)):
+        run.facts.bindings.append(Binding(birth, name, kind, run.site(node, remember=True), source))
+
+
+def _origins(run: Interpreter, value: Value) -> list[Birth]:
+    """The batch items (or the containers of them) that a value is, as far as they are on the CPU."""
+    found: list[Birth] = []
     for option in options(value):
-        if isinstance(option, Tensor) and len(option.births) == 1 and option.births[0].kind in ("batch", "load"):
-            if option.place.kind == "accelerator":
-                continue
-            run.facts.bindings.append(Binding(option.births[0], name, kind, run.site(node, remember=True), source))
+        if isinstance(option, Tensor) and len(option.births) == 1 and option.place != ACCELERATOR:
+            if option.births[0].kind in ("batch", "load", "made"):
+                found.append(option.births[0])
+        elif isinstance(option, TupleValue):
+            inner = [birth for item in option.items for birth in _origins(run, item) if birth.item]
+            above = {Birth(birth.kind, birth.key, birth.item[:-1]) for birth in inner if birth.kind == "batch"}
+            found.extend(above if len(above) == 1 else ())
+        elif isinstance(option, Ref) and run.record(option).get("batch") is not None:
+            key, item = run.record(option).get("batch")
+            found.append(Birth("batch", key, item))
+    return found
 
 
 def _unpack(run: Interpreter, targets: list[ast.expr], value: Value, kind: str, source: ast.expr | None) -> None:
@@ -109,7 +137,20 @@ def set_item(run: Interpreter, base: Value, key: Value, value: Value, node: ast.
     elif record.fields and all(_moves_every_item(item, value) or item == value for item in record.fields.values()):
         run.now.update(base, fields={field: value for field in record.fields})
     else:
-        run.now.update(base, rest=value if record.rest is None else union((record.rest, value)))
+        rest = value if record.rest is None else union((record.rest, value))
+        run.now.update(base, rest=rest, fields=_overridden(base, record))
+
+
+def _overridden(base: Ref, record: Record) -> dict[str, Value]:
+    """Settings after a write under an unknown key (the command line speaks): any of them may have changed."""
+    return {
+        name: Unknown(f"{record.name}#{base.id}.{name}") if _is_setting(record, value) else value
+        for name, value in record.fields.items()
+    }
+
+
+def _is_setting(record: Record, value: Value) -> bool:
+    return record.kind in ("dict", "instance") and isinstance(value, Const) and value.value is not None
 
 
 def _moves_every_item(old: Value, new: Value) -> bool:
@@ -123,8 +164,6 @@ def _set_batch_item(run: Interpreter, base: Tensor, key: Value, value: Value, no
     if not base.loose or not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return
     if isinstance(key, Const):
-        from devfix.flow.values import Record
-
         changed: Value = run.new(Record("dict", fields={str(key.value): value}, rest=base))
     elif isinstance(value, Tensor):
         changed = Tensor(value.place, sure=False, loose=True)
@@ -151,10 +190,3 @@ def delete(run: Interpreter, target: ast.expr) -> None:
         case ast.Tuple(elts=elts):
             for element in elts:
                 delete(run, element)
-
-
-def batch_birth(value: Value) -> Birth | None:
-    """The batch item that a value is, if it is one."""
-    if isinstance(value, Tensor) and len(value.births) == 1 and value.births[0].kind == "batch":
-        return value.births[0]
-    return None

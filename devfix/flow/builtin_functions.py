@@ -191,10 +191,10 @@ def _str(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call
 def _getattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if len(args) < 2:
         return UNKNOWN
-    name = args[1]
-    if not isinstance(name, Const) or not isinstance(name.value, str):
+    names = [name.value for name in options(args[1]) if isinstance(name, Const) and isinstance(name.value, str)]
+    if not names or len(names) != len(options(args[1])):
         return UNKNOWN
-    found = run.attribute(args[0], name.value, node)
+    found = union(run.attribute(args[0], name, node) for name in names)
     missing = isinstance(found, Unknown) and len(args) > 2
     return union((found, args[2])) if missing else found
 
@@ -202,8 +202,11 @@ def _getattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.
 def _setattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if len(args) == 3:
         for option in options(args[0]):
-            if isinstance(args[1], Const):
-                assign.set_attribute(run, option, str(args[1].value), args[2], node)
+            names = [str(name.value) for name in options(args[1]) if isinstance(name, Const)]
+            if len(names) == len(options(args[1])):
+                held = run.record(option).fields if isinstance(option, Ref) else {}
+                for name in [name for name in names if name in held] or names:
+                    assign.set_attribute(run, option, name, args[2], node, weak=len(names) > 1)
             elif isinstance(option, Ref) and run.record(option).kind == "module":
                 from devfix.flow import modules
 
@@ -256,6 +259,11 @@ def _is_a(run: Interpreter, value: Value, kind: Value) -> bool | None:
             return any(base is kind for base in lineage(record.cls))
         if name == "torch.Tensor":
             return False
+        if record.kind == "module" and record.cls is None and name.startswith("torch.nn."):
+            if name == "torch.nn.Module":
+                return True
+            wanted = name.split(".")[-1].lstrip("_")
+            return None if record.get("opaque") else record.name.split(".")[-1].startswith(wanted)
         if name == record.name:
             return True
     return None

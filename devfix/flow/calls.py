@@ -124,12 +124,32 @@ def call(run: Interpreter, function: Value, args: list[Value], keywords: dict[st
         case Ref():
             return _call_object(run, function, args, keywords, node)
         case Union(alternatives):
-            return union(call(run, option, list(args), dict(keywords), node) for option in alternatives)
+            return _call_one_of(run, alternatives, args, keywords, node)
         case Tensor(loose=True):
             return _call_loaded(run, function, args, keywords, node)
         case _:
             escape(run, [*args, *keywords.values()])
             return library.unknown_result(run, getattr(function, "symbol", ""), args, node)
+
+
+def _call_one_of(
+    run: Interpreter, functions: tuple[Value, ...], args: list[Value], keywords: dict[str, Value], node: ast.Call
+) -> Value:
+    """One of several functions is called: each on its own path."""
+    from devfix.flow.statements import DeadPath
+
+    start, ends, results = run.now, [], []
+    for function in functions:
+        run.state = start.fork()
+        try:
+            results.append(call(run, function, list(args), dict(keywords), node))
+            ends.append(run.now)
+        except DeadPath:
+            continue
+    run.state = State.join(ends)
+    if run.state is None:
+        raise DeadPath
+    return union(results)
 
 
 def _call_loaded(
@@ -222,10 +242,12 @@ def call_function(
     run: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
     """Run a project function on these arguments."""
-    if run.depth > MOST_DEPTH or _active(run, function) > 1:
+    if run.depth > MOST_DEPTH or _active(run, function) > 2:
         return UNKNOWN
     run.called.add(function.node)
-    frame = Frame(run.new_env(), function.module, function, parent=run.frame)
+    frame = Frame(
+        run.new_env(), function.module, function, parent=run.frame, generator=_is_generator(function.node)
+    )
     with run.within(frame):
         _bind_parameters(run, function, args, keywords)
         if isinstance(function.node, ast.Lambda):

@@ -50,7 +50,7 @@ def save(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Val
     target = args[1] if len(args) > 1 else keywords.get("f", UNKNOWN)
     key = _key(target)
     if key:
-        run.saved_paths.add(key)
+        run.now.saved |= {key}
     return Const(None)
 
 
@@ -62,7 +62,7 @@ def load(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Val
     loading = run.facts.loadings.setdefault(site.key, Loading(site, node, mapped, latent=run.latent))
     loading.mapped &= mapped
     source = args[0] if args else keywords.get("f", UNKNOWN)
-    loading.round_trip |= bool(_key(source)) and _key(source) in run.saved_paths
+    loading.round_trip |= bool(_key(source)) and _key(source) in run.now.saved
     if not mapped:
         return Tensor(ANYWHERE, (Birth("load", _number(run, site.key)),), sure=False, loose=True)
     place = ANYWHERE if mapping is None or isinstance(mapping, Function) else place_of(run, mapping) or ANYWHERE

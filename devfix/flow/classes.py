@@ -211,7 +211,8 @@ def instantiate(
         from devfix.flow import optimizers
 
         base = next(name for name in names if name.startswith("torch.optim."))
-        return optimizers.build(run, base, behaviour(base) == "optimizer-eager", args, keywords, node)
+        eager = behaviour(base) == "optimizer-eager" or optimizers.copies_parameters(cls)
+        return optimizers.build(run, base, eager, args, keywords, node)
     if is_module_class(run, cls):
         opaque = any(name == "?" or not name.startswith(("torch.nn.Module", "builtins", "abc", "typing")) for name in names)
         leaf = [name for name in names if name.startswith("torch.nn.") and behaviour(name) == "module"]
@@ -229,16 +230,27 @@ def instantiate(
         )
     else:
         ref = run.new(Record("instance", cls.node.name, cls, born=run.site(node)))
+        from devfix.flow import optimizers
+
+        optimizers.note_wrapper(run, cls, [*args, *keywords.values()])
     if cls.dataclass or "typing.NamedTuple" in names:
         _fill_dataclass(run, ref, cls, args, keywords)
     constructor = member(run, cls, "__init__")
     if isinstance(constructor, Function):
         run.call(Bound(constructor, ref), args, keywords, node)
+    elif any(name in _MAPPINGS for name in names):
+        given = run.record(args[0]).fields if args and isinstance(args[0], Ref) else {}
+        run.now.update(ref, fields={**given, **{key: value for key, value in keywords.items() if key != "**"}})
     elif run.record(ref).kind == "module" and names and names[0] != "torch.nn.Module":
         from devfix.flow import library
 
         library.fill_module(run, ref, names[0], args, keywords, node)
     return ref
+
+
+_MAPPINGS = frozenset(
+    {"builtins.dict", "collections.OrderedDict", "collections.UserDict", "easydict.EasyDict", "addict.Dict"}
+)
 
 
 def _fill_dataclass(

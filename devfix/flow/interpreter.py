@@ -44,7 +44,6 @@ class Interpreter:
         self.separations = 0
         self.loops: list[statements.Loop] = []
         self.default_place: Place = CPU
-        self.saved_paths: set[str] = set()
         self.latent = False
         self.called: set[ast.AST] = set()
         self._next = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -110,9 +111,7 @@ def _bare_call(node: ast.AST) -> ast.Call:
 
 def source_key(run: Interpreter, kind: str, node: ast.AST, loader: Ref | None = None) -> int:
     """The key of the batch that ``node`` takes from a loader: one per place in the source."""
-    assert run.frame is not None
-    stmt = run.frame.stmt or node
-    place = (run.frame.module.path, stmt.lineno, stmt.col_offset, kind)  # type: ignore[attr-defined]
+    place = (kind, *_consumer(run, node))
     keys: dict[tuple[object, ...], int] = run.facts.__dict__.setdefault("_keys", {})
     if place not in keys:
         keys[place] = len(run.facts.sources)
@@ -127,6 +126,19 @@ def source_key(run: Interpreter, kind: str, node: ast.AST, loader: Ref | None = 
             )
         )
     return keys[place]
+
+
+def _consumer(run: Interpreter, node: ast.AST) -> Iterator[object]:
+    """The statement that takes the batch; through generators and small helpers, the one that they serve, too."""
+    frame, helpers = run.frame, 0
+    while frame is not None:
+        stmt = frame.stmt or node
+        yield from (frame.module.path, stmt.lineno, stmt.col_offset)  # type: ignore[attr-defined]
+        if not frame.yields and not frame.generator:
+            if isinstance(stmt, (ast.For, ast.AsyncFor)) or helpers >= 1:
+                return
+            helpers += 1
+        frame = frame.parent
 
 
 def _unknown_batch(run: Interpreter, node: ast.AST) -> Value:

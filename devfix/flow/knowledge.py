@@ -74,7 +74,6 @@ TABLE = (
     Row("pack", "torch.nn.utils.rnn.", "pack_padded_sequence", _DOCS + "generated/torch.nn.utils.rnn.pack_padded_sequence.html"),
     Row("pad-packed", "torch.nn.utils.rnn.", "pad_packed_sequence", _DOCS + "generated/torch.nn.utils.rnn.pad_packed_sequence.html"),
     Row("keeps-list", "torch.nn.utils.rnn.", "pad_sequence pack_sequence", _DOCS + "generated/torch.nn.utils.rnn.pad_sequence.html"),
-    Row("module", "torch.nn.", "*", _DOCS + "nn.html"),
     # functions of several tensors: all must live together
     Row(
         "mixes",
@@ -87,6 +86,8 @@ TABLE = (
         _DOCS + "nn.functional.html",
     ),
     Row("keeps-first", "torch.nn.functional.", "*", _DOCS + "nn.functional.html"),
+    Row("harmless", "torch.nn.utils.", "*", _DOCS + "nn.html#utilities"),
+    Row("module", "torch.nn.", "*", _DOCS + "nn.html"),
     Row(
         "mixes",
         "torch.",
@@ -144,6 +145,12 @@ TABLE = (
     # checkpoints
     Row("load", "torch.", "load", _DOCS + "generated/torch.load.html"),
     Row("save", "torch.", "save", _DOCS + "generated/torch.save.html"),
+    Row(
+        "needs-cpu-state",
+        "torch.",
+        "set_rng_state random.set_rng_state cuda.set_rng_state cuda.set_rng_state_all",
+        _DOCS + "random.html",
+    ),
     # tests on values
     Row("is-tensor", "torch.", "is_tensor", _DOCS + "generated/torch.is_tensor.html"),
     # data

@@ -298,12 +298,21 @@ def _needs_cpu(run: Interpreter, name: str, args: list[Value], keywords: Keyword
     return Unknown(f"{name}()")
 
 
+def _needs_cpu_state(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    for value in args:
+        for option in options(value):
+            if isinstance(option, Tensor):
+                note_load_use(run, option, "needs-cpu", node, False)
+    return NONE
+
+
 # --- devices ----------------------------------------------------------------------------------------------------
 def _device(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     value = args[0] if args else keywords.get("type", UNKNOWN)
     found = []
     for option in options(value):
-        place = place_of(run, option) if not isinstance(option, (Unknown, Text)) else ACCELERATOR
+        named = not isinstance(option, (Unknown, Text, Ref))
+        place = place_of(run, option) if named else ACCELERATOR  # whatever it is, the run was told to use it
         found.append(DeviceValue(place if place is not None else ANYWHERE, symbol=getattr(option, "symbol", "")))
     return union(found)
 
@@ -531,6 +540,7 @@ _BEHAVIOURS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Ca
     "module-list": _container,
     "namespace": _namespace,
     "needs-cpu": _needs_cpu,
+    "needs-cpu-state": _needs_cpu_state,
     "no": _no,
     "normal": _normal,
     "number": _number,

@@ -6,7 +6,21 @@ import ast
 from collections.abc import Iterator
 
 from devfix.flow.sites import Level, Site
-from devfix.flow.values import ACCELERATOR, Const, DeviceValue, Function, Record, Ref, Text, Value, options
+from devfix.flow.values import (
+    ACCELERATOR,
+    Birth,
+    Const,
+    DeviceValue,
+    Function,
+    Number,
+    Record,
+    Ref,
+    Tensor,
+    Text,
+    TupleValue,
+    Value,
+    options,
+)
 
 __all__ = ["device_expressions", "is_device", "module_names", "value_of", "visible"]
 
@@ -36,7 +50,9 @@ def is_device(name: str, value: Value) -> bool:
             if place is None:
                 return False
             found |= place == ACCELERATOR
-        elif isinstance(option, Text):
+        elif isinstance(option, Number) and any(word in name.lower() for word in ("device", "gpu", "rank")):
+            found = True  # an index is a device, too
+        elif isinstance(option, (Text, Number)):
             return False
         elif option != Const(None):
             return False
@@ -48,7 +64,7 @@ def _rank(name: str) -> tuple[int, str]:
     order = ("device", "dev", "torch_device")
     if last in order:
         return order.index(last), name
-    return (10 if "device" in last else 20), name
+    return (10 if "device" in last else 30 if "rank" in last else 20), name
 
 
 def device_expressions(site: Site, level: Level, preferred: str | None = None) -> list[str]:
@@ -99,17 +115,24 @@ def value_of(site: Site, level: Level, node: ast.expr) -> Value | None:
     assert site.memory is not None
     if isinstance(node, ast.Name):
         return visible(site, level).get(node.id)
-    if isinstance(node, (ast.Attribute, ast.Subscript)):
-        base = value_of(site, level, node.value)
-        if isinstance(node, ast.Attribute):
-            key = node.attr
-        elif isinstance(node.slice, ast.Constant):
-            key = str(node.slice.value)
-        else:
-            return None
-        for option in options(base) if base is not None else ():
-            if isinstance(option, Ref):
-                return site.memory.heap[option.id].fields.get(key)
+    if not isinstance(node, (ast.Attribute, ast.Subscript)):
+        return None
+    base = value_of(site, level, node.value)
+    if isinstance(node, ast.Attribute):
+        key, item = node.attr, f".{node.attr}"
+    elif isinstance(node.slice, ast.Constant):
+        key = item = str(node.slice.value)
+    else:
+        return None
+    for option in options(base) if base is not None else ():
+        if isinstance(option, Ref):
+            record = site.memory.heap[option.id]
+            return record.fields.get(key, record.rest)
+        if isinstance(option, TupleValue) and key.isdigit() and int(key) < len(option.items):
+            return option.items[int(key)]
+        if isinstance(option, Tensor) and option.loose:
+            births = tuple(Birth(birth.kind, birth.key, (*birth.item, item)) for birth in option.births)
+            return Tensor(option.place, births, option.sure, True)
     return None
 
 

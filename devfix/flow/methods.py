@@ -128,7 +128,7 @@ def _transfer(run: Interpreter, tensor: Tensor, places: list[Place | None], node
         run.facts.accelerated |= place == ACCELERATOR
         for birth in tensor.births:
             if birth.kind in ("batch", "made") and tensor.place == CPU:
-                run.facts.transfers.append(Transfer(birth, run.site(node), node, place.kind))
+                run.facts.transfers.append(Transfer(birth, run.site(node, remember=True), node, place.kind))
             if birth.kind == "load":
                 library.note_load_use(run, tensor, "moved", node, place == ACCELERATOR)
         if place == tensor.place:
@@ -248,6 +248,9 @@ def _module(
     if name in ("parameters", "named_parameters", "buffers", "named_buffers"):
         return Parameters(ref, named=name.startswith("named"))
     if name in ("children", "modules", "named_children", "named_modules"):
+        listed = _listed_children(run, ref, name)
+        if listed is not None:
+            return listed
         inner = _submodules(run, ref, deep="modules" in name)
         return Iterable_(TupleValue((Text(), inner)) if name.startswith("named") else inner)
     if name == "load_state_dict":
@@ -283,6 +286,17 @@ def _module(
     if name in ("state_dict",):
         return Unknown("state_dict")
     return ref if name not in ("get_classifier",) else modules.child(run, ref, "head")
+
+
+def _listed_children(run: Interpreter, ref: Ref, name: str) -> Value | None:
+    """``children()`` and ``named_children()`` one by one, where they are known and few."""
+    record = run.record(ref)
+    if "modules" in name or modules.is_opaque(record) or record.rest is not None:
+        return None
+    pairs = list(modules.children(run, record))
+    if not 0 < len(pairs) <= 8:
+        return None
+    return TupleValue(tuple(TupleValue((Const(key), part)) if name.startswith("named") else part for key, part in pairs))
 
 
 def _submodules(run: Interpreter, ref: Ref, deep: bool) -> Value:

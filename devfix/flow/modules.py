@@ -114,7 +114,8 @@ def attach(
             run.now.update(option, attached=site)
             _set_info(run, option, "parent", parent)
             _set_info(run, option, "slot", name or "*")
-            optimizers.note_attach(run, parent, option, site)
+            old = run.record(parent).fields.get(name) if name is not None else None
+            optimizers.note_attach(run, parent, option, old, site)
     record = run.record(parent)
     if isinstance(value, Tensor) and any(birth.kind == "parameter" for birth in value.births):
         run.now.update(parent, weights=True, places=record.places | {value.place} if record.weights else frozenset({value.place}))

@@ -9,6 +9,7 @@ from devfix.flow.facts import OptimizerHazard
 from devfix.flow.values import (
     ACCELERATOR,
     CPU,
+    ClassValue,
     Const,
     Iterable_,
     Parameters,
@@ -19,6 +20,7 @@ from devfix.flow.values import (
     TupleValue,
     Union,
     Value,
+    options,
 )
 
 if TYPE_CHECKING:
@@ -108,17 +110,24 @@ def note_move(run: Interpreter, moved: list[Ref], place: Place, site: Site) -> N
             _update(run, ref, late=site)
 
 
-def note_attach(run: Interpreter, parent: Ref, part: Ref, site: Site) -> None:
+def note_attach(run: Interpreter, parent: Ref, part: Ref, old: Value | None, site: Site) -> None:
     """A part of a module that some optimizer holds is replaced or added now."""
     from devfix.flow import modules
 
     new = {inner.id for _, inner in modules.parts(run, part) if run.record(inner).weights}
     if not new:
         return
+    replaced = {
+        inner.id
+        for option in (options(old) if old is not None else ())
+        if isinstance(option, Ref) and run.record(option).kind == "module"
+        for _, inner in modules.parts(run, option)
+    }
     for ref, record in _optimizers(run):
         held = record.get("held", frozenset())
-        if parent.id in held and not new & held:
-            _update(run, ref, missing=record.get("missing", frozenset()) | new, replaced=site)
+        if ({parent.id} | replaced) & held and not new & held:
+            missing = record.get("missing", frozenset()) | {(parent.id, key) for key in new}
+            _update(run, ref, missing=missing, replaced=site)
 
 
 def load_state(run: Interpreter, ref: Ref, node: ast.AST) -> None:
@@ -155,12 +164,11 @@ def _still_missing(run: Interpreter, record: Record) -> bool:
     from devfix.flow import modules
 
     held = {key for _, other in _optimizers(run) for key in other.get("held", frozenset())}
-    roots = [Ref(key) for key in record.get("roots", ())]
-    reachable = {part.id for root in roots for _, part in modules.parts(run, root)}
-    return any(
-        key in reachable and key not in held and not run.now.heap[key].get("frozen", False)
-        for key in record.get("missing", frozenset())
-    )
+    for parent, key in record.get("missing", frozenset()):
+        reachable = {part.id for _, part in modules.parts(run, Ref(parent))}
+        if key in reachable and key not in held and not run.now.heap[key].get("frozen", False):
+            return True
+    return False
 
 
 def method(run: Interpreter, ref: Ref, name: str, args: list[Value], node: ast.Call) -> Value | None:
@@ -175,3 +183,26 @@ def method(run: Interpreter, ref: Ref, name: str, args: list[Value], node: ast.C
 
 
 __all__ += ["add_group", "held_modules", "method"]
+
+
+def copies_parameters(cls: ClassValue) -> bool:
+    """Whether a project class makes state from parameters in its constructor (slow weights, sums, shadows)."""
+    for stmt in cls.node.body:
+        if isinstance(stmt, ast.FunctionDef) and stmt.name == "__init__":
+            calls = [node for node in ast.walk(stmt) if isinstance(node, ast.Call)]
+            return any(isinstance(call.func, ast.Attribute) and call.func.attr in _COPIES for call in calls)
+    return False
+
+
+_COPIES = ("clone", "zeros_like", "ones_like", "full_like", "empty_like", "deepcopy")
+
+
+def note_wrapper(run: Interpreter, cls: ClassValue, args: list[Value]) -> None:
+    """A project object is built around an optimizer; it may copy the parameters at once, as Lookahead does."""
+    for value in args:
+        for option in options(value):
+            if isinstance(option, Ref) and run.record(option).kind == "optimizer" and copies_parameters(cls):
+                _update(run, option, eager=True)
+
+
+__all__ += ["copies_parameters", "note_wrapper"]

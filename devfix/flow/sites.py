@@ -28,6 +28,7 @@ class Frame:
     parent: Frame | None = None
     returns: list[tuple[object, Value]] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)
+    generator: bool = False
 
     @property
     def node(self) -> ast.AST:

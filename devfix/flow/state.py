@@ -14,13 +14,14 @@ class State:
     """Environments (names to values) and heap (identity to record).
 
     ``fork`` copies lazily: an environment is copied when a fork first writes to it; records are immutable.
-    ``assumptions`` holds what the current path takes unknown conditions for.
+    ``assumptions`` holds what the current path takes unknown conditions for; ``saved`` the files that it has written.
     """
 
     def __init__(self) -> None:
         self.heap: dict[int, Record] = {}
         self.envs: dict[int, dict[str, Value]] = {}
         self.assumptions: dict[str, bool] = {}
+        self.saved: frozenset[str] = frozenset()
         self._owned: set[int] = set()
 
     def fork(self) -> State:
@@ -29,6 +30,7 @@ class State:
         copy.heap = dict(self.heap)
         copy.envs = dict(self.envs)
         copy.assumptions = dict(self.assumptions)
+        copy.saved = self.saved
         self._owned = set()
         return copy
 
@@ -91,6 +93,7 @@ def _join(one: State, two: State) -> State:
     for key, env in one.envs.items():
         other_env = two.envs.get(key)
         joined.envs[key] = env if other_env is None or other_env is env else _join_fields(env, other_env)
+    joined.saved = one.saved & two.saved
     joined.assumptions = {
         key: value for key, value in one.assumptions.items() if two.assumptions.get(key) is value
     }

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from devfix.cli._catalogue import Card, card_for
+
 if TYPE_CHECKING:
     from codemods import Rule
 
@@ -17,6 +19,10 @@ __all__ = ["command"]
 @click.option("--format", "style", type=click.Choice(["text", "md", "json"]), default="text", show_default=True)
 def command(code: str, style: str) -> None:
     """Explain one rule, by its code (DEV201) or its name: what it does, why, an example, and how safe the fix is."""
+    card = card_for(code) if style != "json" else None
+    if card is not None:
+        click.echo(_text(card) if style == "text" else _markdown(card), nl=False)
+        return
     from codemods import rule_for
 
     rule = rule_for(code)
@@ -25,7 +31,7 @@ def command(code: str, style: str) -> None:
     click.echo({"text": _text, "md": _markdown, "json": _json}[style](rule), nl=False)
 
 
-def _text(rule: Rule) -> str:
+def _text(rule: Rule | Card) -> str:
     """The Markdown without its marks: headings in capitals, code indented."""
     lines, in_code = [f"{rule.code} {rule.name}: {rule.summary}", ""], False
     for line in rule.documentation.strip().splitlines():
@@ -38,7 +44,7 @@ def _text(rule: Rule) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _markdown(rule: Rule) -> str:
+def _markdown(rule: Rule | Card) -> str:
     return f"# {rule.code} {rule.name}\n\n{rule.documentation.strip()}\n"
 
 

@@ -73,9 +73,9 @@ class ToyEngine(types.ModuleType):
     def _find(self, file, settings):
         for number, line in enumerate(file.text.splitlines(), 1):
             for code, word, safety in (
-                ("DEV101", "BUG", Safety.SAFE),
-                ("DEV201", "RISKY", Safety.UNSAFE),
-                ("DEV301", "STUCK", None),
+                ("DEV191", "BUG", Safety.SAFE),
+                ("DEV291", "RISKY", Safety.UNSAFE),
+                ("DEV391", "STUCK", None),
             ):
                 if word in line and settings.enabled(code, file.path):
                     span = Span(number, line.index(word), number, line.index(word) + len(word))
@@ -96,7 +96,7 @@ def engine(monkeypatch):
         codemods.Rule(
             code, name, f"finds {name}", f"## What it does\n\nFinds `{name}`.\n\n```python\nx = 1\n```\n", None
         )
-        for code, name in (("DEV101", "bug"), ("DEV201", "risky"), ("DEV301", "stuck"))
+        for code, name in (("DEV191", "bug"), ("DEV291", "risky"), ("DEV391", "stuck"))
     )
     monkeypatch.setattr(codemods, "all_rules", lambda: rules)
     return toy

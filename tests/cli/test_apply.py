@@ -101,7 +101,7 @@ def test_with_a_diff_standard_output_is_the_diff_alone(run, project, style):
     result = run("apply", "a.py", "--diff", "--output-format", style)
 
     assert result.stdout == b"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-BUG\n+FIX\n"
-    assert "DEV101" in result.stderr
+    assert "DEV191" in result.stderr
 
 
 def test_standard_input_is_a_filter(run, project):
@@ -176,11 +176,11 @@ def test_selection_reaches_the_engine(run, project, engine):
     write(project, a=b"BUG STUCK RISKY\n")
 
     assert run("check", ".", "--select", "DEV1,stuck", "--output-format", "concise", "-j", "3").stdout == (
-        b"a.py:1:1: DEV101 [*] BUG is here\na.py:1:5: DEV301 STUCK is here\n"
+        b"a.py:1:1: DEV191 [*] BUG is here\na.py:1:5: DEV391 STUCK is here\n"
     )
     assert engine.jobs == 3
     run("check", ".", "--ignore", "bug", "--severity", "advice")
-    assert (engine.settings.ignore, engine.settings.severity.value) == (("DEV101",), "advice")
+    assert (engine.settings.ignore, engine.settings.severity.value) == (("DEV191",), "advice")
 
 
 def test_configuration_reaches_the_engine(run, project, engine):
@@ -261,6 +261,6 @@ def test_quiet_and_verbose(run, project, flag):
 
     stderr = run("apply", "a.py", flag).stderr
 
-    assert ("DEV101" in stderr) is (flag == "-v")
+    assert ("DEV191" in stderr) is (flag == "-v")
     assert ("files changed" in stderr or "1 changed" in stderr) is (flag == "-v")
-    assert "DEV301" in stderr
+    assert "DEV391" in stderr

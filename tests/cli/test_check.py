@@ -11,7 +11,7 @@ def test_findings_are_1_and_nothing_is_written(run, project):
     result = run("check", ".")
 
     assert result.code == 1
-    assert "a.py:1:5 error DEV101 bug [safe fix]" in result.stderr
+    assert "a.py:1:5 error DEV191 bug [safe fix]" in result.stderr
     assert "fix: replace BUG" in result.stderr
     assert (project / "a.py").read_bytes() == b"x = BUG\n"
 
@@ -28,13 +28,13 @@ def test_json_is_on_standard_output(run, project):
     document = json.loads(run("check", ".", "--output-format", "json").stdout)
 
     assert document["mode"] == "check"
-    assert [finding["code"] for finding in document["findings"]] == ["DEV101"]
+    assert [finding["code"] for finding in document["findings"]] == ["DEV191"]
 
 
 def test_standard_input(run, project):
     result = run("check", "-", "--stdin-filename", "a.py", "--output-format", "concise", stdin=b"BUG\n")
 
-    assert (result.code, result.stdout) == (1, b"a.py:1:1: DEV101 [*] BUG is here\n")
+    assert (result.code, result.stdout) == (1, b"a.py:1:1: DEV191 [*] BUG is here\n")
 
 
 @pytest.mark.parametrize("flag", ["--diff", "--check", "--unsafe-fixes"])

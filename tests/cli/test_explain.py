@@ -4,14 +4,47 @@ import json
 
 import pytest
 
+import codemods
 
-@pytest.mark.parametrize("word", ["DEV101", "dev101", "bug"])
-def test_a_rule_is_explained_by_code_or_name(run, word):
-    result = run("explain", word)
+RULES = {rule.code: rule for rule in codemods.all_rules()}
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_every_rule_is_explained_by_code_and_name(outside, code):
+    rule = RULES[code]
+
+    by_code = outside("explain", code.lower(), "--format", "md")
+
+    assert by_code.code == 0
+    assert by_code.stdout.decode() == f"# {code} {rule.name}\n\n{rule.documentation.strip()}\n"
+    assert outside("explain", rule.name, "--format", "md").stdout == by_code.stdout
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_text_is_the_documentation_without_marks(outside, code):
+    lines = outside("explain", code).stdout.decode().splitlines()
+
+    assert lines[0] == f"{code} {RULES[code].name}: {RULES[code].summary}"
+    for heading in ("WHAT IT DOES", "WHY IS THIS BAD?", "EXAMPLE", "USE INSTEAD", "FIX SAFETY", "REFERENCES"):
+        assert heading in lines
+    assert not [line for line in lines if line.startswith(("#", "```"))]
+    assert [line for line in lines if line.startswith("    ")], "code is indented"
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_json_holds_the_examples(outside, code):
+    document = json.loads(outside("explain", code, "--format", "json").stdout)
+
+    assert (document["code"], document["name"]) == (code, RULES[code].name)
+    assert [example["after"] for example in document["invalid"]] == [example.after for example in RULES[code].invalid]
+
+
+def test_a_rule_whose_file_names_it_otherwise_is_found_as_well(run):
+    result = run("explain", "bug")
 
     assert result.code == 0
     assert result.stdout.decode().splitlines() == [
-        "DEV101 bug: finds bug",
+        "DEV191 bug: finds bug",
         "",
         "WHAT IT DOES",
         "",
@@ -21,31 +54,21 @@ def test_a_rule_is_explained_by_code_or_name(run, word):
     ]
 
 
-def test_markdown_is_the_documentation(run):
-    assert run("explain", "DEV101", "--format", "md").stdout.decode().startswith("# DEV101 bug\n\n## What it does\n")
-
-
-def test_json(run):
-    document = json.loads(run("explain", "DEV101", "--format", "json").stdout)
-
-    assert (document["code"], document["name"], document["summary"]) == ("DEV101", "bug", "finds bug")
-
-
 def test_an_unknown_rule_is_2(run):
-    result = run("explain", "DEV102")
+    result = run("explain", "DEV199")
 
     assert result.code == 2
-    assert "unknown rule 'DEV102'; did you mean 'DEV101'?" in result.stderr
+    assert "unknown rule 'DEV199'; did you mean 'DEV191'?" in result.stderr
 
 
 def test_rules_are_listed(run):
     assert run("rules").stdout.decode().splitlines() == [
-        "DEV101  bug    finds bug",
-        "DEV201  risky  finds risky",
-        "DEV301  stuck  finds stuck",
+        "DEV191  bug    finds bug",
+        "DEV291  risky  finds risky",
+        "DEV391  stuck  finds stuck",
     ]
     assert [row["code"] for row in json.loads(run("rules", "--format", "json").stdout)] == [
-        "DEV101",
-        "DEV201",
-        "DEV301",
+        "DEV191",
+        "DEV291",
+        "DEV391",
     ]

@@ -312,6 +312,9 @@ def patch_cuda(patches: Patches) -> None:
             patches.set(torch.cuda.nvtx, name, lambda *_, **__: 0)
         patches.set(torch.backends.cuda, "is_built", lambda: True)
         patches.set(torch.version, "cuda", "12.6")
+        patches.set(torch.backends.cudnn, "version", lambda: 90100)
+        patches.set(torch.backends.cudnn, "is_available", lambda: True)
+        patches.set(torch.backends.cudnn, "is_acceptable", lambda tensor: False)  # weights are not flattened for cuDNN
         patches.set(torch._utils, "_get_available_device_type", lambda: "cuda")
     patches.set(torch, "Stream", Stream)
     patches.set(torch, "Event", Event)

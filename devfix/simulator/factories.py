@@ -117,6 +117,13 @@ def _like_self(func: Any, args: Any, kwargs: Any) -> Any:
     return _place(_run(func, args, kwargs, tag), tag)
 
 
+def _device(func: Any, args: Any, kwargs: Any) -> torch.device:
+    """``torch.device(0)``: a bare index means the accelerator, which this build of PyTorch does not know."""
+    if len(args) == 1 and not kwargs and type(args[0]) is int:
+        return torch.device(state.kind, args[0])
+    return func(*args, **kwargs)  # type: ignore[no-any-return]
+
+
 def _from_host(func: Any, args: Any, kwargs: Any) -> Any:
     return _run(func, args, kwargs, None)
 
@@ -126,6 +133,7 @@ def handlers() -> dict[Any, Any]:
     table: dict[Any, Any] = {function: _constructor for function in torch_device._device_constructors()}
     table.update(
         {
+            torch.device: _device,
             torch.normal: _normal,
             torch.tensor: _from_data,
             torch.as_tensor: _as_tensor,

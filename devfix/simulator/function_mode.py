@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+import torch
 from torch.overrides import TorchFunctionMode
 
 from . import conversions, factories, kernels_checks, queries
+from .patches import Patches
 from .state import Ambient, state
 
-__all__ = ["DeviceAnswers", "Handler"]
+__all__ = ["DeviceAnswers", "Handler", "patch_saved_tensor_hooks"]
 
 #: ``handler(func, args, kwargs)`` runs in place of ``func(*args, **kwargs)``.
 Handler = Callable[[Any, Any, Any], Any]
@@ -46,3 +48,26 @@ class DeviceAnswers(TorchFunctionMode):
             return func(*args)
         finally:
             state.call = before
+
+
+def _answering(mode: DeviceAnswers, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Run a Python callback with the mode on, also where C++ code calls it in the middle of an intercepted call."""
+
+    def call(*args: Any) -> Any:
+        at, length = torch._C._get_function_stack_at, torch._C._len_torch_function_stack()
+        if any(isinstance(at(position), DeviceAnswers) for position in range(length)):
+            return function(*args)
+        with mode:
+            return function(*args)
+
+    return call
+
+
+def patch_saved_tensor_hooks(patches: Patches, mode: DeviceAnswers) -> None:
+    """Hooks on saved tensors (activation checkpointing, ``save_on_cpu``) are called by C++ code: let them see devices."""
+    real = torch._C._autograd._push_saved_tensors_default_hooks
+
+    def push(pack: Callable[..., Any], unpack: Callable[..., Any]) -> None:
+        real(_answering(mode, pack), _answering(mode, unpack))
+
+    patches.set(torch._C._autograd, "_push_saved_tensors_default_hooks", push)

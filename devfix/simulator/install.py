@@ -8,13 +8,15 @@ from typing import Any
 import torch
 
 from . import streams
+from .autocast import patch_autocast
 from .cuda import patch_cuda
 from .dispatch_mode import DeviceChecks
-from .function_mode import DeviceAnswers
+from .function_mode import DeviceAnswers, patch_saved_tensor_hooks
 from .legacy import patch_legacy
 from .operators import kernels
 from .optimizers import patch_optimizers
 from .overrides import patch_overrides
+from .parallel import patch_parallel
 from .patches import Patches
 from .state import state
 from .storages import patch_storages
@@ -55,9 +57,12 @@ class Simulator:
         patch_storages(patches)
         patch_legacy(patches)
         patch_optimizers(patches)
+        patch_parallel(patches)
+        patch_autocast(patches)
         patch_overrides(patches, DeviceAnswers)
-        self._patch_threads()
         self._modes = (DeviceAnswers(), DeviceChecks())
+        patch_saved_tensor_hooks(patches, self._modes[0])
+        self._patch_threads()
         for mode in self._modes:
             mode.__enter__()
         return self
@@ -72,8 +77,10 @@ class Simulator:
         """Modes are per thread: give them to every thread that the program starts."""
         real = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
 
+        answers, checks = self._modes
+
         def bootstrap(thread: Any) -> None:
-            with DeviceAnswers(), DeviceChecks():
+            with answers, checks:
                 real(thread)
 
         self._patches.set(threading.Thread, "_bootstrap_inner", bootstrap)

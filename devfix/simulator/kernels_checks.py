@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from .state import Ambient, state
-from .tags import WEAK, get_tag, iter_tensors, reported_device
+from .tags import WEAK, get_tag, iter_tensors, put_tag, reported_device
 
 __all__ = ["handlers"]
 
@@ -73,6 +73,13 @@ def _tensor_split(func: Any, args: Any, kwargs: Any) -> Any:
     return _call(func, args, kwargs)
 
 
+def _pad_packed(func: Any, args: Any, kwargs: Any) -> Any:
+    """The lengths come back on the CPU (aten/src/ATen/native/PackedSequence.cpp)."""
+    padded, lengths = _call(func, args, kwargs)
+    put_tag(lengths, None)
+    return padded, lengths
+
+
 def handlers() -> dict[Any, Any]:
     """The handlers of this module, by the function that PyTorch reports."""
     return {
@@ -81,6 +88,7 @@ def handlers() -> dict[Any, Any]:
         torch.rnn_tanh: _recurrent,  # type: ignore[attr-defined]
         torch.rnn_relu: _recurrent,  # type: ignore[attr-defined]
         torch._C._nn.scaled_dot_product_attention: _attention,
+        torch._VF._pad_packed_sequence: _pad_packed,  # type: ignore[attr-defined]
         torch.tensor_split: _tensor_split,
         Tensor.tensor_split: _tensor_split,
     }

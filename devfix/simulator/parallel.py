@@ -1,0 +1,69 @@
+"""DataParallel's copies between devices, and process groups of one process.
+
+Source: torch/csrc/cuda/python_comm.cpp; torch/nn/parallel/comm.py calls these C functions.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import torch
+from torch import Tensor
+
+from .patches import Patches
+from .state import state
+from .tags import canonical
+from .transfers import move
+
+__all__ = ["patch_parallel"]
+
+
+def _target(device: Any) -> Optional[torch.device]:
+    return None if device == -1 else canonical(device)
+
+
+def _scatter(tensor: Tensor, devices: Any, chunk_sizes: Any, dim: int, streams: Any = None) -> list[Tensor]:
+    parts = tensor.split(list(chunk_sizes), dim) if chunk_sizes is not None else tensor.chunk(len(devices), dim)
+    return [move(part, _target(device), copy=True) for part, device in zip(parts, devices)]
+
+
+def _gather(tensors: Any, dim: int, destination: Any = None) -> Tensor:
+    tag = canonical(state.kind) if destination is None else _target(destination)
+    return torch.cat([move(tensor, tag) for tensor in tensors], dim)
+
+
+def _broadcast(tensor: Tensor, devices: Any) -> list[Tensor]:
+    return [move(tensor, _target(device)) for device in devices]
+
+
+def _broadcast_coalesced(tensors: Any, devices: Any, buffer_size: int = 0) -> list[list[Tensor]]:
+    return [[move(tensor, _target(device)) for tensor in tensors] for device in devices]
+
+
+def patch_parallel(patches: Patches) -> None:
+    """Give DataParallel its copies, and ``torch.distributed`` a backend that works without NCCL."""
+    for name, function in {
+        "_scatter": _scatter,
+        "_gather": _gather,
+        "_broadcast": _broadcast,
+        "_broadcast_coalesced": _broadcast_coalesced,
+    }.items():
+        patches.set(torch._C, name, function)
+    patches.set(torch.cuda.nccl, "is_available", lambda tensors: False)
+    patches.set(Tensor, "record_stream", lambda self, stream: None)
+    if torch.distributed.is_available():
+        _patch_distributed(patches)
+
+
+def _patch_distributed(patches: Patches) -> None:
+    distributed = torch.distributed
+    real = distributed.init_process_group
+
+    def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> Any:
+        kwargs.pop("device_id", None)
+        real("gloo" if backend is None or "nccl" in str(backend) else backend, *args, **kwargs)
+        if distributed.get_world_size() > 1:
+            state.note_unsupported("torch.distributed with more than one process")
+
+    patches.set(distributed, "init_process_group", init_process_group)
+    patches.set(distributed, "is_nccl_available", lambda: True)

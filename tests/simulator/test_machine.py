@@ -1,0 +1,200 @@
+"""The simulated machine: ``torch.cuda``, several devices, random streams, threads, features that are not modelled."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from devfix.simulator import Simulator, unsupported_used, work
+
+
+def test_queries(sim: Simulator) -> None:
+    assert torch.cuda.is_available() and torch.cuda.device_count() == 1 and torch.cuda.current_device() == 0
+    assert torch.cuda.get_device_name(0) and torch.cuda.get_device_capability() >= (7, 0)
+    assert torch.cuda.get_device_properties("cuda").total_memory > 0
+    assert torch.cuda.mem_get_info()[1] > 0 and torch.cuda.memory_allocated() >= 0
+    torch.cuda.empty_cache()
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    assert torch.cuda.is_bf16_supported() and torch.version.cuda and torch.cuda.memory_summary()
+    assert torch.backends.cudnn.version() and torch.backends.cudnn.is_available()
+
+
+def test_the_accelerator_interface(sim: Simulator) -> None:
+    if not hasattr(torch, "accelerator"):
+        pytest.skip("torch.accelerator came with 2.6")
+    assert torch.accelerator.is_available() and torch.accelerator.current_accelerator() == torch.device("cuda")
+    assert torch.accelerator.device_count() == 1
+    torch.accelerator.synchronize()
+
+
+def test_streams_and_events(sim: Simulator) -> None:
+    stream, start, end = torch.cuda.Stream(), torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    start.record()
+    with torch.cuda.stream(stream):
+        assert torch.cuda.current_stream() is stream
+        x = torch.ones(2, device="cuda")
+        x.record_stream(torch.cuda.current_stream())
+    torch.cuda.current_stream().wait_stream(stream)
+    end.record()
+    torch.cuda.synchronize()
+    assert start.elapsed_time(end) >= 0.0
+
+
+def test_a_device_that_is_not_there(sim: Simulator) -> None:
+    with pytest.raises(RuntimeError, match="invalid device ordinal"):
+        torch.ones(1).to("cuda:1")
+
+
+def test_two_devices_do_not_mix(two: Simulator) -> None:
+    x, y = torch.ones(2, device="cuda:0"), torch.ones(2, device="cuda:1")
+    with pytest.raises(RuntimeError, match="found at least two devices, cuda:0 and cuda:1!"):
+        x + y
+    with pytest.raises(RuntimeError, match="found at least two devices, cuda:0 and cuda:1!"):
+        x + y.sum()  # only a CPU number is exempt
+    assert str((x + y.to(x.device)).device) == "cuda:0"
+
+
+def test_the_current_device(two: Simulator) -> None:
+    torch.cuda.set_device(1)
+    assert str(torch.ones(1).cuda().device) == "cuda:1"
+    with torch.cuda.device(0):
+        assert str(torch.ones(1, device="cuda").device) == "cuda:0"
+    assert torch.cuda.current_device() == 1
+
+
+def test_model_parallel_training(two: Simulator) -> None:
+    first, second = nn.Linear(2, 2).to("cuda:0"), nn.Linear(2, 1).to("cuda:1")
+    optimizer = torch.optim.Adam([*first.parameters(), *second.parameters()])
+    before = first.weight.detach().clone()
+    loss = second(first(torch.ones(3, 2, device="cuda:0")).to("cuda:1")).sum()
+    loss.backward()
+    nn.utils.clip_grad_norm_([*first.parameters(), *second.parameters()], 1.0)
+    optimizer.step()
+    assert str(first.weight.grad.device) == "cuda:0" and str(second.weight.grad.device) == "cuda:1"
+    assert not torch.equal(before, first.weight)
+
+
+def test_data_parallel_on_one_device_moves_module_and_inputs(sim: Simulator) -> None:
+    model = nn.DataParallel(nn.Linear(2, 2))
+    out = model(torch.ones(3, 2))
+    assert out.is_cuda
+    with pytest.raises(RuntimeError, match="got target is on cpu"):
+        F.cross_entropy(out, torch.zeros(3, dtype=torch.long))
+
+
+def test_data_parallel_on_two_devices(two: Simulator) -> None:
+    layer = nn.Linear(2, 2)
+    expected = layer(torch.arange(8.0).reshape(4, 2))
+    model = nn.DataParallel(layer).cuda()
+    out = model(torch.arange(8.0).reshape(4, 2).cuda())
+    assert str(out.device) == "cuda:0" and torch.equal(out.cpu(), expected)
+    out.sum().backward()
+    assert layer.weight.grad is not None and str(layer.weight.grad.device) == "cuda:0"
+
+
+def test_data_parallel_names_the_parameter_that_is_elsewhere(two: Simulator) -> None:
+    model = nn.DataParallel(nn.Linear(2, 2))
+    with pytest.raises(RuntimeError, match=r"module must have its parameters and buffers on device cuda:0 \(device_ids\[0\]\) but found one of them on device: cpu"):
+        model(torch.ones(4, 2).cuda())
+
+
+def test_a_stream_of_its_own() -> None:
+    with Simulator():
+        torch.manual_seed(0)
+        device_first = torch.randn(3, device="cuda").tolist()
+        host_after = torch.randn(3).tolist()
+        torch.manual_seed(0)
+        assert torch.randn(3).tolist() == host_after != device_first
+        torch.manual_seed(0)
+        assert torch.randn(3, device="cuda").tolist() == device_first
+        state = torch.cuda.get_rng_state()
+        again = torch.rand(2, device="cuda").tolist()
+        torch.cuda.set_rng_state(state)
+        assert torch.rand(2, device="cuda").tolist() == again
+        torch.cuda.manual_seed_all(5)
+        dropped = F.dropout(torch.ones(100, device="cuda")).tolist()
+        torch.cuda.manual_seed_all(5)
+        assert F.dropout(torch.ones(100, device="cuda")).tolist() == dropped
+
+
+def test_a_shared_stream_gives_the_numbers_of_the_cpu() -> None:
+    torch.manual_seed(0)
+    expected = [torch.randn(3).tolist(), F.dropout(torch.ones(50)).tolist()]
+    with Simulator(shared_random=True):
+        torch.manual_seed(0)
+        torch.cuda.manual_seed_all(1)
+        assert [torch.randn(3, device="cuda").tolist(), F.dropout(torch.ones(50).cuda()).tolist()] == expected
+
+
+def test_generators(sim: Simulator) -> None:
+    generator = torch.Generator(device="cuda").manual_seed(1)
+    first = torch.rand(3, device="cuda", generator=generator)
+    generator.manual_seed(1)
+    assert torch.equal(torch.rand(3, device="cuda", generator=generator), first)
+    assert generator.device.type == "cuda" and torch.Generator().device.type == "cpu"
+    assert isinstance(torch.default_generator, torch.Generator) and isinstance(generator, torch.Generator)
+    state = generator.get_state()
+    assert state.device.type == "cpu" and generator.set_state(state) is not None
+
+
+def test_threads_see_the_device(sim: Simulator) -> None:
+    seen: list[str] = []
+
+    def look() -> None:
+        seen.append(str((torch.ones(1, device="cuda") + 1).device))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    assert seen == ["cuda:0"]
+
+
+def test_what_is_not_modelled_is_remembered(sim: Simulator) -> None:
+    assert unsupported_used() == []
+    with pytest.raises(RuntimeError, match="not modelled"):
+        torch.cuda.CUDAGraph()
+    assert unsupported_used() == ["torch.cuda.CUDAGraph"]
+
+
+def test_work_is_counted(sim: Simulator) -> None:
+    torch.ones(2) + 1
+    device, everything = work()
+    torch.ones(2, device="cuda") + 1
+    assert work()[0] > device and work()[1] > everything
+
+
+def test_without_checks_everything_is_one_memory() -> None:
+    with Simulator(checks=False):
+        assert (torch.ones(2).cuda() @ torch.ones(2)).item() == 2.0
+        assert torch.ones(2).cuda().numpy().tolist() == [1.0, 1.0]
+        assert nn.LSTM(2, 2).cuda()(torch.ones(1, 1, 2))[0].is_cuda
+
+
+def test_hooks_and_custom_functions_see_devices(sim: Simulator) -> None:
+    seen: list[str] = []
+
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):  # type: ignore[no-untyped-def]
+            seen.append(str(x.device))
+            return x * torch.full((1,), 2.0, device=x.device)
+
+        @staticmethod
+        def backward(ctx, grad):  # type: ignore[no-untyped-def]
+            seen.append(str(grad.device))
+            return grad * torch.full((1,), 2.0, device=grad.device)
+
+    x = torch.ones(2, device="cuda", requires_grad=True)
+    x.register_hook(lambda grad: seen.append(str(grad.device)))
+    Double.apply(x).sum().backward()
+    assert seen == ["cuda:0"] * 3
+
+
+def test_two_simulators_at_once_are_refused(sim: Simulator) -> None:
+    with pytest.raises(RuntimeError, match="active already"), Simulator():
+        pass

@@ -116,7 +116,7 @@ def test_setup_script_comes_with_a_setup(case):
 def test_repair_changes_one_file_and_few_lines(broken_case):
     changes = edited(broken_case)
     assert len(changes) == 1
-    (before, after), = changes.values()
+    ((before, after),) = changes.values()
     assert abs(len(after.splitlines()) - len(before.splitlines())) <= 4
 
 

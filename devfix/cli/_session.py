@@ -164,7 +164,8 @@ def _print_diff(report: Report) -> None:
 
 
 def _print_text(report: Report, verbosity: int) -> None:
-    if report.outcome.resolutions or report.outcome.problems:
+    outcome = report.outcome
+    if outcome.resolutions or outcome.problems or outcome.notes:
         from devfix.report import text
 
         text.show(report, verbosity)

@@ -17,12 +17,12 @@ _MARKS = {Safety.SAFE: "[*] ", Safety.UNSAFE: "[!] ", None: ""}
 
 
 def lines(report: Report) -> Iterator[str]:
-    """The lines, without newlines: the findings that are neither suppressed nor repaired, then the problems."""
+    """The lines, without newlines: findings that are neither suppressed nor repaired, then problems, then notes."""
     answered = {Status.SUPPRESSED, Status.FIXED} if report.mode is Mode.APPLY else {Status.SUPPRESSED}
     for resolution in report.outcome.resolutions:
         if resolution.status not in answered:
             yield finding_line(resolution.finding)
-    for problem in report.outcome.problems:
+    for problem in (*report.outcome.problems, *report.outcome.notes):
         yield problem_line(problem)
 
 

@@ -41,6 +41,7 @@ def document(report: Report) -> dict[str, Any]:
         "findings": [_finding(resolution) for resolution in report.outcome.resolutions],
         "changes": [{"path": _path(change.path)} for change in report.outcome.patch.files],
         "problems": [_problem(problem) for problem in report.outcome.problems],
+        "notes": [_problem(note) for note in report.outcome.notes],
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console
 from rich.text import Text
 
-from devfix.model import Event, Finding, Problem, Resolution, Safety, Severity, Status
+from devfix.model import Event, Finding, Resolution, Safety, Severity, Status
 from devfix.report._printable import printable
 from devfix.report._report import Mode, Report
 from devfix.report.concise import location, problem_line
@@ -22,7 +22,7 @@ _WIDEST_SOURCE = 72
 def show(report: Report, verbosity: int = 0, console: Console | None = None) -> None:
     """Print findings, problems, and the summary.
 
-    ``verbosity`` below 0 leaves out the summary and what was fixed, above 0 adds what is suppressed.  Repaired
+    ``verbosity`` below 0 leaves out the summary, notes, and what was fixed, above 0 adds what is suppressed.  Repaired
     findings are one line each once they are written: the file is the place to look now.
     """
     console = console or Console(stderr=True, highlight=False, soft_wrap=True)
@@ -35,7 +35,10 @@ def show(report: Report, verbosity: int = 0, console: Console | None = None) -> 
         for line in _finding(resolution, report.mode, brief):
             console.print(line)
     for problem in report.outcome.problems:
-        console.print(_problem(problem))
+        console.print(Text.assemble(("problem ", "bold red"), problem_line(problem)))
+    if verbosity >= 0:
+        for note in report.outcome.notes:
+            console.print(Text.assemble(("note ", "cyan"), problem_line(note)))
     if verbosity >= 0:
         console.print(Text(report.summary(), style="bold"))
 
@@ -98,7 +101,3 @@ def _fate(resolution: Resolution, mode: Mode) -> Iterable[Text]:
         tail = reason or ("needs --unsafe-fixes" if unsafe else "")
         return [Text.assemble("  ", ("fix", "green"), f": {title}" + (f" ({tail})" if tail else ""))]
     return [Text.assemble("  ", ("not fixed", "yellow"), f": {reason or 'no remedy is known'}")]
-
-
-def _problem(problem: Problem) -> Text:
-    return Text.assemble(("problem ", "bold red"), problem_line(problem))

@@ -63,4 +63,5 @@ def outcome(resolutions):
         patch=Patch((FileChange("train.py", b"old\n", b"new\n"),)),
         problems=(Problem("odd.py", "not valid utf-8: byte 0xe9", 3, "save it as UTF-8"),),
         checked=4,
+        notes=(Problem("train.py", "unused suppression (DEV999)", 9, "remove the comment"),),
     )

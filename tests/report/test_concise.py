@@ -13,13 +13,14 @@ def test_a_check_lists_what_is_not_suppressed(outcome):
         "train.py:23:5: DEV102 [!] `labels` stays on the CPU",
         "train.py:23:5: DEV201 `labels` stays on the CPU",
         PROBLEM,
+        "train.py:9: unused suppression (DEV999); remove the comment",
     ]
 
 
 def test_after_writing_the_repaired_are_gone(outcome):
     lines = list(concise.lines(Report(outcome, Mode.APPLY)))
 
-    assert [line.split()[1] for line in lines] == ["DEV102", "DEV201", "not"]
+    assert [line.split()[1] for line in lines] == ["DEV102", "DEV201", "not", "unused"]
 
 
 def test_a_finding_is_one_line_whatever_the_source_says(resolutions):

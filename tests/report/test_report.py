@@ -60,5 +60,9 @@ def test_the_summary_counts_everything(outcome, mode, words):
     )
 
 
+def test_a_note_does_not_change_the_exit_code():
+    assert Report(Outcome(notes=PROBLEM), Mode.CHECK).exit_code == 0
+
+
 def test_the_summary_of_a_clean_tree():
     assert Report(Outcome(checked=1), Mode.CHECK).summary() == "no findings, 1 file checked"

@@ -56,6 +56,13 @@ def test_problems_and_suppressed_findings(shown, outcome):
     assert "suppressed by a comment" in shown(outcome, verbosity=1)
 
 
+def test_notes_are_told_unless_quiet(shown, outcome):
+    note = "note train.py:9: unused suppression (DEV999); remove the comment\n"
+
+    assert note in shown(outcome)
+    assert note not in shown(outcome, verbosity=-1)
+
+
 def test_quiet_says_only_what_is_left(shown, outcome):
     output = shown(outcome, Mode.APPLY, verbosity=-1)
 

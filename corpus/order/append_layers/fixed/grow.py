@@ -28,7 +28,7 @@ for extra in range(2):
 model.to(device)
 print("depth is now", len(model.features))
 
-optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, amsgrad=True)
+optimizer = torch.optim.NAdam(model.parameters(), lr=2e-3)
 inputs = torch.randn(40, 6)
 targets = inputs.prod(dim=1, keepdim=True)
 

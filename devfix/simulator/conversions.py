@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -55,9 +55,9 @@ def _to(func: Any, args: Any, kwargs: Any) -> Any:
 
 def _move(
     tensor: Tensor,
-    tag: Optional[torch.device],
-    dtype: Optional[torch.dtype],
-    memory_format: Optional[torch.memory_format],
+    tag: torch.device | None,
+    dtype: torch.dtype | None,
+    memory_format: torch.memory_format | None,
     copy: bool,
 ) -> Tensor:
     if tensor.is_meta:
@@ -85,7 +85,7 @@ def _cpu(func: Any, args: Any, kwargs: Any) -> Any:
     return move(tensor, None, None, kwargs.get("memory_format") or torch.preserve_format)
 
 
-def dtype_and_tag_of_type(kind: Any) -> tuple[torch.dtype, Optional[torch.device]]:
+def dtype_and_tag_of_type(kind: Any) -> tuple[torch.dtype, torch.device | None]:
     """What a legacy tensor type (``"torch.cuda.FloatTensor"`` or the class) means.
 
     Raises ValueError for a name that is no tensor type.

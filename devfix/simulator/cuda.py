@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, Optional
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -49,11 +50,12 @@ def _index(device: Any, optional: bool = True) -> int:
     if isinstance(device, torch.device) and device.type != state.kind:
         raise ValueError(f"Expected a {state.kind} device, but got: {device}")
     tag = canonical(device)
-    assert tag is not None and tag.index is not None
+    assert tag is not None
+    assert tag.index is not None
     return tag.index
 
 
-def _device(index: Optional[int] = None) -> torch.device:
+def _device(index: int | None = None) -> torch.device:
     tag = canonical(state.current if index is None else index)
     assert tag is not None
     return tag
@@ -69,7 +71,7 @@ class Stream:
         self.stream_id = 0
         self.cuda_stream = 0
         self.priority = priority
-        self._before: Optional[Stream] = None
+        self._before: Stream | None = None
 
     def synchronize(self) -> None:
         """Return at once."""
@@ -115,9 +117,11 @@ class Stream:
 class Event:
     """An event that holds the time at which it was recorded."""
 
-    def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, **_: Any) -> None:
+    def __init__(
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, **_: Any
+    ) -> None:
         self.enable_timing = enable_timing
-        self._time: Optional[float] = None
+        self._time: float | None = None
 
     def record(self, stream: Any = None) -> None:
         """Remember the present time."""
@@ -226,13 +230,26 @@ def _seed_now() -> None:
 
 def _memory() -> dict[str, Callable[..., Any]]:
     amount = 64 << 20
-    numbers = (
-        "memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_cached max_memory_cached"
-    ).split()
-    nothing = (
-        "empty_cache ipc_collect reset_peak_memory_stats reset_max_memory_allocated reset_max_memory_cached "
-        "reset_accumulated_memory_stats set_per_process_memory_fraction synchronize init _lazy_init"
-    ).split()
+    numbers = [
+        "memory_allocated",
+        "max_memory_allocated",
+        "memory_reserved",
+        "max_memory_reserved",
+        "memory_cached",
+        "max_memory_cached",
+    ]
+    nothing = [
+        "empty_cache",
+        "ipc_collect",
+        "reset_peak_memory_stats",
+        "reset_max_memory_allocated",
+        "reset_max_memory_cached",
+        "reset_accumulated_memory_stats",
+        "set_per_process_memory_fraction",
+        "synchronize",
+        "init",
+        "_lazy_init",
+    ]
     table: dict[str, Callable[..., Any]] = {name: _counter(amount) for name in numbers}
     table.update({name: _counter(None) for name in nothing})
     table["mem_get_info"] = _counter((15 * _GIBIBYTE, 16 * _GIBIBYTE))
@@ -340,7 +357,17 @@ def _patch_accelerator(patches: Patches) -> None:
         **{
             name: function
             for name, function in _memory().items()
-            if name in ("empty_cache", "memory_stats", "memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "reset_peak_memory_stats", "reset_accumulated_memory_stats")
+            if name
+            in (
+                "empty_cache",
+                "memory_stats",
+                "memory_allocated",
+                "max_memory_allocated",
+                "memory_reserved",
+                "max_memory_reserved",
+                "reset_peak_memory_stats",
+                "reset_accumulated_memory_stats",
+            )
         },
     }.items():
         if hasattr(accelerator, name):

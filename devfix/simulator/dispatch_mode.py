@@ -5,15 +5,15 @@ Stays as small as it can be on the way of an ordinary call: gather tags, run the
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .streams import draw_from
 from .rules import COMPOSITE, Operand, Outputs, Rule, operands, rule_for
 from .state import state
+from .streams import draw_from
 from .tags import WEAK, raw_put_tag, raw_tag, tag_of_all
 
 __all__ = ["DeviceChecks"]
@@ -23,7 +23,7 @@ _UNSEEN: Any = object()
 _SIMULATED_NAMESPACES = ("aten", "prims")
 
 
-def _ambient() -> Optional[torch.device]:
+def _ambient() -> torch.device | None:
     """The device of a tensor that C++ code makes from nothing."""
     call = state.call
     if call is None:
@@ -51,7 +51,7 @@ def _tag_fresh(result: Any, tags: Outputs) -> None:
                 _tag_fresh(item, tags[position] if isinstance(tags, list) and position < len(tags) else tags)
 
 
-def _settle(found: list[Operand], tag: Optional[torch.device]) -> None:
+def _settle(found: list[Operand], tag: torch.device | None) -> None:
     """Tensors of no known device take that of the first call they are used in."""
     for operand in found:
         if operand.tag is WEAK:

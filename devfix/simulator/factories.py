@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 import torch
 import torch.utils._device as torch_device
 from torch import Tensor
 
-from .streams import check_generator
 from .state import Ambient, state
+from .streams import check_generator
 from .tags import CPU, canonical, get_tag, iter_tensors, put_tag, tag_of_all
 from .transfers import move
 
 __all__ = ["create", "default_tag", "handlers"]
 
 
-def default_tag() -> Optional[torch.device]:
+def default_tag() -> torch.device | None:
     """Where a factory without ``device=`` makes its tensor."""
     current = torch_device.CURRENT_DEVICE
     if current is not None:
@@ -29,7 +29,7 @@ def _has_default() -> bool:
     return torch_device.CURRENT_DEVICE is not None or state.legacy_default is not None
 
 
-def _run(func: Any, args: Any, kwargs: Any, tag: Optional[torch.device]) -> Any:
+def _run(func: Any, args: Any, kwargs: Any, tag: torch.device | None) -> Any:
     before = state.call
     state.call = Ambient(device=tag, explicit=True)
     try:
@@ -38,7 +38,7 @@ def _run(func: Any, args: Any, kwargs: Any, tag: Optional[torch.device]) -> Any:
         state.call = before
 
 
-def _place(result: Any, tag: Optional[torch.device]) -> Any:
+def _place(result: Any, tag: torch.device | None) -> Any:
     for tensor in iter_tensors((result,)):
         put_tag(tensor, tag)
     return result
@@ -130,7 +130,7 @@ def _from_host(func: Any, args: Any, kwargs: Any) -> Any:
 
 def handlers() -> dict[Any, Any]:
     """The handlers of this module, by the function that PyTorch reports."""
-    table: dict[Any, Any] = {function: _constructor for function in torch_device._device_constructors()}
+    table: dict[Any, Any] = dict.fromkeys(torch_device._device_constructors(), _constructor)
     table.update(
         {
             torch.device: _device,

@@ -6,7 +6,8 @@ call for tensors that C++ code creates (:class:`.state.Ambient`).
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode

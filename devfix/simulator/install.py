@@ -37,6 +37,7 @@ class Simulator:
 
     Raises:
         RuntimeError: on entry, if a simulator is active already.
+
     """
 
     def __init__(self, kind: str = "cuda", count: int = 1, *, checks: bool = True, shared_random: bool = False) -> None:
@@ -100,4 +101,3 @@ def unsupported_used() -> list[str]:
 def work() -> tuple[int, int]:
     """ATen calls that ran on a simulated device, and all ATen calls, since the simulator was entered."""
     return state.device_operations, state.all_operations
-

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 import torch
 
@@ -28,6 +28,7 @@ class Kernel(NamedTuple):
         exact_same: the generated wrapper compares the devices of all its tensor arguments.
         iterator: the kernel is a TensorIterator, which compares devices itself.
         method: the wrapper's name in the message, for example ``wrapper_CUDA__index_select``.
+
     """
 
     cuda: bool
@@ -42,14 +43,14 @@ class _Entry(NamedTuple):
     check: bool
     iterator: bool
     structured: bool
-    delegate: Optional[str]
+    delegate: str | None
     cuda: bool
 
 
 _KEY = re.compile(r"^    ([A-Za-z0-9_, ]+):")
 
 
-def kernels_file() -> Optional[Path]:
+def kernels_file() -> Path | None:
     """``native_functions.yaml`` of the installed PyTorch; None if the wheel was stripped of it."""
     path = Path(torch.__file__).parent.parent / "torchgen/packaged/ATen/native/native_functions.yaml"
     return path if path.is_file() else None

@@ -7,7 +7,8 @@ simulator the answer is about their arguments only, so the body runs and its inn
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import torch
 import torch.overrides

@@ -5,7 +5,7 @@ Source: torch/csrc/cuda/python_comm.cpp; torch/nn/parallel/comm.py calls these C
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -18,7 +18,7 @@ from .transfers import move
 __all__ = ["patch_parallel"]
 
 
-def _target(device: Any) -> Optional[torch.device]:
+def _target(device: Any) -> torch.device | None:
     return None if device == -1 else canonical(device)
 
 

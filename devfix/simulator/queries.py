@@ -74,7 +74,7 @@ def _share_memory(func: Any, args: Any, kwargs: Any) -> Any:
 
 def handlers() -> dict[Any, Any]:
     """The handlers of this module, by the function that PyTorch reports."""
-    table = {
+    return {
         Tensor.device.__get__: _device,  # type: ignore[attr-defined]
         Tensor.is_cuda.__get__: _is_kind("cuda"),  # type: ignore[attr-defined]
         Tensor.is_cpu.__get__: _is_kind("cpu"),  # type: ignore[attr-defined]
@@ -89,5 +89,3 @@ def handlers() -> dict[Any, Any]:
         Tensor.record_stream: _nothing,
         Tensor.share_memory_: _share_memory,
     }
-    return table
-

@@ -9,7 +9,8 @@ Order of checks on a real device: the generated wrapper (``ExactSame``), then th
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple, Optional, Union
+from collections.abc import Callable
+from typing import Any, NamedTuple, Union
 
 import torch
 from torch import Tensor
@@ -22,7 +23,7 @@ from .tags import CPU, WEAK, raw_tag
 __all__ = ["COMPOSITE", "Operand", "Outputs", "Rule", "operands", "rule_for", "shown"]
 
 #: The device of an operator's fresh outputs: one for all, or one for each.
-Outputs = Union[None, torch.device, list[Optional[torch.device]]]
+Outputs = Union[None, torch.device, list[torch.device | None]]
 
 #: Answer of a rule for operators that have no check: run their kernel and check the calls inside.
 COMPOSITE: Any = object()
@@ -33,7 +34,7 @@ class Operand(NamedTuple):
 
     name: str
     tensor: Tensor
-    tag: Optional[torch.device]
+    tag: torch.device | None
     write: bool
     keyword: bool
 
@@ -47,6 +48,7 @@ class Rule:
         mixed: called when the tensors are on different devices; raises, or names the outputs' devices.
         random: it draws from a generator.
         factory: it takes no tensors and makes one.
+
     """
 
     __slots__ = ("always", "factory", "fresh", "mixed", "name", "random")
@@ -56,7 +58,7 @@ class Rule:
         name: str,
         fresh: bool,
         mixed: Callable[[list[Operand]], Outputs],
-        always: Optional[Callable[[list[Operand]], Outputs]],
+        always: Callable[[list[Operand]], Outputs] | None,
         random: bool,
         factory: bool,
     ):
@@ -68,7 +70,7 @@ class Rule:
         self.factory = factory
 
 
-def shown(tag: Optional[torch.device]) -> torch.device:
+def shown(tag: torch.device | None) -> torch.device:
     """The device that a message names."""
     return CPU if tag is None else tag
 
@@ -91,11 +93,13 @@ def operands(func: Any, args: Any, kwargs: Any) -> list[Operand]:
         into = outputs if argument.is_out else inputs
         for tensor in (value,) if isinstance(value, Tensor) else value if isinstance(value, (list, tuple)) else ():
             if isinstance(tensor, Tensor):
-                into.append(Operand(argument.name, tensor, raw_tag(tensor), write, argument.kwarg_only and not argument.is_out))
+                into.append(
+                    Operand(argument.name, tensor, raw_tag(tensor), write, argument.kwarg_only and not argument.is_out)
+                )
     return outputs + inputs
 
 
-def common_tag(found: list[Operand]) -> Optional[torch.device]:
+def common_tag(found: list[Operand]) -> torch.device | None:
     """The first simulated device."""
     for operand in found:
         if operand.tag is not None and operand.tag is not WEAK:
@@ -105,7 +109,7 @@ def common_tag(found: list[Operand]) -> Optional[torch.device]:
 
 def _exact_same(method: str) -> Callable[[list[Operand]], Outputs]:
     def check(found: list[Operand]) -> Outputs:
-        first: Optional[Operand] = None
+        first: Operand | None = None
         for operand in found:
             if operand.keyword or operand.tag is WEAK:
                 continue
@@ -164,7 +168,7 @@ def _foreach(check: Callable[[list[Operand]], Outputs]) -> Callable[[list[Operan
             lists.setdefault(operand.name, []).append(operand)
         columns = list(lists.values())
         length = max(len(column) for column in columns)
-        tags: list[Optional[torch.device]] = []
+        tags: list[torch.device | None] = []
         for index in range(length):
             row = [column[index] if len(column) == length else column[0] for column in columns]
             tags.append(check(row))  # type: ignore[arg-type]
@@ -173,7 +177,7 @@ def _foreach(check: Callable[[list[Operand]], Outputs]) -> Callable[[list[Operan
     return check_all
 
 
-def _kernel_rule(name: str, kernel: Optional[Kernel]) -> Callable[[list[Operand]], Outputs]:
+def _kernel_rule(name: str, kernel: Kernel | None) -> Callable[[list[Operand]], Outputs]:
     if kernel is None or not kernel.cuda:
         return _composite if _has_composite_kernel(name) else _all_same
     if kernel.exact_same:
@@ -197,9 +201,7 @@ def _scalar_inputs(base: str) -> Callable[[str], bool]:
 def _has_composite_kernel(name: str) -> bool:
     has = torch._C._dispatch_has_kernel_for_dispatch_key
     try:
-        return any(
-            has(name, key) for key in ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
-        )
+        return any(has(name, key) for key in ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"))
     except RuntimeError:
         return False
 
@@ -218,9 +220,7 @@ def rule_for(func: Any) -> Rule:
         takes_tensors = any("Tensor" in str(argument.type) for argument in schema.arguments if not argument.is_out)
         rule = _rules[func] = Rule(
             name=name,
-            fresh=any(
-                result.alias_info is None and "Tensor" in str(result.type) for result in schema.returns
-            ),
+            fresh=any(result.alias_info is None and "Tensor" in str(result.type) for result in schema.returns),
             mixed=MIXED.get(name) or _kernel_rule(name, kernels().get(name)),
             always=ALWAYS.get(name),
             random=torch.Tag.nondeterministic_seeded in func.tags,

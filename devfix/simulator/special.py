@@ -5,7 +5,7 @@ Each function takes the call's operands and either raises PyTorch's error or ret
 
 from __future__ import annotations
 
-from typing import Callable, Optional
+from collections.abc import Callable
 
 import torch
 
@@ -16,11 +16,11 @@ from .tags import WEAK
 __all__ = ["ALWAYS", "MIXED"]
 
 
-def _named(found: list[Operand], name: str) -> Optional[Operand]:
+def _named(found: list[Operand], name: str) -> Operand | None:
     return next((operand for operand in found if operand.name == name), None)
 
 
-def _tag(found: list[Operand], name: str) -> Optional[torch.device]:
+def _tag(found: list[Operand], name: str) -> torch.device | None:
     operand = _named(found, name)
     return operand.tag if operand is not None else None
 
@@ -109,7 +109,8 @@ def _convolution(found: list[Operand]) -> Outputs:
 
 def _pack_padded(found: list[Operand]) -> Outputs:
     source, lengths = _named(found, "input"), _named(found, "lengths")
-    assert source is not None and lengths is not None
+    assert source is not None
+    assert lengths is not None
     if lengths.tag is not None and lengths.tag is not WEAK:
         name = errors.type_name(lengths.tensor.dtype, "cpu").replace("torch.", "").replace("Tensor", "")
         raise RuntimeError(
@@ -135,18 +136,60 @@ def _per_list(name: str) -> Callable[[list[Operand]], Outputs]:
     return tags
 
 
-_INDEX_WRITES = ("index_put", "index_put_", "_index_put_impl_", "_unsafe_index_put", "_unsafe_masked_index_put_accumulate")
+_INDEX_WRITES = (
+    "index_put",
+    "index_put_",
+    "_index_put_impl_",
+    "_unsafe_index_put",
+    "_unsafe_masked_index_put_accumulate",
+)
 
 #: Called when a call mixes devices.
 MIXED: dict[str, Callable[[list[Operand]], Outputs]] = {
-    **{f"aten::{name}": _follows_self for name in ("copy_", "copy", "copy_sparse_to_sparse_", "_copy_from", "slice_scatter", "select_scatter", "diagonal_scatter", "as_strided_scatter", "fill.Tensor", "fill_.Tensor", "_resize_output_", "resize_as_", "set_.source_Tensor", "set_.source_Storage_storage_offset", "set_.source_Storage")},
-    **{f"aten::{name}": _index_read for name in ("index.Tensor", "index.Tensor_out", "_unsafe_index.Tensor", "_unsafe_masked_index")},
+    **{
+        f"aten::{name}": _follows_self
+        for name in (
+            "copy_",
+            "copy",
+            "copy_sparse_to_sparse_",
+            "_copy_from",
+            "slice_scatter",
+            "select_scatter",
+            "diagonal_scatter",
+            "as_strided_scatter",
+            "fill.Tensor",
+            "fill_.Tensor",
+            "_resize_output_",
+            "resize_as_",
+            "set_.source_Tensor",
+            "set_.source_Storage_storage_offset",
+            "set_.source_Storage",
+        )
+    },
+    **{
+        f"aten::{name}": _index_read
+        for name in ("index.Tensor", "index.Tensor_out", "_unsafe_index.Tensor", "_unsafe_masked_index")
+    },
     **{f"aten::{name}": _index_write for name in _INDEX_WRITES},
-    **{f"aten::{name}.{kind}": _masked_fill for name in ("masked_fill", "masked_fill_") for kind in ("Scalar", "Tensor")},
+    **{
+        f"aten::{name}.{kind}": _masked_fill
+        for name in ("masked_fill", "masked_fill_")
+        for kind in ("Scalar", "Tensor")
+    },
     **{f"aten::where.{kind}": _where for kind in ("self", "self_out")},
-    **{f"aten::{name}.{kind}": _index_fill for name in ("index_fill", "index_fill_") for kind in ("int_Scalar", "int_Tensor")},
-    **{f"aten::{name}": _free for name in ("is_same_size", "is_set_to", "expand_as", "_local_scalar_dense", "embedding_renorm_")},
-    **{f"aten::{name}": _convolution for name in ("convolution", "_convolution", "convolution_overrideable", "mkldnn_convolution")},
+    **{
+        f"aten::{name}.{kind}": _index_fill
+        for name in ("index_fill", "index_fill_")
+        for kind in ("int_Scalar", "int_Tensor")
+    },
+    **{
+        f"aten::{name}": _free
+        for name in ("is_same_size", "is_set_to", "expand_as", "_local_scalar_dense", "embedding_renorm_")
+    },
+    **{
+        f"aten::{name}": _convolution
+        for name in ("convolution", "_convolution", "convolution_overrideable", "mkldnn_convolution")
+    },
     "aten::_foreach_copy_": _per_list("self"),
     "aten::_foreach_norm.Scalar": _per_list("self"),
 }

@@ -6,7 +6,8 @@ is per process as well.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -24,7 +25,7 @@ class Ambient:
 
     __slots__ = ("args", "device", "explicit", "kwargs")
 
-    def __init__(self, args: Any = (), kwargs: Any = None, device: Optional[torch.device] = None, explicit: bool = False):
+    def __init__(self, args: Any = (), kwargs: Any = None, device: torch.device | None = None, explicit: bool = False):
         self.args = args
         self.kwargs = kwargs
         self.device = device
@@ -44,6 +45,7 @@ class State:
         legacy_default: device set by ``torch.set_default_tensor_type``; None means CPU.
         device_operations, all_operations: how many ATen calls ran on a simulated device, and in all.
         unsupported: features that the program used and the simulator cannot model, in order of first use.
+
     """
 
     def __init__(self) -> None:
@@ -57,13 +59,13 @@ class State:
         self.checks = checks
         self.shared_random = shared_random
         self.current = 0
-        self.call: Optional[Ambient] = None
-        self.legacy_default: Optional[torch.device] = None
-        self.last_device: Optional[torch.device] = None
+        self.call: Ambient | None = None
+        self.legacy_default: torch.device | None = None
+        self.last_device: torch.device | None = None
         self.device_operations = 0
         self.all_operations = 0
         self.unsupported: dict[str, None] = {}
-        self.streams: Optional[Callable[[Any], Any]] = None
+        self.streams: Callable[[Any], Any] | None = None
 
     def note_unsupported(self, feature: str) -> None:
         """Remember that the program used something that is not modelled; its verdict will be inconclusive."""

@@ -7,7 +7,7 @@ savers and loaders ask for.  https://docs.pytorch.org/docs/stable/notes/serializ
 from __future__ import annotations
 
 import copy
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from torch import UntypedStorage
@@ -20,13 +20,13 @@ from .tags import CPU, canonical
 __all__ = ["patch_storages"]
 
 
-def _tag(storage: Any) -> Optional[torch.device]:
+def _tag(storage: Any) -> torch.device | None:
     if isinstance(storage, torch.storage.TypedStorage):
         storage = storage._untyped_storage
     return getattr(storage, "_simulated_device", None)
 
 
-def _save_tag(storage: Any) -> Optional[str]:
+def _save_tag(storage: Any) -> str | None:
     tag = _tag(storage)
     return str(tag) if tag is not None and tag.type == state.kind else None
 
@@ -44,7 +44,7 @@ def _restore(storage: Any, location: str) -> Any:
     return _move(storage, canonical(torch.device(state.kind, index)))
 
 
-def _move(storage: Any, tag: Optional[torch.device]) -> Any:
+def _move(storage: Any, tag: torch.device | None) -> Any:
     if isinstance(storage, torch.storage.TypedStorage):
         return storage._new_wrapped_storage(_move(storage._untyped_storage, tag))
     if storage._simulated_device is tag:

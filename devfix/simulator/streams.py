@@ -8,8 +8,9 @@ A stream is a CPU generator whose state is swapped in around the kernel that dra
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Iterator, Optional
+from typing import Any
 
 import torch
 
@@ -33,7 +34,7 @@ class _GeneratorType(type(_RealGenerator)):  # type: ignore[misc]
 class SimulatedGenerator(_RealGenerator, metaclass=_GeneratorType):
     """``torch.Generator`` that also takes the name of a simulated device."""
 
-    _tag: Optional[torch.device]
+    _tag: torch.device | None
 
     def __new__(cls, device: Any = "cpu") -> Any:
         tag = canonical(device)
@@ -96,7 +97,7 @@ def draw_from(device: torch.device, kwargs: Any) -> Iterator[None]:
         default.set_state(saved)
 
 
-def check_generator(generator: Any, device: Optional[torch.device]) -> None:
+def check_generator(generator: Any, device: torch.device | None) -> None:
     """Raise if a generator of one device is asked for numbers on another."""
     if not state.checks:
         return

@@ -9,7 +9,8 @@ Sources: torch/csrc/Storage.cpp (``THPStorage_Wrap``, object preservation), http
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Optional
+from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,7 +18,17 @@ from torch import Tensor
 from .errors import invalid_ordinal
 from .state import state
 
-__all__ = ["CPU", "WEAK", "canonical", "get_tag", "iter_tensors", "put_tag", "reported_device", "set_tag_default", "tag_of_all"]
+__all__ = [
+    "CPU",
+    "WEAK",
+    "canonical",
+    "get_tag",
+    "iter_tensors",
+    "put_tag",
+    "reported_device",
+    "set_tag_default",
+    "tag_of_all",
+]
 
 CPU = torch.device("cpu")
 
@@ -36,14 +47,14 @@ def set_tag_default() -> None:
         torch.UntypedStorage._simulated_device = None  # type: ignore[attr-defined]
 
 
-def canonical(device: Any) -> Optional[torch.device]:
+def canonical(device: Any) -> torch.device | None:
     """The tag for a device argument: an interned simulated device, None for CPU, or the device itself if neither.
 
     Accepts what PyTorch accepts: ``torch.device``, a string, or an index of the current accelerator.
     Raises what CUDA raises for a device that does not exist.
     """
     if type(device) is int:
-        index: Optional[int] = device
+        index: int | None = device
     else:
         if not isinstance(device, torch.device):
             device = torch.device(device)
@@ -63,13 +74,13 @@ def canonical(device: Any) -> Optional[torch.device]:
     return found
 
 
-def get_tag(tensor: Tensor) -> Optional[torch.device]:
+def get_tag(tensor: Tensor) -> torch.device | None:
     """The tag of a tensor's memory; None means CPU (or a real device that is not simulated)."""
     with _NoTorchFunction():
         return raw_tag(tensor)
 
 
-def raw_tag(tensor: Tensor) -> Optional[torch.device]:
+def raw_tag(tensor: Tensor) -> torch.device | None:
     """:func:`get_tag` for callers that have already switched ``__torch_function__`` off."""
     try:
         return tensor.untyped_storage()._simulated_device  # type: ignore[attr-defined, no-any-return]
@@ -77,7 +88,7 @@ def raw_tag(tensor: Tensor) -> Optional[torch.device]:
         return _tag_without_storage(tensor)
 
 
-def _tag_without_storage(tensor: Tensor) -> Optional[torch.device]:
+def _tag_without_storage(tensor: Tensor) -> torch.device | None:
     """Sparse tensors and functorch wrappers have no storage of their own: ask the tensor object or what it wraps."""
     tag = getattr(tensor, _ATTRIBUTE, None)
     if tag is not None:
@@ -92,13 +103,13 @@ def _tag_without_storage(tensor: Tensor) -> Optional[torch.device]:
     return None
 
 
-def put_tag(tensor: Tensor, tag: Optional[torch.device]) -> None:
+def put_tag(tensor: Tensor, tag: torch.device | None) -> None:
     """Say where a tensor's memory is.  Only for memory that was made by the current call."""
     with _NoTorchFunction():
         raw_put_tag(tensor, tag)
 
 
-def raw_put_tag(tensor: Tensor, tag: Optional[torch.device]) -> None:
+def raw_put_tag(tensor: Tensor, tag: torch.device | None) -> None:
     """:func:`put_tag` for callers that have already switched ``__torch_function__`` off."""
     try:
         tensor.untyped_storage()._simulated_device = tag  # type: ignore[attr-defined]
@@ -148,7 +159,7 @@ def iter_tensors(values: Any) -> Iterator[Tensor]:
                     yield from iter_tensors(item)
 
 
-def tag_of_all(args: Any, kwargs: Any = None) -> Optional[torch.device]:
+def tag_of_all(args: Any, kwargs: Any = None) -> torch.device | None:
     """The first simulated device among the tensors in a call's arguments; None if all are on the CPU."""
     with _NoTorchFunction():
         for tensor in iter_tensors(args):

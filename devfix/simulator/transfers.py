@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -18,7 +18,7 @@ class _ToCopy(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(tensor: Tensor, tag: Optional[torch.device], memory_format: torch.memory_format) -> Tensor:
+    def forward(tensor: Tensor, tag: torch.device | None, memory_format: torch.memory_format) -> Tensor:
         return _copy(tensor, tag, memory_format)
 
     @staticmethod
@@ -34,19 +34,16 @@ class _ToCopy(torch.autograd.Function):
         return tangent.clone()
 
 
-def _copy(tensor: Tensor, tag: Optional[torch.device], memory_format: torch.memory_format) -> Tensor:
-    if tensor.layout == torch.strided:
-        result = tensor.clone(memory_format=memory_format)
-    else:
-        result = tensor.clone()
+def _copy(tensor: Tensor, tag: torch.device | None, memory_format: torch.memory_format) -> Tensor:
+    result = tensor.clone(memory_format=memory_format) if tensor.layout == torch.strided else tensor.clone()
     put_tag(result, tag)
     return result
 
 
 def move(
     tensor: Tensor,
-    tag: Optional[torch.device],
-    dtype: Optional[torch.dtype] = None,
+    tag: torch.device | None,
+    dtype: torch.dtype | None = None,
     memory_format: torch.memory_format = torch.preserve_format,
     copy: bool = False,
 ) -> Tensor:
@@ -58,9 +55,10 @@ def move(
         dtype: convert as well.
         memory_format: of the result.
         copy: make a copy in any case.
+
     """
     if get_tag(tensor) is tag:
-        if copy or dtype is not None and dtype != tensor.dtype or memory_format is not torch.preserve_format:
+        if copy or (dtype is not None and dtype != tensor.dtype) or memory_format is not torch.preserve_format:
             return tensor.to(dtype=dtype or tensor.dtype, copy=copy, memory_format=memory_format)
         return tensor
     if dtype is not None and dtype != tensor.dtype:
@@ -69,6 +67,6 @@ def move(
             put_tag(converted, tag)
             return converted
         tensor = converted
-    if tensor.requires_grad and torch.is_grad_enabled() or torch._C._functorch.peek_interpreter_stack() is not None:
+    if (tensor.requires_grad and torch.is_grad_enabled()) or torch._C._functorch.peek_interpreter_stack() is not None:
         return _ToCopy.apply(tensor, tag, memory_format)  # type: ignore[no-any-return]
     return _copy(tensor, tag, memory_format)

@@ -10,11 +10,11 @@ __all__ = ["Failure", "Run", "RunError", "Verdict", "judge", "prove", "run"]
 def __getattr__(name: str) -> Any:
     """Import on first use, so that ``python -m devfix.verify.runs`` loads its module once."""
     if name in ("Failure", "Run", "RunError", "run"):
-        from . import runs
+        from devfix.verify import runs
 
         return getattr(runs, name)
     if name in ("Verdict", "judge", "prove"):
-        from . import proof
+        from devfix.verify import proof
 
         return getattr(proof, name)
     raise AttributeError(name)

@@ -78,7 +78,7 @@ def _child(probe: Any, request: dict[str, Any]) -> None:
         os.environ.clear()
         os.environ.update(request["env"])
         os.chdir(request["cwd"])
-        sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")
+        sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w", 1), open(2, "w", 1)
         offline = confine(request["memory_mb"])
         sys.path[:] = [*request.get("path", []), *sys.path]
         options = probe.parser().parse_args(request["argv"])

@@ -28,7 +28,7 @@ import sys
 import time
 import traceback
 import types
-from typing import Any, Optional
+from typing import Any
 
 #: Message families of device bugs, old and new, by family name.  One match is enough.
 DEVICE_MESSAGES: dict[str, str] = {
@@ -65,7 +65,7 @@ _MAX_LOSSES = 200_000
 _OWN_FILE = os.path.abspath(__file__)
 
 
-def device_family(text: str) -> Optional[str]:
+def device_family(text: str) -> str | None:
     """The family of a device error's message; None if it is no device error.
 
     A type clash that names no device (``float`` against ``half``) is not one.
@@ -84,7 +84,7 @@ class _EnoughSteps(BaseException):
 class Recorder:
     """What the script does, noted from inside its process."""
 
-    def __init__(self, max_steps: Optional[int]):
+    def __init__(self, max_steps: int | None):
         self.max_steps = max_steps
         self.losses: list[float] = []
         self.grad_losses: list[float] = []
@@ -205,7 +205,12 @@ def _no_workers() -> None:
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         for name in ("num_workers", "prefetch_factor", "persistent_workers", "multiprocessing_context", "timeout"):
             kwargs.pop(name, None)
-        real(self, *args[:5], **({} if len(args) <= 6 else dict(zip(("collate_fn", "pin_memory", "drop_last"), args[6:9]))), **kwargs)
+        real(
+            self,
+            *args[:5],
+            **({} if len(args) <= 6 else dict(zip(("collate_fn", "pin_memory", "drop_last"), args[6:9]))),
+            **kwargs,
+        )
 
     DataLoader.__init__ = init  # type: ignore[method-assign]
 
@@ -240,7 +245,7 @@ def _one_implementation() -> None:
             module._default_to_fused_or_foreach = default  # type: ignore[attr-defined]
 
 
-def _user_frame(error: BaseException, root: str) -> Optional[dict[str, Any]]:
+def _user_frame(error: BaseException, root: str) -> dict[str, Any] | None:
     """The deepest frame of the traceback that is in the project; failing that, the deepest outside libraries."""
     frames = traceback.extract_tb(error.__traceback__)
     inside = [
@@ -288,8 +293,11 @@ def _load_simulator(folder: str) -> Any:
     """Import the simulator package from its folder, under a name of its own."""
     name = "devfix_simulator"
     if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, os.path.join(folder, "__init__.py"), submodule_search_locations=[folder])
-        assert spec is not None and spec.loader is not None
+        spec = importlib.util.spec_from_file_location(
+            name, os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
+        )
+        assert spec is not None
+        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)
@@ -369,7 +377,9 @@ def _write(report: dict[str, Any], path: str) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """The probe's command line."""
-    made = argparse.ArgumentParser(prog="probe", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made = argparse.ArgumentParser(
+        prog="probe", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     made.add_argument("--serve", action="store_true", help="fork a run for each request on stdin")
     made.add_argument("--report", help="where to write the JSON report")
     made.add_argument("--device", choices=("cpu", "sim", "unchecked", "cuda"), default="sim")
@@ -391,7 +401,8 @@ def main() -> int:
     options = parser().parse_args()
     if options.serve:
         spec = importlib.util.spec_from_file_location("devfix_forkserver", os.path.join(here, "forkserver.py"))
-        assert spec is not None and spec.loader is not None
+        assert spec is not None
+        assert spec.loader is not None
         server = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(server)
         server.serve(sys.modules[__name__], options)

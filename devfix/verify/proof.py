@@ -14,12 +14,13 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Optional, Sequence
+from typing import Any
 
-from .runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT, Run, RunError, run
+from devfix.verify.runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT, Run, RunError, run
 
 __all__ = ["VERDICTS", "Verdict", "first_difference", "judge", "main", "prove"]
 
@@ -35,7 +36,12 @@ MINIMUM_SHARE = 0.8
 ROUNDING = 1e-5
 
 #: Where the setup and the run work, by the last part of a run's name.
-_STAGES = {"cpu": ("cpu", "cpu"), "sim": ("sim", "sim"), "unchecked": ("unchecked", "unchecked"), "sim-cpu": ("sim", "cpu")}
+_STAGES = {
+    "cpu": ("cpu", "cpu"),
+    "sim": ("sim", "sim"),
+    "unchecked": ("unchecked", "unchecked"),
+    "sim-cpu": ("sim", "cpu"),
+}
 
 
 @dataclass(frozen=True)
@@ -48,12 +54,13 @@ class Verdict:
         runs: the runs by name: ``original/cpu``, ``original/sim``, ``original/unchecked``, ``patched/cpu``, ``patched/sim``.
         reference: name of the run that the patched losses were compared with; None if it did not come to that.
         silent: the original raised nothing and trained something else.
+
     """
 
     word: str
     reason: str
     runs: dict[str, Run] = field(default_factory=dict)
-    reference: Optional[str] = None
+    reference: str | None = None
     silent: bool = False
 
     @property
@@ -62,7 +69,7 @@ class Verdict:
         return self.word in ("fixed", "no-error")
 
 
-def first_difference(one: Sequence[float], other: Sequence[float]) -> Optional[int]:
+def first_difference(one: Sequence[float], other: Sequence[float]) -> int | None:
     """Index of the first loss that is not the same number bit for bit; None if all are (NaN equals NaN)."""
     for index, (left, right) in enumerate(zip(one, other)):
         if left != right and not (left != left and right != right):
@@ -71,7 +78,9 @@ def first_difference(one: Sequence[float], other: Sequence[float]) -> Optional[i
 
 
 def _same_training(one: Run, other: Run) -> bool:
-    return first_difference(one.losses, other.losses) is None and one.digest == other.digest and one.steps == other.steps
+    return (
+        first_difference(one.losses, other.losses) is None and one.digest == other.digest and one.steps == other.steps
+    )
 
 
 def _same_failure(one: Run, other: Run) -> bool:
@@ -111,7 +120,7 @@ def judge(runs: dict[str, Run]) -> Verdict:
     return _judge_repaired(runs, verdict)
 
 
-def _enough(patched: Run) -> Optional[str]:
+def _enough(patched: Run) -> str | None:
     if len(patched.losses) < MINIMUM_LOSSES or patched.steps < MINIMUM_STEPS:
         return (
             f"{len(patched.losses)} losses and {patched.steps} optimizer steps were seen; {MINIMUM_LOSSES} and "
@@ -130,13 +139,7 @@ def _judge_repaired(runs: dict[str, Run], verdict: Any) -> Verdict:
     """The original failed on the accelerator and the patched script did not."""
     patched, unchecked = runs["patched/sim"], runs["original/unchecked"]
     original = runs["original/sim"]
-    if patched.device != "cpu" and _fled(patched, unchecked):
-        return verdict(  # type: ignore[no-any-return]
-            "not-fixed",
-            f"the work left the accelerator: {patched.accelerator_share:.0%} of the operations run there, "
-            f"{unchecked.accelerator_share:.0%} were meant to",
-        )
-    worst: Optional[tuple[int, str]] = None
+    worst: tuple[int, str] | None = None
     for name in ("original/cpu", "original/unchecked"):
         reference = runs[name]
         if not reference.ok:
@@ -145,6 +148,12 @@ def _judge_repaired(runs: dict[str, Run], verdict: Any) -> Verdict:
             short = _enough(patched)
             if short:
                 return verdict("inconclusive", short, reference=name)  # type: ignore[no-any-return]
+            if patched.device != "cpu" and _fled(patched, unchecked):
+                return verdict(  # type: ignore[no-any-return]
+                    "not-fixed",
+                    f"the work left the accelerator: {patched.accelerator_share:.0%} of the operations run there, "
+                    f"{unchecked.accelerator_share:.0%} were meant to",
+                )
             error = original.failure.text.strip().split("\n")[0] if original.failure else original.outcome
             return verdict(  # type: ignore[no-any-return]
                 "fixed",
@@ -161,7 +170,11 @@ def _judge_repaired(runs: dict[str, Run], verdict: Any) -> Verdict:
             "differently on an accelerator; without one, original and patched are equal bit for bit)",
             reference="original/cpu",
         )
-    if _trains_more(patched, runs[worst[1]]) and runs["patched/cpu"].ok and _same_training(patched, runs["patched/cpu"]):
+    if (
+        _trains_more(patched, runs[worst[1]])
+        and runs["patched/cpu"].ok
+        and _same_training(patched, runs["patched/cpu"])
+    ):
         return _silent_verdict(patched, runs[worst[1]], verdict)
     return _differs(patched, runs[worst[1]], worst[1], verdict)
 
@@ -235,13 +248,13 @@ def prove(
     timeout: float = DEFAULT_TIMEOUT,
     memory_mb: int = DEFAULT_MEMORY_MB,
     python: str = sys.executable,
-    max_steps: Optional[int] = None,
+    max_steps: int | None = None,
     devices: int = 1,
     module: bool = False,
-    env: Optional[dict[str, str]] = None,
+    env: dict[str, str] | None = None,
     jobs: int = 2,
-    setup: Optional[Sequence[str]] = None,
-    setup_script: Optional[str] = None,
+    setup: Sequence[str] | None = None,
+    setup_script: str | None = None,
     run_on: str = "sim",
 ) -> Verdict:
     """Run original and patched project folders on the CPU and on the simulated accelerator, and compare.
@@ -259,6 +272,7 @@ def prove(
 
     Raises:
         RunError: a run could not be made.
+
     """
     target = "sim" if run_on == "sim" else "sim-cpu"
     folders = {"original": original, "patched": patched}

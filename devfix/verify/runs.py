@@ -11,12 +11,13 @@ import os
 import signal
 import sys
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional, Sequence
+from typing import Any
 
-from .sandbox import DEFAULT_SIZE_LIMIT, ProjectTooLarge, Scratch, clean_environment, scratch_copy
-from .servers import SIMULATOR, ServerDied, execute
+from devfix.verify.sandbox import DEFAULT_SIZE_LIMIT, ProjectTooLarge, Scratch, clean_environment, scratch_copy
+from devfix.verify.servers import SIMULATOR, ServerDied, execute
 
 __all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT", "Failure", "Run", "RunError", "run"]
 
@@ -40,14 +41,15 @@ class Failure:
         line: line in that file, from 1.
         code: the source of that line.
         traceback: the whole traceback as text.
+
     """
 
     type: str
     text: str
-    family: Optional[str]
-    file: Optional[str]
-    line: Optional[int]
-    code: Optional[str]
+    family: str | None
+    file: str | None
+    line: int | None
+    code: str | None
     traceback: str
 
     @property
@@ -79,17 +81,18 @@ class Run:
         ended_early: it was stopped after the number of steps asked for.
         offline: it ran without network.
         torch: PyTorch's version.
+
     """
 
     device: str
-    failure: Optional[Failure] = None
+    failure: Failure | None = None
     exit_code: int = 0
     losses: tuple[float, ...] = ()
     steps: int = 0
     parameters: int = 0
     forgotten: tuple[tuple[int, ...], ...] = ()
-    digest: Optional[str] = None
-    random: Optional[str] = None
+    digest: str | None = None
+    random: str | None = None
     output: str = ""
     wall: float = 0.0
     memory_mb: float = 0.0
@@ -131,12 +134,22 @@ class Run:
         return "ran to the step limit" if self.ended_early else "ran to its end"
 
 
-_COPIED = (
-    "steps parameters digest random wall memory_mb device_operations all_operations ended_early offline torch"
-).split()
+_COPIED = [
+    "steps",
+    "parameters",
+    "digest",
+    "random",
+    "wall",
+    "memory_mb",
+    "device_operations",
+    "all_operations",
+    "ended_early",
+    "offline",
+    "torch",
+]
 
 
-def _failure(report: dict[str, Any], inside: Path) -> Optional[Failure]:
+def _failure(report: dict[str, Any], inside: Path) -> Failure | None:
     found = report.get("exception")
     if not found:
         return None
@@ -168,14 +181,14 @@ def run(
     memory_mb: int = DEFAULT_MEMORY_MB,
     python: str = sys.executable,
     *,
-    max_steps: Optional[int] = None,
+    max_steps: int | None = None,
     devices: int = 1,
     module: bool = False,
-    env: Optional[dict[str, str]] = None,
+    env: dict[str, str] | None = None,
     size_limit: int = DEFAULT_SIZE_LIMIT,
-    setup: Optional[Sequence[str]] = None,
-    setup_script: Optional[str] = None,
-    setup_device: Optional[str] = None,
+    setup: Sequence[str] | None = None,
+    setup_script: str | None = None,
+    setup_device: str | None = None,
 ) -> Run:
     """Run a script of a project in a scratch copy of it.
 
@@ -199,6 +212,7 @@ def run(
 
     Raises:
         RunError: the run could not be made.
+
     """
     project = Path(cwd).resolve()
     if not module and not (project / script).is_file():
@@ -220,7 +234,13 @@ def run(
 
 
 def _stage(
-    scratch: Scratch, argv: list[str], device: str, timeout: float, memory_mb: int, python: str, env: Optional[dict[str, str]]
+    scratch: Scratch,
+    argv: list[str],
+    device: str,
+    timeout: float,
+    memory_mb: int,
+    python: str,
+    env: dict[str, str] | None,
 ) -> Run:
     """Run the probe once in a scratch copy and read its report."""
     marker = uuid.uuid4().hex
@@ -254,6 +274,6 @@ def _stage(
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    from .proof import main
+    from devfix.verify.proof import main
 
     sys.exit(main(sys.argv[1:]))

@@ -6,20 +6,47 @@ import fcntl
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Iterator, NamedTuple
+from typing import NamedTuple
 
 __all__ = ["ProjectTooLarge", "Scratch", "clean_environment", "scratch_copy"]
 
 #: Folders that are no part of a run.
 SKIPPED_FOLDERS = frozenset(
-    {".git", ".hg", ".svn", "__pycache__", ".venv", "venv", ".tox", ".nox", ".mypy_cache", ".pytest_cache", ".ruff_cache", "node_modules"}
+    {
+        ".git",
+        ".hg",
+        ".svn",
+        "__pycache__",
+        ".venv",
+        "venv",
+        ".tox",
+        ".nox",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+        "node_modules",
+    }
 )
 
 #: Variables that a run may see.  Everything else may hold a token.
 KEPT_VARIABLES = frozenset(
-    {"PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "PYTHONPATH", "SYSTEMROOT", "TORCH_HOME"}
+    {
+        "PATH",
+        "LANG",
+        "LANGUAGE",
+        "LC_ALL",
+        "LC_CTYPE",
+        "TZ",
+        "TERM",
+        "LD_LIBRARY_PATH",
+        "VIRTUAL_ENV",
+        "PYTHONPATH",
+        "SYSTEMROOT",
+        "TORCH_HOME",
+    }
 )
 
 _FICLONE = 0x40049409
@@ -81,6 +108,7 @@ def scratch_copy(project: Path, size_limit: int = DEFAULT_SIZE_LIMIT, keep: bool
 
     Raises:
         ProjectTooLarge: the copy would exceed ``size_limit`` bytes.
+
     """
     _check_size(project, size_limit)
     folder = Path(tempfile.mkdtemp(prefix="devfix-run-")).resolve()

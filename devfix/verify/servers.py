@@ -10,8 +10,9 @@ import signal
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 __all__ = ["Ended", "ServerDied", "execute"]
 
@@ -49,11 +50,9 @@ class _Drain(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        while True:
-            part = os.read(self._handle, 1 << 16)
-            if not part:
-                return
-            self._kept = (self._kept + part)[-_OUTPUT_KEPT:]
+        with os.fdopen(self._handle, "rb", 0) as source:
+            while part := source.read(1 << 16):
+                self._kept = (self._kept + part)[-_OUTPUT_KEPT:]
 
     def finish(self) -> str:
         """Close our end and return what was kept."""
@@ -67,9 +66,18 @@ class _Server:
         self._waiting: dict[int, queue.Queue[dict[str, Any]]] = {}
         self._lock = threading.Lock()
         self._next = 0
+        self.dead = False
         self._errors = b""
-        environment = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "HOME") if name in os.environ}
-        environment.update(PYTHONHASHSEED="0", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", CUDA_VISIBLE_DEVICES="", PYTHONDONTWRITEBYTECODE="1")
+        environment = {
+            name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "HOME") if name in os.environ
+        }
+        environment.update(
+            PYTHONHASHSEED="0",
+            OMP_NUM_THREADS="1",
+            MKL_NUM_THREADS="1",
+            CUDA_VISIBLE_DEVICES="",
+            PYTHONDONTWRITEBYTECODE="1",
+        )
         self.process = subprocess.Popen(
             [python, "-s", str(PROBE), "--serve", "--simulator", str(SIMULATOR)],
             stdin=subprocess.PIPE,
@@ -81,22 +89,26 @@ class _Server:
         )
         self._ready = threading.Event()
         threading.Thread(target=self._read_answers, daemon=True).start()
-        threading.Thread(target=self._read_errors, daemon=True).start()
-        if not self._ready.wait(_STARTUP_SECONDS) or self.process.poll() is not None:
+        self._stderr = threading.Thread(target=self._read_errors, daemon=True)
+        self._stderr.start()
+        if not self._ready.wait(_STARTUP_SECONDS) or self.dead:
             self.close()
+            self._stderr.join(2.0)
             raise ServerDied(self._errors.decode("utf-8", "replace").strip()[-2000:] or f"{python} did not start")
 
     def _read_answers(self) -> None:
         assert self.process.stdout is not None
-        for line in self.process.stdout:
-            message = json.loads(line)
-            if message.get("ready"):
-                self._ready.set()
-            else:
-                with self._lock:
-                    target = self._waiting.get(message["id"])
-                if target is not None:
-                    target.put(message)
+        with self.process.stdout as lines:
+            for line in lines:
+                message = json.loads(line)
+                if message.get("ready"):
+                    self._ready.set()
+                else:
+                    with self._lock:
+                        target = self._waiting.get(message["id"])
+                    if target is not None:
+                        target.put(message)
+        self.dead = True
         self._ready.set()
         with self._lock:
             for target in self._waiting.values():
@@ -104,8 +116,9 @@ class _Server:
 
     def _read_errors(self) -> None:
         assert self.process.stderr is not None
-        for line in self.process.stderr:
-            self._errors = (self._errors + line)[-8000:]
+        with self.process.stderr as lines:
+            for line in lines:
+                self._errors = (self._errors + line)[-8000:]
 
     def request(self, message: dict[str, Any]) -> tuple[int, queue.Queue[dict[str, Any]]]:
         """Start a run; its answers come through the queue."""
@@ -115,6 +128,8 @@ class _Server:
             number = self._next
             self._waiting[number] = answers
             assert self.process.stdin is not None
+            if self.dead:
+                raise ServerDied("the process that runs fork from was killed")
             try:
                 self.process.stdin.write((json.dumps({**message, "id": number}) + "\n").encode())
                 self.process.stdin.flush()
@@ -142,7 +157,7 @@ _servers_lock = threading.Lock()
 def _server(python: str) -> _Server:
     with _servers_lock:
         found = _servers.get(python)
-        if found is None or found.process.poll() is not None:
+        if found is None or found.dead:
             found = _servers[python] = _Server(python)
         return found
 
@@ -155,10 +170,8 @@ def _close_all() -> None:
 
 
 def _kill_group(pid: int) -> None:
-    try:
+    with suppress(OSError):
         os.killpg(pid, signal.SIGKILL)
-    except OSError:
-        pass
 
 
 def kill_marked(marker: str) -> None:
@@ -197,16 +210,16 @@ def execute(
 
     Raises:
         ServerDied: the interpreter cannot run the probe.
+
     """
+    server = _server(python)
     os.mkfifo(fifo)
     drain = _Drain(fifo)
-    server = _server(python)
     message = {"argv": argv, "cwd": str(cwd), "env": env, "output": str(fifo), "memory_mb": memory_mb}
     deadline = time.monotonic() + timeout
-    number, answers = server.request(message)
-    pid: Optional[int] = None
-    status, timed_out = 0, False
+    number, pid, status, timed_out = None, None, 0, False
     try:
+        number, answers = server.request(message)
         while True:
             try:
                 answer = answers.get(timeout=max(0.01, deadline - time.monotonic()))
@@ -226,7 +239,8 @@ def execute(
                 status = answer["status"]
                 break
     finally:
-        server.forget(number)
+        if number is not None:
+            server.forget(number)
         if pid is not None:
             _kill_group(pid)
         kill_marked(env["DEVFIX_RUN"])

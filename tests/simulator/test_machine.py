@@ -99,7 +99,10 @@ def test_data_parallel_on_two_devices(two: Simulator) -> None:
 
 def test_data_parallel_names_the_parameter_that_is_elsewhere(two: Simulator) -> None:
     model = nn.DataParallel(nn.Linear(2, 2))
-    with pytest.raises(RuntimeError, match=r"module must have its parameters and buffers on device cuda:0 \(device_ids\[0\]\) but found one of them on device: cpu"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"module must have its parameters and buffers on device cuda:0 \(device_ids\[0\]\) but found one of them on device: cpu",
+    ):
         model(torch.ones(4, 2).cuda())
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 import pytest
 import torch
@@ -144,7 +145,10 @@ def test_gradients_move_with_their_parameter(sim: Simulator) -> None:
 def test_a_device_context_sets_the_default(sim: Simulator) -> None:
     with torch.device("cuda"):
         assert torch.zeros(2).is_cuda and nn.Linear(2, 2).weight.is_cuda and torch.tensor([1]).is_cuda
-        assert not torch.zeros(2, device="cpu").is_cuda and not torch.from_numpy(torch.ones(2, device="cpu").numpy()).is_cuda
+        assert (
+            not torch.zeros(2, device="cpu").is_cuda
+            and not torch.from_numpy(torch.ones(2, device="cpu").numpy()).is_cuda
+        )
         assert torch.nn.functional.one_hot(torch.tensor([1])).is_cuda
         with torch.device("cpu"):
             assert not torch.zeros(2).is_cuda
@@ -218,7 +222,13 @@ def test_a_cuda_checkpoint_cannot_be_read_where_there_is_no_accelerator(tmp_path
 def test_a_checkpoint_of_a_second_device_cannot_be_read_with_one(tmp_path: Path) -> None:
     with Simulator(count=2):
         torch.save(torch.ones(1).cuda(1), tmp_path / "x.pt")
-    with Simulator(), pytest.raises(RuntimeError, match=r"Attempting to deserialize object on CUDA device 1 but torch.cuda.device_count\(\) is 1"):
+    with (
+        Simulator(),
+        pytest.raises(
+            RuntimeError,
+            match=r"Attempting to deserialize object on CUDA device 1 but torch.cuda.device_count\(\) is 1",
+        ),
+    ):
         torch.load(tmp_path / "x.pt")
 
 

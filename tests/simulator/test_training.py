@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -15,7 +16,9 @@ from devfix.simulator import Simulator, unsupported_used
 Losses = list[float]
 
 
-def _train(model: nn.Module, inputs: torch.Tensor, targets: torch.Tensor, device: str, make: Callable[..., Any], **options: Any) -> Losses:
+def _train(
+    model: nn.Module, inputs: torch.Tensor, targets: torch.Tensor, device: str, make: Callable[..., Any], **options: Any
+) -> Losses:
     model.to(device)
     optimizer = make(model.parameters(), **options)
     losses = []
@@ -33,7 +36,11 @@ def _train(model: nn.Module, inputs: torch.Tensor, targets: torch.Tensor, device
 class Recurrent(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.embed, self.lstm, self.head = nn.Embedding(7, 8), nn.LSTM(8, 8, 2, dropout=0.1, batch_first=True), nn.Linear(8, 7)
+        self.embed, self.lstm, self.head = (
+            nn.Embedding(7, 8),
+            nn.LSTM(8, 8, 2, dropout=0.1, batch_first=True),
+            nn.Linear(8, 7),
+        )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.head(self.lstm(self.embed(x))[0])
@@ -62,7 +69,13 @@ def _attentive() -> tuple[nn.Module, torch.Tensor, torch.Tensor]:
 
 def _convolutional() -> tuple[nn.Module, torch.Tensor, torch.Tensor]:
     model = nn.Sequential(
-        nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Dropout2d(0.2), nn.Flatten(), nn.Linear(36, 3)
+        nn.Conv2d(1, 4, 3),
+        nn.BatchNorm2d(4),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Dropout2d(0.2),
+        nn.Flatten(),
+        nn.Linear(36, 3),
     )
     return model, torch.randn(4, 1, 8, 8), torch.randint(3, (4,))
 
@@ -191,7 +204,11 @@ def test_autocast_changes_dtypes_and_scaling_keeps_the_losses(sim: Simulator) ->
     assert layer(x).dtype == torch.float32
     with torch.autocast("cuda", enabled=False):
         assert layer(x).dtype == torch.float32
-    with torch.cuda.amp.autocast(dtype=torch.bfloat16) if hasattr(torch.cuda.amp, "autocast") else torch.autocast("cuda", dtype=torch.bfloat16):
+    with (
+        torch.cuda.amp.autocast(dtype=torch.bfloat16)
+        if hasattr(torch.cuda.amp, "autocast")
+        else torch.autocast("cuda", dtype=torch.bfloat16)
+    ):
         assert layer(x).dtype == torch.bfloat16
 
 
@@ -202,7 +219,9 @@ test_autocast_changes_dtypes_and_scaling_keeps_the_losses = pytest.mark.filterwa
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("backend", ["nccl", "gloo"])
-def test_distributed_training_in_one_process(backend: str, sim: Simulator, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_distributed_training_in_one_process(
+    backend: str, sim: Simulator, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import torch.distributed as distributed
     from torch.nn.parallel import DistributedDataParallel
 

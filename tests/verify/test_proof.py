@@ -1,0 +1,132 @@
+"""Verdicts on right and wrong patches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from devfix.verify import Verdict, prove  # noqa: E402
+from devfix.verify.proof import first_difference  # noqa: E402
+
+from .scripts import BROKEN, FIXED, edited, project  # noqa: E402
+
+
+def verdict(tmp_path: Path, original: str, patched: str, **options: object) -> Verdict:
+    return prove(project(tmp_path / "a", original), project(tmp_path / "b", patched), "train.py", **options)  # type: ignore[arg-type]
+
+
+def test_the_right_patch_is_fixed(tmp_path: Path) -> None:
+    found = verdict(tmp_path, BROKEN, FIXED)
+    assert (found.word, found.reference, found.silent) == ("fixed", "original/cpu", False), found.reason
+    assert "got mat1 is on cpu, different from other tensors on cuda:0" in found.reason
+    failure = found.runs["original/sim"].failure
+    assert failure is not None
+    assert (failure.family, failure.where, failure.code) == (
+        "same-device",
+        "train.py:12",
+        "loss = nn.functional.cross_entropy(head(model(x)), y)",
+    )
+    patched = found.runs["patched/sim"]
+    assert (len(patched.losses), patched.steps, patched.parameters) == (4, 4, 6)
+    assert patched.losses == found.runs["original/cpu"].losses
+    assert "loss " in patched.output
+
+
+WRONG = {
+    "half of the repair": (edited("x, y = x.to(device), y.to(device)", "x = x.to(device)"), "not-fixed"),
+    "a move after the use": (
+        edited("    x, y = x.to(device), y.to(device)\n", "").replace(
+            "    optimizer.zero_grad()", "    x = x.to(device)\n    optimizer.zero_grad()"
+        ),
+        "not-fixed",
+    ),
+    "a move whose result is dropped": (edited("x, y = x.to(device), y.to(device)", "x.to(device), y.to(device)"), "not-fixed"),
+    "flight to the cpu": (edited('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu"'), "not-fixed"),
+    "the training step is gone": (edited("    optimizer.step()\n", ""), "loss-differs"),
+    "another seed": (edited("manual_seed(3)", "manual_seed(4)"), "loss-differs"),
+    "a group is lost": (edited(', {"params": head.parameters()}', ""), "loss-differs"),
+    "the loss is detached": (edited("loss.backward()", "loss.detach().requires_grad_().backward()"), "loss-differs"),
+    "one more random number": (edited("for x, y in", "torch.rand(1)\nfor x, y in"), "loss-differs"),
+    "fewer steps": (edited("batch_size=8", "batch_size=16"), "loss-differs"),
+    "a name that is not there": (edited("x, y = x.to(device), y.to(device)", "x, y = x.to(dev), y.to(dev)"), "broken"),
+    "the exception is swallowed": (
+        edited("x, y = x.to(device), y.to(device)", "pass").replace("import torch\n", "import sys, torch\nsys.exit(0)\n", 1),
+        "loss-differs",
+    ),
+}
+
+
+@pytest.mark.parametrize("patch", WRONG)
+def test_a_wrong_patch_is_refused(patch: str, tmp_path: Path) -> None:
+    source, word = WRONG[patch]
+    found = verdict(tmp_path, BROKEN, source)
+    assert found.word == word, found.reason
+    assert not found.good
+
+
+def test_a_patch_of_a_sound_script_is_no_error(tmp_path: Path) -> None:
+    assert verdict(tmp_path, FIXED, FIXED + "# a remark\n").word == "no-error"
+
+
+def test_a_script_that_insists_on_cuda_is_compared_with_an_accelerator_that_never_complains(tmp_path: Path) -> None:
+    insists = ('torch.device("cuda" if torch.cuda.is_available() else "cpu")', 'torch.device("cuda")')
+    found = verdict(tmp_path, edited(*insists, BROKEN), edited(*insists))
+    assert (found.word, found.reference) == ("fixed", "original/unchecked"), found.reason
+    assert found.runs["original/cpu"].device_error
+
+
+SILENT = edited("optimizer = torch", "model[3] = nn.Linear(16, 3).to(device)\noptimizer = torch")
+FORGOTTEN = edited(
+    "for x, y in", "model[3] = nn.Linear(16, 3).to(device)\nfor x, y in"
+)  # the head is replaced after the optimizer was built
+
+
+def test_a_silent_bug_is_proved_by_the_parameters_that_start_to_train(tmp_path: Path) -> None:
+    found = verdict(tmp_path, FORGOTTEN, SILENT)
+    assert (found.word, found.silent, found.reference) == ("fixed", True, "patched/cpu"), found.reason
+    assert "3×16" in found.reason
+    assert found.runs["original/sim"].forgotten == ((3, 16), (3,))
+
+
+def test_too_few_losses_prove_nothing(tmp_path: Path) -> None:
+    found = verdict(tmp_path, edited("batch_size=8", "batch_size=16", BROKEN), edited("batch_size=8", "batch_size=16"))
+    assert found.word == "inconclusive"
+    assert "2 losses and 2 optimizer steps were seen" in found.reason
+
+
+def test_a_script_that_is_not_deterministic_proves_nothing(tmp_path: Path) -> None:
+    random = ("torch.manual_seed(3)", "import time; torch.manual_seed(time.time_ns() % 1000003)")
+    found = verdict(tmp_path, edited(*random, BROKEN), edited(*random))
+    assert found.word == "inconclusive"
+    assert "not deterministic" in found.reason
+
+
+def test_what_the_simulator_does_not_model_proves_nothing(tmp_path: Path) -> None:
+    graph = "if torch.cuda.is_available():\n    try:\n        torch.cuda.CUDAGraph()\n    except RuntimeError:\n        pass\nfor x, y in"
+    found = verdict(tmp_path, edited("for x, y in", graph, BROKEN), edited("for x, y in", graph))
+    assert found.word == "inconclusive"
+    assert "torch.cuda.CUDAGraph" in found.reason
+
+
+def test_a_script_that_fails_anywhere_proves_nothing(tmp_path: Path) -> None:
+    found = verdict(tmp_path, "raise KeyError('x')\n", "raise KeyError('x')\n")
+    assert found.word == "inconclusive"
+
+
+def test_a_checkpoint_that_cannot_be_read_without_an_accelerator(tmp_path: Path) -> None:
+    save = 'torch.save(model.state_dict(), "last.pt")\n'
+    source = FIXED.replace("for x, y in", "import sys\nif sys.argv[1:]:\n    model.load_state_dict(torch.load('last.pt'))\nfor x, y in") + save
+    found = verdict(tmp_path, source, edited("load('last.pt')", "load('last.pt', map_location=device)", source), args=["resume"], setup=[], run_on="cpu")
+    assert found.word == "fixed", found.reason
+    assert found.runs["original/sim"].failure is not None
+    assert found.runs["original/sim"].failure.family == "load"
+
+
+def test_first_difference() -> None:
+    nan = float("nan")
+    assert first_difference([1.0, nan], [1.0, nan]) is None
+    assert first_difference([1.0, 2.0], [1.0, 2.0000000000000004]) == 1
+    assert first_difference([1.0], [1.0, 2.0]) == 1

@@ -13,13 +13,13 @@ A rule module offers its command by a module ``__getattr__`` (PEP 562), so that 
         return [*globals(), "ReplacedSubmodule"]
 
 It runs without any configuration file, because ``-x`` takes a full dotted name.  ``--no-format`` keeps LibCST from
-sending changed files through black, its default formatter::
+sending changed files through a formatter (black, where none is configured)::
 
     python -m libcst.tool codemod -x --no-format codemods.replaced_submodule.ReplacedSubmodule train.py
 
-Where a ``.libcst.codemod.yaml`` names the package (``modules: [codemods]``, ``formatter: []``), the short name does::
+Where a ``.libcst.codemod.yaml`` names the package (``modules: [codemods]``), the short name does::
 
-    python -m libcst.tool codemod replaced_submodule.ReplacedSubmodule train.py
+    python -m libcst.tool codemod --no-format replaced_submodule.ReplacedSubmodule train.py
 """
 
 from __future__ import annotations

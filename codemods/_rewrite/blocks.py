@@ -81,8 +81,11 @@ class Blocks:
         self._unit = source.module.default_indent
         self._statements: dict[Extent, Statement] = {}
         self._bodies: dict[Extent, Block] = {}
-        block = Block(None, False, 0, self._unit, footer=self._lines(source.module.footer))
+        block = Block(None, False, 0, self._unit)
         self._read_rows(block, source.module.body, self._lines(source.module.header))
+        footer = self._lines(source.module.footer)
+        if block.rows and footer:
+            block.footer = [*self._blank_lines(block.rows[-1].bottom, footer[0].start), *footer]
 
     def statement(self, span: Span) -> Statement:
         """The statement at ``span``."""
@@ -106,6 +109,8 @@ class Blocks:
             decorators = getattr(node, "decorators", ())
             top = source.line_start(source.extent(decorators[0])[0] if decorators else start)
             lead = [*(header if index == 0 else ()), *self._lead(node)]
+            if block.rows:
+                lead = [*self._blank_lines(block.rows[-1].bottom, lead[0].start if lead else top), *lead]
             row = Row(block, index, lead, top, source.prefix(start))
             self._add_statements(row, small)
             if isinstance(node, cst.SimpleStatementLine):
@@ -139,9 +144,7 @@ class Blocks:
                 self._bodies.update(dict.fromkeys(self._extents_in_ast(node), block))
             else:
                 bottom = self._read_bodies(suite, unit)
-        if isinstance(node, cst.Match) and node.footer:
-            bottom = max(bottom, self._source.line_after(node.footer[-1]))
-        return bottom
+        return _below_comments(bottom, self._lines(node.footer)) if isinstance(node, cst.Match) else bottom
 
     def _read_suite(self, suite: cst.BaseSuite, header: cst.CSTNode, unit: str) -> tuple[Block, int]:
         source = self._source
@@ -155,9 +158,20 @@ class Blocks:
             return block, row.bottom
         indented = cast(cst.IndentedBlock, suite)
         unit = self._unit if indented.indent is None else indented.indent
-        block = Block(header, False, source.line_after(indented.header), unit, footer=self._lines(indented.footer))
+        block = Block(header, False, source.line_after(indented.header), unit)
         self._read_rows(block, indented.body)
-        return block, block.footer[-1].end if block.footer else block.rows[-1].bottom
+        bottom = block.rows[-1].bottom
+        footer = self._lines(indented.footer)
+        block.footer = [*self._blank_lines(bottom, footer[0].start), *footer] if footer else []
+        return block, _below_comments(bottom, footer)
+
+    def _blank_lines(self, start: int, end: int) -> list[Line]:
+        """The lines from ``start`` to ``end``: blank ones that LibCST counts as part of a block further in."""
+        lines = []
+        while start < end:
+            lines.append(Line(start, self._source.line_end(start), ""))
+            start = lines[-1].end
+        return lines
 
     def _lead(self, node: cst.CSTNode) -> list[Line]:
         """The lines above a statement; above its decorators, where it has some."""
@@ -172,6 +186,11 @@ class Blocks:
             start = source.line_start(source.extent(line)[0])
             found.append(Line(start, source.line_after(line), line.comment.value if line.comment else ""))
         return found
+
+
+def _below_comments(bottom: int, footer: Sequence[Line]) -> int:
+    """Where a block ends with the comments in its footer, but without the blank lines below them."""
+    return max([bottom, *(line.end for line in footer if line.comment)])
 
 
 def _suites(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

@@ -55,12 +55,17 @@ def write_expressions(source: Source, splices: Splices, edits: Sequence[Expressi
             raise RewriteError("the edits replace an expression twice")
         else:
             replaced[extent] = edit.code
+    if not replaced.keys().isdisjoint(appended.keys() | keywords.keys()):
+        raise RewriteError("the edits overlap")
+    _check_formatted_strings(source, edits)
     for extent, code in appended.items():
         _append(source, splices, found[extent], code)
     for extent, added in keywords.items():
         add_keywords(source, splices, *_checked_keywords(found[extent], added))
     for extent, code in replaced.items():
-        splices.replace(*extent, [_replacement(source, extent, code)])
+        node = found[extent]
+        place = source.extent(node) if isinstance(node, cst.GeneratorExp) and not node.lpar else extent
+        splices.replace(*place, [_replacement(source, place, code)])
 
 
 def _span(edit: ExpressionEdit) -> Span:
@@ -87,6 +92,16 @@ def _expressions(source: Source) -> Iterator[tuple[Extent, cst.BaseExpression]]:
             value = node.args[0].value
             if isinstance(value, cst.GeneratorExp) and not value.lpar:
                 yield (opening_parenthesis(source, node), source.extent(node)[1]), value
+
+
+def _check_formatted_strings(source: Source, edits: Sequence[ExpressionEdit]) -> None:
+    """Refuse quotes, backslashes, lines and comments inside an f-string: the file may have to run on Python 3.11."""
+    fields = [source.extent(node) for node in source.positions if isinstance(node, cst.FormattedStringExpression)]
+    for edit in edits:
+        start, end = source.extent_of(_span(edit))
+        code = edit.value if isinstance(edit, AddKeyword) else edit.code
+        if not set(code).isdisjoint("'\"\\\n#") and any(low <= start and end <= high for low, high in fields):
+            raise RewriteError(f"{code!r} cannot stand in an f-string")
 
 
 # What they become
@@ -138,7 +153,8 @@ def _replacement(source: Source, extent: Extent, code: str) -> str:
         return code
     head, tail = source.text[:start], source.text[end:]
     safe = _meaning(f"{head}({code}){tail}")
-    variants = (code, f" {code}", f"{code} ", f" {code} ")
+    left, right = " " * (_is_word(before) or before == "{"), " " * (_is_word(after) or after == "}")
+    variants = (code, left + code, code + right, left + code + right)
     return next((one for one in variants if _meaning(head + one + tail) == safe), f"({code})")
 
 

@@ -75,7 +75,7 @@ class Carried:
         """The statement as it stands between semicolons."""
         return (self.copy,)
 
-    def as_lines(self, prefix: str, unit: str, newline: str) -> Sequence[Part]:  # noqa: ARG002 (as `NewCode` has it)
+    def as_lines(self, prefix: str, unit: str, newline: str) -> Sequence[Part]:
         """The statements as whole lines, with the blank lines that they bring along."""
         return (self.blank, self.copy) if self.whole else (prefix, self.copy, newline)
 

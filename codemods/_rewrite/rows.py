@@ -84,8 +84,8 @@ class RowPlan:
         kept = [statement for statement in row.statements if statement.index not in self._removed]
         if not kept:
             raise RewriteError("no statement would be left between the semicolons")
-        if self._inline:
-            yield newline
+        first = row.statements[0].start
+        yield newline if self._inline else self._source.text[self._splice.start : first].removesuffix(row.prefix)
         left: Statement | None = None
         for index in range(kept[-1].index + 1):
             payloads = self._gap(index)

@@ -15,7 +15,7 @@ from devfix.model import Span
 __all__ = ["NEWLINE", "Extent", "Source", "describe"]
 
 NEWLINE = re.compile(r"\r\n?|\n")
-# The tokenizer forgets the indentation left of a form feed, and LibCST drops both.
+# The tokenizer forgets the indentation left of a form feed.
 _FORM_FEED = re.compile(r"(?:^|(?<=[\r\n]))[ \t\f]*\f")
 
 Extent = tuple[int, int]
@@ -24,19 +24,23 @@ Extent = tuple[int, int]
 class Source:
     """One text, its tree, and the offsets of the tree's nodes.
 
+    LibCST loses form feeds and some lone carriage returns.  It reads a copy of the text without them, in which each
+    line and each column behind a form feed can be found again.
+
     ``text`` always ends with a newline: where the file does not, one is added, and `restore_end` takes it away.
     Raises `RewriteError` where LibCST cannot read the text.
     """
 
     def __init__(self, text: str) -> None:
-        shadow = _FORM_FEED.sub("", text)
-        self.module = _parse(shadow)
-        self.newline = self.module.default_newline
+        copy = _FORM_FEED.sub("", NEWLINE.sub("\n", text))
+        self.module = _parse(copy)
+        first_newline = NEWLINE.search(text)
+        self.newline = first_newline[0] if first_newline else "\n"
         self._lacks_end = not text.endswith(("\n", "\r"))
         self.text = text + self.newline if self._lacks_end else text
         self._line_starts = [0, *(match.end() for match in NEWLINE.finditer(self.text))]
         self._skipped = {self._line_of(match.start()): len(match[0]) for match in _FORM_FEED.finditer(text)}
-        self.positions = _positions(self.module, shadow)
+        self.positions = _positions(self.module, copy)
 
     def restore_end(self, text: str) -> str:
         """Take away the newline at the end that the file did not have."""

@@ -43,6 +43,9 @@ class _Plan:
         self._blocks = Blocks(source)
         self._rows: dict[Row, RowPlan] = {}
         self._moved: set[Statement] = set()
+        self._staying: set[Statement] = set()
+        self._taken: set[Statement] = set()
+        self._anchors: set[Statement] = set()
 
     def insert(self, edit: InsertStatement) -> None:
         code = NewCode.read(edit.code)
@@ -54,10 +57,13 @@ class _Plan:
             self._after(self._blocks.statement(edit.anchor), code)
 
     def finish(self) -> None:
+        if not (self._moved.isdisjoint(self._staying) and self._taken.isdisjoint(self._anchors)):
+            raise RewriteError("the edits overlap")
         for row in self._rows.values():
             row.write()
 
     def _before(self, anchor: Statement, payload: Payload) -> None:
+        self._anchors.add(anchor)
         row = anchor.row
         if row.block.inline or anchor.index:
             self._in(row).put_before(anchor.index, payload)
@@ -65,6 +71,7 @@ class _Plan:
             self._splices.before(_attached_top(row), row.bottom, self._lines(payload, row, row.top))
 
     def _after(self, anchor: Statement, payload: Payload) -> None:
+        self._anchors.add(anchor)
         row = anchor.row
         if row.block.inline or anchor is not row.statements[-1]:
             self._in(row).put_after(anchor.index, payload)
@@ -105,7 +112,8 @@ class _Plan:
         if not self._moved.isdisjoint(moved):
             raise RewriteError("the edits move a statement twice")
         self._moved.update(moved)
-        if not moved or _follow_already(moved, after):
+        if _follow_already(moved, after):
+            self._staying.add(after)
             return
         for payload in self._taken_out(moved, after):
             self._after(after, payload)
@@ -124,6 +132,7 @@ class _Plan:
                 continue
             for statement in row.statements:
                 if statement in going:
+                    self._taken.add(statement)
                     yield self._in(row).take(statement)
         if run:
             yield self._cut(run, after.row)

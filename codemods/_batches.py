@@ -229,7 +229,7 @@ def _device_of_module(culprit: Culprit, site: Site, level: Level) -> str | None:
     wanted = {operand.module.id for meeting in culprit.meetings for operand in meeting.accelerator if operand.module}
     assert site.memory is not None
     above = set(wanted)
-    for key, record in site.memory.heap.items():
+    for key, record in site.memory.records():
         if record.kind == "module" and any(getattr(value, "id", None) in above for value in record.fields.values()):
             above.add(key)
     names = [name for name in module_names(site, level, above) if name != "self"]
@@ -270,8 +270,8 @@ def _comprehension(facts: Facts, culprit: Culprit, binding: Binding, siblings: S
     if isinstance(value, TupleValue):
         held: list[Value] = list(value.items)
         shape = "tuple"
-    elif isinstance(value, Ref) and memory.heap[value.id].kind in ("dict", "list"):
-        record = memory.heap[value.id]
+    elif isinstance(value, Ref) and memory.record(value).kind in ("dict", "list"):
+        record = memory.record(value)
         held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
         shape = record.kind
     elif isinstance(value, Tensor) and value.loose and _star(culprit, name):

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterable
 
 from devfix.flow.classes import externals
-from devfix.flow.live import device_expressions, visible
+from devfix.flow.live import device_expressions, value_of, visible
 from devfix.flow.sites import Level, Site
 from devfix.flow.syntax import SourceTree
+from devfix.flow.values import Number
 
 __all__ = [
     "Move",
@@ -88,9 +89,18 @@ def device_at(site: Site, level: Level, preferred: str | None = None, like: str 
     """The device expression to use at this level; ``like`` (what the program used) wins where it is live."""
     live = device_expressions(site, level, preferred)
     if like is not None and not (preferred and preferred in live):
-        if like in live or (not live and _is_call(site, level, like)):
+        if like in live or (not live and _is_call(site, level, like)) or _is_index(site, level, like):
             return like
     return live[0] if live else None
+
+
+def _is_index(site: Site, level: Level, text: str) -> bool:
+    """``local_rank``, where it is the same number."""
+    try:
+        node = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return False
+    return isinstance(value_of(site, level, node), Number)
 
 
 def _is_call(site: Site, level: Level, text: str) -> bool:

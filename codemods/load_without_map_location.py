@@ -110,7 +110,7 @@ def _target(facts: Facts, loading: Loading) -> tuple[str | None, str]:
 def _accelerated(loading: Loading) -> set[int]:
     memory = loading.site.memory
     assert memory is not None
-    return {key for key, record in memory.heap.items() if record.kind == "module" and ACCELERATOR in record.places}
+    return {key for key, record in memory.records() if record.kind == "module" and ACCELERATOR in record.places}
 
 
 def _edit(loading: Loading, target: str) -> Edit:

@@ -148,7 +148,7 @@ def _behind_moves(
 def _model_names(hazard: OptimizerHazard, level: Level) -> set[str]:
     memory = hazard.built.memory
     assert memory is not None
-    modules = {key for key, record in memory.heap.items() if record.kind in ("module", "opaque")}
+    modules = {key for key, record in memory.records() if record.kind in ("module", "opaque")}
     return set(module_names(hazard.built, level, modules))
 
 

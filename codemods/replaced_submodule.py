@@ -78,12 +78,12 @@ def structural_change(site: Site, part: Ref) -> Change | None:
     while level:
         upper: list[int] = []
         for key in level:
-            if key in seen or key not in memory.heap:
+            if key in seen or not memory.has(key):
                 continue
             seen.add(key)
-            attached = memory.heap[key].attached
+            attached = memory.at(key).attached
             for parent in _parents(memory, key):
-                moved = memory.heap[parent].moved
+                moved = memory.at(parent).moved
                 if attached is not None and moved is not None and attached.order > moved.order:
                     return Change(Ref(parent), attached, moved)
                 upper.append(parent)
@@ -93,7 +93,7 @@ def structural_change(site: Site, part: Ref) -> Change | None:
 
 def _parents(memory: State, key: int) -> list[int]:
     found = []
-    for parent, record in memory.heap.items():
+    for parent, record in memory.records():
         held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
         if record.kind == "module" and any(isinstance(o, Ref) and o.id == key for v in held for o in options(v)):
             found.append(parent)
@@ -218,8 +218,8 @@ def _model_expression(change: Change, level: Level, innermost: bool) -> str | No
             value = value_of(site, level, expression)
             if value is None:
                 continue
-            found = [o for o in options(value) if isinstance(o, Ref) and site.memory.heap[o.id].kind == "module"]
-            if found and any(site.memory.heap[o.id].moved is not None for o in found):
+            found = [o for o in options(value) if isinstance(o, Ref) and site.memory.record(o).kind == "module"]
+            if found and any(site.memory.record(o).moved is not None for o in found):
                 return ast.unparse(expression)
         if isinstance(site.node, ast.Call) and isinstance(site.node.func, ast.Name) and site.node.args:
             first = site.node.args[0]
@@ -236,7 +236,7 @@ def _ancestors(memory: State, key: int, moved: Site) -> set[int]:
     level = [key]
     while level:
         above = [p for k in level for p in _parents(memory, k) if p not in found]
-        level = [p for p in above if memory.heap[p].moved is moved]
+        level = [p for p in above if memory.at(p).moved is moved]
         found.update(level)
     return found
 

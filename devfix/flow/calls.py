@@ -74,7 +74,7 @@ def _super(run: Interpreter, node: ast.Call) -> Value:
         return UNKNOWN
     arguments = frame.function.node.args
     names = [*arguments.posonlyargs, *arguments.args]
-    receiver = run.now.envs.get(frame.env, {}).get(names[0].arg) if names else None
+    receiver = run.now.lookup(frame.env, names[0].arg) if names else None
     owner = frame.function.owner
     if node.args:
         first = run.evaluate(node.args[0])
@@ -138,6 +138,8 @@ def _call_one_of(
     """One of several functions is called: each on its own path."""
     from devfix.flow.statements import DeadPath
 
+    if sum(isinstance(function, (Function, Bound, ClassValue, Ref)) for function in functions) < 2:
+        return union(call(run, function, list(args), dict(keywords), node) for function in functions)
     start, ends, results = run.now, [], []
     for function in functions:
         run.state = start.fork()
@@ -230,6 +232,13 @@ def _is_generator(node: ast.AST) -> bool:
     return False
 
 
+@lru_cache(maxsize=8192)
+def _makes_closures(node: ast.AST) -> bool:
+    """Whether a function's names can be used after it has returned."""
+    inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+    return any(isinstance(child, inner) for child in ast.walk(node) if child is not node)
+
+
 def _active(run: Interpreter, function: Function) -> int:
     count, frame = 0, run.frame
     while frame is not None:
@@ -257,6 +266,8 @@ def call_function(
         if run.state is not None:
             ends.append((run.state, NONE))
         run.state = State.join([state for state, _ in ends if isinstance(state, State)])
+        if run.state is not None and not _makes_closures(function.node):
+            run.state.envs.pop(frame.env, None)
     if run.state is None:
         from devfix.flow.statements import DeadPath
 

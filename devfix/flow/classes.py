@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.flow import modules
@@ -53,7 +54,6 @@ __all__ = [
     "is_module_class",
     "lineage",
     "member",
-    "public_names",
 ]
 
 _DTYPES = frozenset(
@@ -101,11 +101,26 @@ def _decorated(run: Interpreter, value: Value, function: Function, decorator: as
     called = run.evaluate(decorator)
     if isinstance(called, External) and called.name.endswith("cached_property"):
         return replace(function, kind="property")
-    if isinstance(called, (Function, Bound)):
+    if isinstance(called, (Function, Bound)) and not _only_registers(called):
         node = ast.copy_location(ast.Call(decorator, [], []), decorator)
         result = run.call(called, [value], {}, node)
         return result if isinstance(result, (Function, Bound, Partial)) else value
     return value
+
+
+@lru_cache(maxsize=1024)
+def _gives_back(node: ast.AST) -> bool:
+    """Whether a long decorator does nothing but look at its function and give it back."""
+    returns = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]
+    arguments = getattr(node, "args", None)
+    first = arguments.args[0].arg if arguments is not None and arguments.args else ""
+    long = sum(isinstance(inner, ast.stmt) for inner in ast.walk(node)) > 12
+    return long and bool(returns) and all(isinstance(value, ast.Name) and value.id == first for value in returns)
+
+
+def _only_registers(value: Function | Bound) -> bool:
+    function = value.function if isinstance(value, Bound) else value
+    return _gives_back(function.node)
 
 
 def define_class(run: Interpreter, stmt: ast.ClassDef) -> Value:
@@ -122,7 +137,7 @@ def define_class(run: Interpreter, stmt: ast.ClassDef) -> Value:
                 value = define_function(run, inner)
                 if isinstance(value, Function):
                     value = replace(value, owner=cls)
-                existing = run.now.envs[env].get(inner.name)
+                existing = run.now.lookup(env, inner.name)
                 if isinstance(value, Function) and value.kind == "setter" and isinstance(existing, Function):
                     run.now.bind(env, f"{inner.name}.setter", value)
                 else:
@@ -176,8 +191,10 @@ def member(run: Interpreter, cls: ClassValue, name: str, above: ClassValue | Non
         if skipping:
             skipping = base is not above
             continue
-        if isinstance(base, ClassValue) and name in run.now.envs.get(base.scope, ()):
-            return run.now.envs[base.scope][name]
+        if isinstance(base, ClassValue):
+            found = run.now.lookup(base.scope, name)
+            if found is not None:
+                return found
     return None
 
 
@@ -266,7 +283,7 @@ def _fill_dataclass(
     for name, stmt, base in names:
         value = given.get(name)
         if value is None:
-            value = run.now.envs[base.scope].get(name, UNKNOWN)
+            value = run.now.lookup(base.scope, name) or UNKNOWN
             if isinstance(stmt.value, ast.Call) and ast.unparse(stmt.value.func).split(".")[-1] in ("field", "Field"):
                 value = _field_default(run, stmt.value)
         run.now.put(ref, name, value)
@@ -297,18 +314,10 @@ def entered(run: Interpreter, value: Value, node: ast.AST) -> Value:
 
 
 # --- imports ----------------------------------------------------------------------------------------------------
-def public_names(run: Interpreter, base: Value) -> dict[str, Value]:
-    """What ``from base import *`` binds."""
-    if not isinstance(base, Namespace):
-        return {}
-    env = run.now.envs.get(base.module.env, {})
-    return {name: value for name, value in env.items() if not name.startswith("_")}
-
-
 def imported_name(run: Interpreter, base: Value, name: str, stmt: ast.ImportFrom) -> Value:
     """What ``from base import name`` binds."""
     if isinstance(base, Namespace):
-        found = run.now.envs.get(base.module.env, {}).get(name)
+        found = run.global_name(base.module, name)
         if found is not None:
             return found
         inner = run.imported(f"{stmt.module}.{name}" if stmt.module else name, stmt.level)
@@ -326,7 +335,7 @@ def attribute(run: Interpreter, value: Value, name: str, node: ast.AST) -> Value
             known = full.split(".")[0] in ("torch", "numpy") and name in _DTYPES and full.count(".") == 0
             return DType() if known else External(f"{full}.{name}")
         case Namespace(module):
-            found = run.now.envs.get(module.env, {}).get(name)
+            found = run.global_name(module, name)
             if found is not None:
                 return found
             inner = run.imported(f"{module.name}.{name}") if module.name != "__main__" else UNKNOWN

@@ -152,7 +152,7 @@ def _comprehend(
     """The values of a comprehension, and whether they are its elements one by one."""
     assert run.frame is not None
     targets = [n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name)]
-    saved = {name: run.now.envs[run.frame.env].get(name) for name in targets}
+    saved = {name: run.now.envs.get(run.frame.env, {}).get(name) for name in targets}
     results, known = _generate(run, generators, produce)
     for name, value in saved.items():
         if value is None:

@@ -11,16 +11,16 @@ import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from devfix.flow import calls, classes, conditions, expressions, statements
+from devfix.flow import calls, classes, conditions, expressions, imports, statements
 from devfix.flow.facts import Facts
 from devfix.flow.program import Module, Program
 from devfix.flow.sites import Frame, Level, Site
-from devfix.flow.state import State
-from devfix.flow.values import CPU, UNKNOWN, External, Function, Namespace, Place, Record, Ref, Unknown, Value
+from devfix.flow.state import Base, State
+from devfix.flow.values import CPU, External, Function, Namespace, Place, Record, Ref, Unknown, Value
 
 __all__ = ["Interpreter", "OutOfBudget"]
 
-MOST_STEPS = 400_000
+MOST_STEPS = 60_000
 DEEPEST = 40
 
 
@@ -34,7 +34,8 @@ class Interpreter:
     def __init__(self, program: Program, facts: Facts, most_steps: int = MOST_STEPS) -> None:
         self.program = program
         self.facts = facts
-        self.state: State | None = State()
+        self.base = Base()
+        self.state: State | None = State(self.base)
         self.frame: Frame | None = None
         self.steps = 0
         self.most_steps = most_steps
@@ -46,6 +47,7 @@ class Interpreter:
         self.default_place: Place = CPU
         self.latent = False
         self.called: set[ast.AST] = set()
+        self.imported_modules = 0
         self._next = 0
 
     # --- memory -----------------------------------------------------------------------------------------------
@@ -64,12 +66,12 @@ class Interpreter:
     def new(self, record: Record) -> Ref:
         """Put a record on the heap."""
         ref = Ref(self.fresh())
-        self.now.heap[ref.id] = record
+        self.now.write(ref.id, record)
         return ref
 
     def record(self, ref: Ref) -> Record:
         """What a reference points at now."""
-        return self.now.heap[ref.id]
+        return self.now.at(ref.id)
 
     def new_env(self) -> int:
         """A new, empty environment."""
@@ -104,14 +106,26 @@ class Interpreter:
         frame = self.frame
         assert frame is not None
         state = self.now
-        env = state.envs.get(frame.env)
-        if env is not None and name in env:
-            return env[name]
-        if frame.function is not None:
+        found = state.lookup(frame.env, name)
+        if found is None and frame.function is not None:
             for key in reversed(frame.function.scope):
-                if name in state.envs.get(key, ()):
-                    return state.envs[key][name]
-        return state.envs.get(frame.module.env, {}).get(name)
+                found = state.lookup(key, name)
+                if found is not None:
+                    break
+        return found if found is not None else self.global_name(frame.module, name)
+
+    def global_name(self, module: Module, name: str) -> Value | None:
+        """A name of a module; what an imported module defines is evaluated when it is first asked for."""
+        found = self.now.lookup(module.env, name)
+        if found is None and module.waiting is not None:
+            imports.evaluate_name(self, module, name)
+            found = self.now.lookup(module.env, name)
+        if found is None and module.stars and not name.startswith("_"):
+            for star in module.stars:
+                found = self.global_name(star, name) if star is not module else None
+                if found is not None:
+                    break
+        return found
 
     def bind(self, name: str, value: Value) -> None:
         """Bind a name where the current scope binds it (``global`` and ``nonlocal`` respected)."""
@@ -123,7 +137,7 @@ class Interpreter:
             key = frame.module.env
             if declared[name] == "nonlocal" and frame.function is not None:
                 for scope in reversed(frame.function.scope):
-                    if name in self.now.envs.get(scope, ()):
+                    if self.now.lookup(scope, name) is not None:
                         key = scope
                         break
         self.now.bind(key, name, value)
@@ -163,9 +177,7 @@ class Interpreter:
     def import_module(self, module: Module) -> Value:
         """Run a project module's body once and give it as a value."""
         if not module.env:
-            module.env = self.new_env()
-            self.now.bind(module.env, "__name__", UNKNOWN)
-            self.run_body(module)
+            imports.start(self, module)
         return Namespace(module)
 
     def run_body(self, module: Module) -> None:

@@ -351,7 +351,8 @@ def make_loader(
         known = True if known is False else known
     record = Record("loader", "torch.utils.data.DataLoader", fields=fields, born=run.site(node), info=(("pinned", known),))
     if into is not None:
-        run.now.heap[into.id] = replace(record, cls=run.record(into).cls, fields={**run.record(into).fields, **fields})
+        held = run.record(into)
+        run.now.write(into.id, replace(record, cls=held.cls, fields={**held.fields, **fields}))
         return into
     return run.new(record)
 

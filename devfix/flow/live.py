@@ -33,7 +33,7 @@ def visible(site: Site, level: Level) -> dict[str, Value]:
     frame = level.frame
     names: dict[str, Value] = {}
     for env in (frame.module.env, *(frame.function.scope if frame.function else ()), frame.env):
-        names.update(site.memory.envs.get(env, {}))
+        names.update(site.memory.names(env))
     return names
 
 
@@ -50,7 +50,7 @@ def is_device(name: str, value: Value) -> bool:
             if place is None:
                 return False
             found |= place == ACCELERATOR
-        elif isinstance(option, Number) and any(word in name.lower() for word in ("device", "gpu", "rank")):
+        elif isinstance(option, Number) and any(word in name.lower() for word in ("device", "gpu")):
             found = True  # an index is a device, too
         elif isinstance(option, (Text, Number)):
             return False
@@ -80,7 +80,7 @@ def device_expressions(site: Site, level: Level, preferred: str | None = None) -
         for option in options(value):
             if isinstance(option, Ref):
                 attributes.extend(f"{owner}.{name}" for name in _device_fields(site, option))
-    local = set(site.memory.envs.get(level.frame.env, {}))
+    local = set(site.memory.names(level.frame.env))
     order = {owner: index for index, owner in enumerate(_OWNERS)}
     plain.sort(key=lambda name: (_rank(name)[0], name not in local, name))
     attributes.sort(key=lambda text: (_rank(text)[0], order.get(text.split(".")[0], 99), text))
@@ -92,7 +92,7 @@ def device_expressions(site: Site, level: Level, preferred: str | None = None) -
 
 def _device_fields(site: Site, ref: Ref) -> Iterator[str]:
     assert site.memory is not None
-    record: Record = site.memory.heap[ref.id]
+    record: Record = site.memory.record(ref)
     if record.kind in ("list", "set", "loader", "optimizer", "parser", "opaque", "dict"):
         return
     for name, value in record.fields.items():
@@ -103,7 +103,7 @@ def _device_fields(site: Site, ref: Ref) -> Iterator[str]:
 
         for base in lineage(record.cls):
             scope = getattr(base, "scope", None)
-            for name, value in (site.memory.envs.get(scope, {}) if scope is not None else {}).items():
+            for name, value in (site.memory.names(scope) if scope is not None else {}).items():
                 if "device" in name and isinstance(value, Function) and value.kind == "property":
                     yield name
                 elif is_device(name, value):
@@ -126,7 +126,7 @@ def value_of(site: Site, level: Level, node: ast.expr) -> Value | None:
         return None
     for option in options(base) if base is not None else ():
         if isinstance(option, Ref):
-            record = site.memory.heap[option.id]
+            record = site.memory.record(option)
             return record.fields.get(key, record.rest)
         if isinstance(option, TupleValue) and key.isdigit() and int(key) < len(option.items):
             return option.items[int(key)]
@@ -146,7 +146,7 @@ def module_names(site: Site, level: Level, wanted: set[int]) -> list[str]:
                 continue
             if option.id in wanted:
                 plain.append(name)
-            record = site.memory.heap[option.id]
+            record = site.memory.record(option)
             if record.kind in ("instance", "module"):
                 for field, inner in record.fields.items():
                     if any(isinstance(part, Ref) and part.id in wanted for part in options(inner)):

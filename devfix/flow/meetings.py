@@ -33,12 +33,8 @@ class Side:
 
     def __init__(self, alternatives: Sequence[tuple[Place, Operand]], scalar: bool = False) -> None:
         self.alternatives = tuple(alternatives)
+        self.places = frozenset(place for place, _ in self.alternatives)
         self.scalar = scalar
-
-    @property
-    def places(self) -> set[Place]:
-        """The places of all alternatives."""
-        return {place for place, _ in self.alternatives}
 
 
 def tensor_side(value: Tensor | Union, text: str) -> Side:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow import classes, commandline, containers, library, modules, optimizers
 from devfix.flow.facts import Transfer
-from devfix.flow.knowledge import TENSOR_METHODS
+from devfix.flow.knowledge import TENSOR_METHODS, behaviour
 from devfix.flow.meetings import meet, tensor_side, tensors_in
 from devfix.flow.places import place_of, transfer_places
 from devfix.flow.values import (
@@ -151,6 +151,8 @@ def _object(
         if name in _PROOFS_OF_MODULE:
             modules.promote(run, ref)
             record = run.record(ref)
+        elif behaviour(f"{record.name}.{name}") == "harmless":
+            return Unknown()
         else:
             from devfix.flow.calls import escape
 
@@ -221,7 +223,7 @@ def _note_loaded(run: Interpreter, value: Value, kind: str, node: ast.AST, optim
             on_accelerator = False
             if optimizer is not None:
                 held = run.record(optimizer).get("held", frozenset())
-                on_accelerator = any(ACCELERATOR in run.now.heap[key].places for key in held if key in run.now.heap)
+                on_accelerator = any(ACCELERATOR in run.now.at(key).places for key in held if run.now.has(key))
             library.note_load_use(run, option, kind, node, on_accelerator)
 
 

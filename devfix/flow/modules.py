@@ -82,7 +82,7 @@ def move(run: Interpreter, ref: Ref, place: Place, node: ast.AST) -> None:
     for part in moved:
         record = run.record(part)
         fields = {name: _moved_field(value, place) for name, value in record.fields.items()}
-        run.now.heap[part.id] = replace(record, fields=fields, places=frozenset({place}), moved=site)
+        run.now.write(part.id, replace(record, fields=fields, places=frozenset({place}), moved=site))
 
 
 def _moved_field(value: Value, place: Place) -> Value:

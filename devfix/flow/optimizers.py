@@ -42,7 +42,7 @@ def build(
     for root in roots:
         for _, part in modules.parts(run, root):
             held[part.id] = None
-    on_cpu = frozenset(key for key in held if run.now.heap[key].places == frozenset({CPU}))
+    on_cpu = frozenset(key for key in held if run.now.at(key).places == frozenset({CPU}))
     flags = [flag for flag in ("fused", "capturable") if _may_be_true(keywords.get(flag))]
     stateless = name.endswith("SGD") and not _may_be_true(keywords.get("momentum"))
     info = (
@@ -97,7 +97,7 @@ def _update(run: Interpreter, ref: Ref, **changes: object) -> None:
 
 
 def _optimizers(run: Interpreter) -> list[tuple[Ref, Record]]:
-    return [(Ref(key), record) for key, record in run.now.heap.items() if record.kind == "optimizer"]
+    return [(Ref(key), record) for key, record in run.now.records() if record.kind == "optimizer"]
 
 
 def note_move(run: Interpreter, moved: list[Ref], place: Place, site: Site) -> None:
@@ -166,7 +166,7 @@ def _still_missing(run: Interpreter, record: Record) -> bool:
     held = {key for _, other in _optimizers(run) for key in other.get("held", frozenset())}
     for parent, key in record.get("missing", frozenset()):
         reachable = {part.id for _, part in modules.parts(run, Ref(parent))}
-        if key in reachable and key not in held and not run.now.heap[key].get("frozen", False):
+        if key in reachable and key not in held and not run.now.at(key).get("frozen", False):
             return True
     return False
 

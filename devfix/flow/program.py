@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from devfix.flow.syntax import SourceTree
@@ -16,12 +17,19 @@ Reader = Callable[[str], "str | None"]
 
 @dataclass(eq=False)
 class Module:
-    """A project file as a Python module; ``env`` is its global environment, 0 until its body runs."""
+    """A project file as a Python module.
+
+    ``env`` is its global environment, 0 until it is imported; ``waiting`` the statements that bind a name and have
+    not been run, as nobody has asked for the name; ``stars`` the modules of ``from … import *``.
+    """
 
     name: str
     path: str
     tree: SourceTree
     env: int = 0
+    waiting: dict[str, list[ast.stmt]] | None = None
+    done: set[int] = field(default_factory=set)
+    stars: list[Module] = field(default_factory=list)
 
 
 @lru_cache(maxsize=1024)

@@ -2,41 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from devfix.flow.values import Record, Ref, Value, union
 
-__all__ = ["State"]
+__all__ = ["Base", "State"]
+
+
+class Base:
+    """What imported modules define: the same on every path, evaluated when it is first asked for."""
+
+    def __init__(self) -> None:
+        self.heap: dict[int, Record] = {}
+        self.envs: dict[int, dict[str, Value]] = {}
+
+    def absorb(self, state: State) -> None:
+        """Take over what the body of an imported module has made."""
+        self.heap.update(state.heap)
+        for key, env in state.envs.items():
+            self.envs.setdefault(key, {}).update(env)
+
+
+class Branch:
+    """What one path has written since it left the path above: joins look at nothing else."""
+
+    __slots__ = ("above", "depth", "written")
+
+    def __init__(self, above: Branch | None) -> None:
+        self.above = above
+        self.depth: int = above.depth + 1 if above is not None else 0
+        self.written: set[int] = set()
 
 
 class State:
-    """Environments (names to values) and heap (identity to record).
+    """Environments (names to values) and heap (identity to record) of one path, over what all paths share.
 
     ``fork`` copies lazily: an environment is copied when a fork first writes to it; records are immutable.
     ``assumptions`` holds what the current path takes unknown conditions for; ``saved`` the files that it has written.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, base: Base) -> None:
+        self.base = base
         self.heap: dict[int, Record] = {}
         self.envs: dict[int, dict[str, Value]] = {}
         self.assumptions: dict[str, bool] = {}
         self.saved: frozenset[str] = frozenset()
+        self.branch = Branch(None)
         self._owned: set[int] = set()
 
     def fork(self) -> State:
         """An independent copy."""
-        copy = State()
+        copy = State(self.base)
         copy.heap = dict(self.heap)
         copy.envs = dict(self.envs)
         copy.assumptions = dict(self.assumptions)
         copy.saved = self.saved
+        copy.branch = Branch(self.branch)
         self._owned = set()
         return copy
 
-    def env(self, key: int) -> dict[str, Value]:
-        """An environment, for reading."""
-        return self.envs[key]
+    # --- names ------------------------------------------------------------------------------------------------
+    def lookup(self, key: int, name: str) -> Value | None:
+        """The value of a name in one environment, ``None`` where it is not bound."""
+        env = self.envs.get(key)
+        if env is not None and name in env:
+            return env[name]
+        env = self.base.envs.get(key)
+        return env.get(name) if env is not None else None
+
+    def names(self, key: int) -> dict[str, Value]:
+        """All names of an environment."""
+        return {**self.base.envs.get(key, {}), **self.envs.get(key, {})}
 
     def bind(self, key: int, name: str, value: Value) -> None:
         """Bind a name."""
@@ -51,24 +89,46 @@ class State:
             self.bind(key, name, self.envs[key][name])
             del self.envs[key][name]
 
+    # --- objects ----------------------------------------------------------------------------------------------
+    def at(self, key: int) -> Record:
+        """The record with this identity."""
+        record = self.heap.get(key)
+        return record if record is not None else self.base.heap[key]
+
+    def has(self, key: int) -> bool:
+        """Whether there is a record with this identity."""
+        return key in self.heap or key in self.base.heap
+
+    def records(self) -> Iterator[tuple[int, Record]]:
+        """Every record with its identity."""
+        yield from self.heap.items()
+        for key, record in self.base.heap.items():
+            if key not in self.heap:
+                yield key, record
+
+    def write(self, key: int, record: Record) -> None:
+        """Put a record in its place."""
+        self.heap[key] = record
+        self.branch.written.add(key)
+
     def record(self, ref: Ref) -> Record:
         """What a reference points at."""
-        return self.heap[ref.id]
+        return self.at(ref.id)
 
     def update(self, ref: Ref, **changes: Any) -> None:
         """Change attributes of a record."""
-        self.heap[ref.id] = replace(self.heap[ref.id], **changes)
+        self.write(ref.id, replace(self.at(ref.id), **changes))
 
     def put(self, ref: Ref, name: str, value: Value) -> None:
         """Set one field of a record."""
-        record = self.heap[ref.id]
-        self.heap[ref.id] = replace(record, fields={**record.fields, name: value})
+        record = self.at(ref.id)
+        self.write(ref.id, replace(record, fields={**record.fields, name: value}))
 
     def drop(self, ref: Ref, name: str) -> None:
         """Delete one field of a record."""
-        record = self.heap[ref.id]
+        record = self.at(ref.id)
         fields = {key: value for key, value in record.fields.items() if key != name}
-        self.heap[ref.id] = replace(record, fields=fields)
+        self.write(ref.id, replace(record, fields=fields))
 
     @staticmethod
     def join(states: list[State]) -> State | None:
@@ -84,29 +144,54 @@ class State:
 def _join(one: State, two: State) -> State:
     if one is two:
         return one
-    joined = State()
+    joined = State(one.base)
+    joined.branch, written = _written_since(one.branch, two.branch)
     joined.heap = dict(two.heap)
-    for key, record in one.heap.items():
-        other = two.heap.get(key)
-        joined.heap[key] = record if other is None or other is record else _join_records(record, other)
-    joined.envs = dict(two.envs)
-    for key, env in one.envs.items():
-        other_env = two.envs.get(key)
-        joined.envs[key] = env if other_env is None or other_env is env else _join_fields(env, other_env)
+    for key in written:
+        mine = one.heap.get(key) or one.base.heap.get(key)
+        theirs = two.heap.get(key) or one.base.heap.get(key)
+        if mine is not None and theirs is not None and mine is not theirs:
+            joined.heap[key] = _join_records(mine, theirs)
+        elif mine is not None:
+            joined.heap[key] = mine
+    joined.envs = {**one.envs, **two.envs}
+    for key in one.envs.keys() | two.envs.keys():
+        mine, theirs = one.envs.get(key), two.envs.get(key)
+        if mine is theirs:
+            continue
+        base = one.base.envs.get(key, {})
+        if mine is not None and theirs is not None:
+            joined.envs[key] = _join_fields(mine, theirs, base)
+        elif base:
+            joined.envs[key] = _join_fields(mine or {}, theirs or {}, base)
     joined.saved = one.saved & two.saved
-    joined.assumptions = {
-        key: value for key, value in one.assumptions.items() if two.assumptions.get(key) is value
-    }
+    joined.assumptions = {key: value for key, value in one.assumptions.items() if two.assumptions.get(key) is value}
     return joined
 
 
-def _join_fields(one: dict[str, Value], two: dict[str, Value]) -> dict[str, Value]:
-    joined = dict(two)
-    for name, value in one.items():
-        if name in two and two[name] is not value:
-            joined[name] = union((value, two[name]))
+def _written_since(one: Branch, two: Branch) -> tuple[Branch, set[int]]:
+    """The branch that two paths have in common, and what either has written since."""
+    written: set[int] = set()
+    while one is not two:
+        if one.depth >= two.depth:
+            written |= one.written
+            assert one.above is not None
+            one = one.above
         else:
-            joined[name] = value
+            written |= two.written
+            assert two.above is not None
+            two = two.above
+    written |= one.written  # the path above may itself be one of the two
+    one.written |= written
+    return one, written
+
+
+def _join_fields(one: dict[str, Value], two: dict[str, Value], base: dict[str, Value]) -> dict[str, Value]:
+    joined = {**two, **one}
+    for name in joined:
+        mine, theirs = one.get(name, base.get(name)), two.get(name, base.get(name))
+        if mine is not None and theirs is not None and mine is not theirs:
+            joined[name] = union((mine, theirs))
     return joined
 
 
@@ -126,7 +211,7 @@ def _join_records(one: Record, two: Record) -> Record:
             info.setdefault(key, value)
     return replace(
         two,
-        fields=_join_fields(one.fields, two.fields),
+        fields=_join_fields(one.fields, two.fields, {}),
         rest=rest,
         places=one.places | two.places,
         weights=one.weights or two.weights,

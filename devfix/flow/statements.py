@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow import assign, classes, conditions, iteration
 from devfix.flow.state import State
-from devfix.flow.values import CPU, NONE, UNKNOWN, DeviceValue, Iterable_, Tensor, Unknown, Value, options, union
+from devfix.flow.values import NONE, UNKNOWN, DeviceValue, Namespace, Value
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
@@ -278,8 +278,9 @@ def _import_from(run: Interpreter, stmt: ast.ImportFrom) -> None:
     base = run.imported(stmt.module or "", stmt.level)
     for alias in stmt.names:
         if alias.name == "*":
-            for name, value in classes.public_names(run, base).items():
-                run.bind(name, value)
+            assert run.frame is not None
+            if isinstance(base, Namespace) and base.module not in run.frame.module.stars:
+                run.frame.module.stars.insert(0, base.module)
             continue
         run.bind(alias.asname or alias.name, classes.imported_name(run, base, alias.name, stmt))
 

@@ -1,0 +1,103 @@
+"""Imported modules: their definitions are evaluated when they are asked for, their side effects at once."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from devfix.flow.sites import Frame
+from devfix.flow.state import State
+from devfix.flow.values import UNKNOWN
+
+if TYPE_CHECKING:
+    from devfix.flow.interpreter import Interpreter
+    from devfix.flow.program import Module
+
+__all__ = ["evaluate_name", "start"]
+
+MOST_EAGER_MODULES = 30  # registries are filled by decorators; beyond this many files, only what is asked for is run
+
+
+def start(run: Interpreter, module: Module) -> None:
+    """Import a module: note what binds which name, and run what does more than that."""
+    module.env = run.fresh()
+    run.base.envs[module.env] = {"__name__": UNKNOWN}
+    module.waiting = {}
+    at_once: list[ast.stmt] = []
+    run.imported_modules += 1
+    eager = run.imported_modules <= MOST_EAGER_MODULES
+    for stmt in module.tree.tree.body:
+        names = list(_bound_names(stmt))
+        if (eager and _registers(stmt)) or (not names and not _is_inert(stmt)):
+            at_once.append(stmt)
+        for name in names:
+            module.waiting.setdefault(name, []).append(stmt)
+    for stmt in at_once:
+        _run(run, module, [stmt])
+
+
+def _bound_names(stmt: ast.stmt) -> Iterator[str]:
+    match stmt:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.Import(names=aliases):
+            for alias in aliases:
+                yield alias.asname or alias.name.split(".")[0]
+        case ast.ImportFrom(names=aliases):
+            yield from (alias.asname or alias.name for alias in aliases if alias.name != "*")
+        case ast.Assign(targets=targets):
+            for target in targets:
+                yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name) and _stores(node))
+        case ast.AnnAssign(target=ast.Name(id=name), value=value) if value is not None:
+            yield name
+        case ast.AugAssign(target=ast.Name(id=name)):
+            yield name
+        case ast.If() | ast.Try() | ast.With() | ast.For() | ast.While():
+            for inner in ast.iter_child_nodes(stmt):
+                if isinstance(inner, ast.stmt):
+                    yield from _bound_names(inner)
+                elif isinstance(inner, ast.ExceptHandler):
+                    for part in inner.body:
+                        yield from _bound_names(part)
+
+
+def _stores(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def _registers(stmt: ast.stmt) -> bool:
+    """A decorated definition may register itself somewhere."""
+    return bool(getattr(stmt, "decorator_list", None))
+
+
+def _is_inert(stmt: ast.stmt) -> bool:
+    return isinstance(stmt, ast.Pass) or (isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant))
+
+
+def evaluate_name(run: Interpreter, module: Module, name: str) -> None:
+    """Run the statements of an imported module that bind ``name``, in their order."""
+    assert module.waiting is not None
+    waiting = module.waiting.pop(name, None)
+    if waiting:
+        _run(run, module, waiting)
+
+
+def _run(run: Interpreter, module: Module, body: list[ast.stmt]) -> None:
+    """Run statements of an imported module apart from the current path: they belong to every path."""
+    path, loops, depth = run.state, run.loops, run.loop_depth
+    run.state, run.loop_depth = State(run.base), 0
+    frame = Frame(module.env, module, parent=run.frame)
+    try:
+        with run.within(frame):
+            for stmt in body:
+                done = module.done
+                if id(stmt) in done:
+                    continue
+                done.add(id(stmt))
+                run.execute([stmt])
+                if run.state is None:
+                    run.state = State(run.base)
+                run.base.absorb(run.state)
+    finally:
+        run.state, run.loops, run.loop_depth = path, loops, depth

@@ -254,7 +254,12 @@ def insertions(draw: st.DrawFn, text: str) -> InsertStatement:
     where = draw(st.sampled_from(list(Where)))
     if where is Where.BODY_START and not hasattr(node, "body"):
         where = Where.AFTER
+    assume(not (where is Where.AFTER and is_docstring(node)))  # as good as the body's start, in any order
     return InsertStatement("", span_of(text, node), where, draw(CODE))
+
+
+def is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and node.value.value == "doc"
 
 
 @st.composite
@@ -266,7 +271,8 @@ def moves(draw: st.DrawFn, text: str) -> MoveStatements:
         if isinstance(body := getattr(node, name, None), list) and len(body) > 1
     ]
     assume(bodies)
-    after, *moved = draw(st.lists(st.sampled_from(draw(st.sampled_from(bodies))), min_size=2, unique=True))
+    after, *moved = nodes = draw(st.lists(st.sampled_from(draw(st.sampled_from(bodies))), min_size=2, unique=True))
+    assume(not any(is_docstring(node) for node in nodes))
     return MoveStatements("", tuple(span_of(text, node) for node in moved), span_of(text, after))
 
 
@@ -300,12 +306,13 @@ def lines_of(text: str) -> list[str]:
 def row_of(text: str, span: Span) -> tuple[int, int]:
     """First and last line of all statements that share lines with the one at ``span``."""
     first, last = span.line, span.end_line
-    for node in sorted(statements_of(text), key=lambda node: node.lineno):
-        if node.lineno <= last and node.end_lineno >= first and not hasattr(node, "body"):
-            first, last = min(first, node.lineno), max(last, node.end_lineno)
-        elif node.lineno < first <= node.end_lineno and first == node.body[0].lineno == node.lineno:
-            first = node.lineno
-    return first, last
+    small = [node for node in statements_of(text) if not hasattr(node, "body")]
+    while True:
+        sharing = [node for node in small if node.lineno <= last and node.end_lineno >= first]
+        wider = min([first, *(node.lineno for node in sharing)]), max([last, *(node.end_lineno for node in sharing)])
+        if wider == (first, last):
+            return wider
+        first, last = wider
 
 
 @ENOUGH

@@ -18,7 +18,6 @@ from devfix.model import Span
 
 __all__ = ["Suppressions", "collect"]
 
-_MARK = re.compile(r"devfix:|noqa", re.IGNORECASE)
 _SKIP_FILE = re.compile(r"#\s*devfix:\s*skip-file\b")
 _IGNORE = re.compile(r"#\s*devfix:\s*ignore(?:\[(?P<codes>[^\[\]#]*)\]|(?![\w\[-]))")
 _NOQA = re.compile(r"#\s*noqa(?:\s*:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)|(?!\w|\s*:))", re.IGNORECASE)
@@ -93,7 +92,7 @@ def collect(text: str, tree: ast.Module | None = None) -> Suppressions:
 
     Text without a mark is not looked at further.  Text that does not parse keeps what its comments say by line.
     """
-    if not _MARK.search(text):
+    if "devfix:" not in text and "noqa" not in text.lower():
         return Suppressions()
     found = Suppressions()
     for line, comment in _comments(text):

@@ -1,6 +1,7 @@
 """The whole tool, from outside, on input that is not as it should be."""
 
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -369,3 +370,17 @@ def test_any_number_of_workers_says_the_same(outside, project, jobs):
     assert alone.stdout == together.stdout
     assert alone.stderr == together.stderr
     assert alone.stdout.count(b"diff --git") == 8
+
+
+def test_the_order_of_sets_does_not_show(environment, project):
+    corpus = pathlib.Path(__file__).parents[2] / "corpus" / "batch"
+    command = [sys.executable, "-m", "devfix", "apply", corpus, "--diff", "--output-format", "json", "-j", "2"]
+
+    runs = [
+        subprocess.run(command, env={**environment, "PYTHONHASHSEED": seed}, capture_output=True, check=False)
+        for seed in ("1", "2")
+    ]
+
+    assert runs[0].stdout == runs[1].stdout
+    assert runs[0].stderr == runs[1].stderr
+    assert runs[0].stdout.startswith(b"diff --git")

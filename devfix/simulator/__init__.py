@@ -1,8 +1,8 @@
 """A stand-in accelerator with real numbers on the CPU.
 
-Every tensor stays an ordinary CPU tensor; its device is a tag on its memory (:mod:`.tags`).  A function mode answers what
-Python code asks (:mod:`.function_mode`), a dispatch mode checks and tags every ATen call (:mod:`.dispatch_mode`), and
-``torch.cuda``, storages, generators and optimizers are patched to agree.  Autograd stays PyTorch's own, so that
+Every tensor stays an ordinary CPU tensor; its device is a tag on its memory (:mod:`.tags`).  A function mode answers
+what Python code asks (:mod:`.function_mode`), a dispatch mode checks and tags every ATen call (:mod:`.dispatch_mode`),
+and ``torch.cuda``, storages, generators and optimizers are patched to agree.  Autograd stays PyTorch's own, so that
 losses are those of the CPU, bit for bit, and errors are those of the accelerator, in PyTorch's words.
 
 Needs torch >= 2.4 and nothing else; knows nothing of the rest of the project, so that it can be copied to where the
@@ -12,6 +12,20 @@ script's interpreter is.
 >>> with Simulator():
 ...     torch.randn(2, device="cuda") + torch.randn(2)
 RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!
+
+**Remembered when used** (:func:`unsupported_used`; a verdict is then inconclusive): CUDA graphs
+(``torch.cuda.CUDAGraph``, ``graph``, ``make_graphed_callables``), external streams, memory pools, child processes,
+process groups of more than one process.
+
+**Approximated**: autocast is the CPU's autocast with the same dtype; streams and events are in program order; memory
+figures are constants; a device is an Ampere card named "Simulated device"; ``mps`` and ``xpu`` raise CUDA's messages
+under their own name; where the CPU runs another kernel than CUDA would (attention, batch norm, recurrent cells), the
+error is raised but the message may name another kernel.
+
+**Not modelled and not noticed**: errors of memory and of asynchronous kernels, differences of rounding, operators that
+exist on one kind of device only, extensions written in C++ or Triton that read memory by pointer, ``torch.compile``
+(switch it off), TorchScript (set ``PYTORCH_JIT=0``), data-loader workers (use none), the engine's check of gradients
+that a custom ``autograd.Function`` returns on the wrong device (they fail one step later).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Mixed precision: ``torch.autocast("cuda")`` works as the CPU's autocast with the same dtype.
 
-An approximation.  The CPU's lists of operators differ in places from CUDA's, and a region that is meant for the accelerator
-also casts CPU tensors; but dtypes change where a script expects it, and the numbers are those of
+An approximation.  The CPU's lists of operators differ in places from CUDA's, and a region that is meant for the
+accelerator also casts CPU tensors; but dtypes change where a script expects it, and the numbers are those of
 ``torch.autocast("cpu", dtype)``.  Gradient scaling is PyTorch's own.
 """
 
@@ -19,7 +19,7 @@ __all__ = ["patch_autocast"]
 
 def patch_autocast(patches: Patches) -> None:
     """Let autocast regions for the simulated device take effect."""
-    kind = torch.amp.autocast_mode.autocast
+    kind: Any = torch.amp.autocast_mode.autocast
     real_enter, real_exit = kind.__enter__, kind.__exit__
 
     def enter(self: Any) -> Any:

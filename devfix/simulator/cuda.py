@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from . import streams
+from . import streams, timeline
 from .patches import Patches
 from .state import state
-from .tags import canonical
+from .timeline import Event, Stream, StreamContext, current_stream, default_stream, device_at, device_index, set_stream
 
 __all__ = ["patch_cuda"]
 
@@ -42,142 +41,11 @@ class _Properties:
         )
 
 
-def _index(device: Any, optional: bool = True) -> int:
-    if device is None:
-        return state.current
-    if isinstance(device, str):
-        device = torch.device(device)
-    if isinstance(device, torch.device) and device.type != state.kind:
-        raise ValueError(f"Expected a {state.kind} device, but got: {device}")
-    tag = canonical(device)
-    assert tag is not None
-    assert tag.index is not None
-    return tag.index
-
-
-def _device(index: int | None = None) -> torch.device:
-    tag = canonical(state.current if index is None else index)
-    assert tag is not None
-    return tag
-
-
-class Stream:
-    """A stream on which everything has already happened: work is done in program order."""
-
-    def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
-        self.device = _device(_index(device))
-        self.device_index = self.device.index
-        self.device_type = 1
-        self.stream_id = 0
-        self.cuda_stream = 0
-        self.priority = priority
-        self._before: Stream | None = None
-
-    def synchronize(self) -> None:
-        """Return at once."""
-
-    def query(self) -> bool:
-        """Everything is done."""
-        return True
-
-    def is_capturing(self) -> bool:
-        """Graphs are not modelled."""
-        return False
-
-    def wait_stream(self, stream: Any) -> None:
-        """Return at once."""
-
-    def wait_event(self, event: Any) -> None:
-        """Return at once."""
-
-    def record_event(self, event: Any = None) -> Any:
-        """Record the present time."""
-        event = event or Event()
-        event.record(self)
-        return event
-
-    def __enter__(self) -> Stream:
-        self._before = _current.get(self.device.index)
-        _current[self.device.index] = self
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        if self._before is None:
-            _current.pop(self.device.index, None)
-        else:
-            _current[self.device.index] = self._before
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self)
-
-
-class Event:
-    """An event that holds the time at which it was recorded."""
-
-    def __init__(
-        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, **_: Any
-    ) -> None:
-        self.enable_timing = enable_timing
-        self._time: float | None = None
-
-    def record(self, stream: Any = None) -> None:
-        """Remember the present time."""
-        self._time = time.perf_counter()
-
-    def wait(self, stream: Any = None) -> None:
-        """Return at once."""
-
-    def synchronize(self) -> None:
-        """Return at once."""
-
-    def query(self) -> bool:
-        """Everything is done."""
-        return True
-
-    def elapsed_time(self, end: Event) -> float:
-        """Milliseconds between two recorded events."""
-        if self._time is None or end._time is None:
-            raise RuntimeError("Both events must be recorded before calculating elapsed time.")
-        return (end._time - self._time) * 1000.0
-
-
-_current: dict[int, Stream] = {}
-_defaults: dict[int, Stream] = {}
-
-
-def _default_stream(device: Any = None) -> Stream:
-    index = _index(device)
-    if index not in _defaults:
-        _defaults[index] = Stream(index)
-    return _defaults[index]
-
-
-def _current_stream(device: Any = None) -> Stream:
-    index = _index(device)
-    return _current.get(index) or _default_stream(index)
-
-
-class _StreamContext:
-    def __init__(self, stream: Any) -> None:
-        self.stream = stream
-
-    def __enter__(self) -> None:
-        if self.stream is not None:
-            self.stream.__enter__()
-
-    def __exit__(self, *problem: Any) -> None:
-        if self.stream is not None:
-            self.stream.__exit__(*problem)
-
-
 class _DeviceContext:
     """``with torch.cuda.device(index)``."""
 
     def __init__(self, device: Any) -> None:
-        self.idx = -1 if device is None or device == -1 else _index(device)
+        self.idx = -1 if device is None or device == -1 else device_index(device)
         self.prev_idx = -1
 
     def __enter__(self) -> None:
@@ -185,9 +53,8 @@ class _DeviceContext:
         if self.idx >= 0:
             state.current = self.idx
 
-    def __exit__(self, *_: Any) -> bool:
+    def __exit__(self, *_: Any) -> None:
         state.current = self.prev_idx
-        return False
 
 
 def _device_of(value: Any) -> _DeviceContext:
@@ -197,7 +64,7 @@ def _device_of(value: Any) -> _DeviceContext:
 
 def _set_device(device: Any) -> None:
     if not isinstance(device, int) or device >= 0:
-        state.current = _index(device)
+        state.current = device_index(device)
 
 
 def _unsupported(name: str) -> Callable[..., Any]:
@@ -213,19 +80,20 @@ def _counter(value: Any) -> Callable[..., Any]:
 
 
 def _get_rng_state(device: Any = "cuda") -> torch.Tensor:
-    return streams.generator_for(_device(_index(device))).get_state()
+    return streams.generator_for(device_at(device_index(device))).get_state()
 
 
 def _set_rng_state(new_state: torch.Tensor, device: Any = "cuda") -> None:
-    streams.generator_for(_device(_index(device))).set_state(new_state)
+    streams.generator_for(device_at(device_index(device))).set_state(new_state)
+
+
+def _set_rng_state_all(states: Any) -> None:
+    for index, each in enumerate(states):
+        _set_rng_state(each, index)
 
 
 def _manual_seed(seed: int) -> None:
-    streams.generator_for(_device()).manual_seed((int(seed) + streams._OFFSET) % 2**63)
-
-
-def _seed_now() -> None:
-    streams.seed_all(torch.initial_seed())
+    streams.generator_for(device_at()).manual_seed((int(seed) + streams._OFFSET) % 2**63)
 
 
 def _memory() -> dict[str, Callable[..., Any]]:
@@ -272,10 +140,10 @@ def _functions() -> dict[str, Any]:
         "set_device": _set_device,
         "device": _DeviceContext,
         "device_of": _device_of,
-        "get_device_name": lambda device=None: _Properties(_index(device)).name,
+        "get_device_name": lambda device=None: _Properties(device_index(device)).name,
         "get_device_capability": lambda device=None: (8, 0),
-        "get_device_properties": lambda device=None: _Properties(_index(device)),
-        "can_device_access_peer": lambda device, peer: _index(device) != _index(peer),
+        "get_device_properties": lambda device=None: _Properties(device_index(device)),
+        "can_device_access_peer": lambda device, peer: device_index(device) != device_index(peer),
         "get_arch_list": lambda: ["sm_80"],
         "get_gencode_flags": lambda: "",
         "utilization": lambda *_: 0,
@@ -286,21 +154,21 @@ def _functions() -> dict[str, Any]:
         "Stream": Stream,
         "Event": Event,
         "ExternalStream": _unsupported("torch.cuda.ExternalStream"),
-        "StreamContext": _StreamContext,
-        "stream": _StreamContext,
-        "set_stream": lambda stream: _current.__setitem__(stream.device.index, stream),
-        "current_stream": _current_stream,
-        "default_stream": _default_stream,
-        "is_current_stream_capturing": lambda: False,
+        "StreamContext": StreamContext,
+        "stream": StreamContext,
+        "set_stream": set_stream,
+        "current_stream": current_stream,
+        "default_stream": default_stream,
+        "iscurrent_stream_capturing": lambda: False,
         "manual_seed": _manual_seed,
         "manual_seed_all": streams.seed_all,
         "seed": lambda: _manual_seed(torch.default_generator.seed()),
         "seed_all": lambda: streams.seed_all(torch.initial_seed()),
-        "initial_seed": lambda: streams.generator_for(_device()).initial_seed(),
+        "initial_seed": lambda: streams.generator_for(device_at()).initial_seed(),
         "get_rng_state": _get_rng_state,
         "get_rng_state_all": lambda: [_get_rng_state(index) for index in range(state.count)],
         "set_rng_state": _set_rng_state,
-        "set_rng_state_all": lambda states: [_set_rng_state(each, index) for index, each in enumerate(states)] and None,
+        "set_rng_state_all": _set_rng_state_all,
         "_is_in_bad_fork": lambda: False,
         "CUDAGraph": _unsupported("torch.cuda.CUDAGraph"),
         "graph": _unsupported("torch.cuda.graph"),
@@ -313,8 +181,7 @@ def _functions() -> dict[str, Any]:
 
 def patch_cuda(patches: Patches) -> None:
     """Make ``torch.cuda`` (or the module of the simulated kind) and ``torch.accelerator`` answer for the simulator."""
-    _current.clear()
-    _defaults.clear()
+    timeline.forget()
     module = getattr(torch, state.kind)
     for name, value in _functions().items():
         if hasattr(module, name) or name in ("is_available", "device_count", "current_device"):
@@ -323,6 +190,9 @@ def patch_cuda(patches: Patches) -> None:
                 inner = getattr(module, part, None)
                 if inner is not None and name in vars(inner):
                     patches.set(inner, name, value)
+    if state.kind == "mps":
+        patches.set(torch.backends.mps, "is_available", lambda: True)
+        patches.set(torch.backends.mps, "is_built", lambda: True)
     if state.kind == "cuda":
         patches.set(torch.cuda, "default_generators", streams.generators())
         for name in ("range_push", "range_pop", "mark", "range_start", "range_end"):
@@ -351,8 +221,8 @@ def _patch_accelerator(patches: Patches) -> None:
         "set_device_index": _set_device,
         "set_device_idx": _set_device,
         "device_index": _DeviceContext,
-        "current_stream": _current_stream,
-        "set_stream": lambda stream: _current.__setitem__(stream.device.index, stream),
+        "current_stream": current_stream,
+        "set_stream": set_stream,
         "synchronize": lambda *_: None,
         **{
             name: function

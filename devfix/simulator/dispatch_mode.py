@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .rules import COMPOSITE, Operand, Outputs, Rule, operands, rule_for
+from .rules import COMPOSITE, Operand, Outputs, Rule, composite_key, operands, rule_for
 from .state import state
 from .streams import draw_from
 from .tags import WEAK, raw_put_tag, raw_tag, tag_of_all
@@ -67,10 +67,10 @@ def _send_gradient_home(operand: Operand) -> None:
 
     if operand.tensor.requires_grad and not operand.write:
         home = operand.tag
-        operand.tensor.register_hook(lambda gradient: move(gradient, home))
+        operand.tensor.register_hook(lambda gradient: move(gradient, home))  # type: ignore[no-untyped-call]
 
 
-class DeviceChecks(TorchDispatchMode):
+class DeviceChecks(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Checks and propagates device tags for every ATen call."""
 
     @classmethod
@@ -151,7 +151,7 @@ class DeviceChecks(TorchDispatchMode):
             tags = (rule.always or rule.mixed)(found)
             if tags is COMPOSITE:
                 with self:
-                    return func._op_dk(torch._C.DispatchKey.CompositeExplicitAutograd, *args, **kwargs)
+                    return func._op_dk(composite_key(rule.name), *args, **kwargs)
         main = tags[0] if isinstance(tags, list) and tags else tags
         if not isinstance(main, list):
             _settle(found, main)

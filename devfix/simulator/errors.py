@@ -92,7 +92,7 @@ def cannot_pin(tensor_type: str) -> RuntimeError:
 
 
 def conv_type_mismatch(input_type: str, other: str, other_type: str) -> RuntimeError:
-    """``convolution``'s comparison of types (aten/src/ATen/native/Convolution.cpp, ``check_input_same_type_as_parameters``)."""
+    """``check_input_same_type_as_parameters`` of convolutions (aten/src/ATen/native/Convolution.cpp)."""
     words = f"Input type ({input_type}) and {other} type ({other_type}) should be the same"
     if not input_type.startswith("torch.cuda.") and other == "weight":
         words += " or input should be a MKLDNN tensor and weight is a dense tensor"
@@ -102,7 +102,7 @@ def conv_type_mismatch(input_type: str, other: str, other_type: str) -> RuntimeE
 def accelerator_error(message: str) -> RuntimeError:
     """A failure of the CUDA runtime: ``torch.AcceleratorError`` where it exists (>= 2.8), else RuntimeError."""
     kind = getattr(torch, "AcceleratorError", RuntimeError)
-    return kind(message)  # type: ignore[no-any-return]
+    return kind(message)
 
 
 def invalid_ordinal() -> RuntimeError:

@@ -65,7 +65,7 @@ def _answering(mode: DeviceAnswers, function: Callable[..., Any]) -> Callable[..
 
 
 def patch_saved_tensor_hooks(patches: Patches, mode: DeviceAnswers) -> None:
-    """Hooks on saved tensors (activation checkpointing, ``save_on_cpu``) are called by C++ code: let them see devices."""
+    """Let hooks on saved tensors (activation checkpointing, ``save_on_cpu``), which C++ code calls, see devices."""
     real = torch._C._autograd._push_saved_tensors_default_hooks
 
     def push(pack: Callable[..., Any], unpack: Callable[..., Any]) -> None:

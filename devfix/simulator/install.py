@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing.process
 import threading
 from typing import Any
 
@@ -61,11 +62,12 @@ class Simulator:
         patch_parallel(patches)
         patch_autocast(patches)
         patch_overrides(patches, DeviceAnswers)
-        self._modes = (DeviceAnswers(), DeviceChecks())
+        self._modes = (DeviceAnswers(), DeviceChecks())  # type: ignore[no-untyped-call]
         patch_saved_tensor_hooks(patches, self._modes[0])
         self._patch_threads()
+        self._watch_processes()
         for mode in self._modes:
-            mode.__enter__()
+            mode.__enter__()  # type: ignore[no-untyped-call]
         return self
 
     def __exit__(self, *problem: Any) -> None:
@@ -85,6 +87,16 @@ class Simulator:
                 real(thread)
 
         self._patches.set(threading.Thread, "_bootstrap_inner", bootstrap)
+
+    def _watch_processes(self) -> None:
+        """Tensors lose their tags on the way to another process."""
+        real = multiprocessing.process.BaseProcess.start
+
+        def start(process: Any) -> None:
+            state.note_unsupported("child processes")
+            real(process)
+
+        self._patches.set(multiprocessing.process.BaseProcess, "start", start)
 
 
 def preload() -> None:

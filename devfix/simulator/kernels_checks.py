@@ -28,7 +28,7 @@ def _call(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _recurrent(func: Any, args: Any, kwargs: Any) -> Any:
-    """LSTM, GRU and RNN compare input, hidden state and weights (aten/src/ATen/native/RNN.cpp, ``check_attributes``)."""
+    """LSTM, GRU and RNN compare input, hidden state and weights (RNN.cpp, ``check_attributes``)."""
     if state.checks:
         tensors = list(iter_tensors(args))
         source = tensors[0]
@@ -80,15 +80,49 @@ def _pad_packed(func: Any, args: Any, kwargs: Any) -> Any:
     return padded, lengths
 
 
+def _meshgrid(func: Any, args: Any, kwargs: Any) -> Any:
+    tensors = list(iter_tensors(args))
+    if state.checks and any(_differ(tensors[0], other) for other in tensors[1:]):
+        raise RuntimeError("torch.meshgrid expects all tensors to have the same device")
+    return _call(func, args, kwargs)
+
+
+def _block_diag(func: Any, args: Any, kwargs: Any) -> Any:
+    tensors = list(iter_tensors(args))
+    for index, other in enumerate(tensors[1:], start=1):
+        if state.checks and _differ(tensors[0], other):
+            raise RuntimeError(
+                "torch.block_diag: input tensors must all be on the same device. Input 0 is on device "
+                f"{reported_device(tensors[0])}, and input {index} is on device {reported_device(other)}"
+            )
+    return _call(func, args, kwargs)
+
+
+def _searchsorted(func: Any, args: Any, kwargs: Any) -> Any:
+    """The sorter is a keyword, which no generated wrapper compares (aten/src/ATen/native/BucketizationUtils.h)."""
+    boundaries = args[0] if args else kwargs["sorted_sequence"]
+    sorter = kwargs.get("sorter")
+    if state.checks and isinstance(sorter, Tensor) and _differ(boundaries, sorter):
+        raise RuntimeError(
+            "torch.searchsorted(): sorter and boundary tensors should have same device type, but got sorter tensor "
+            f"device type {reported_device(sorter)} and input value tensor device type {reported_device(boundaries)}"
+        )
+    return _call(func, args, kwargs)
+
+
 def handlers() -> dict[Any, Any]:
     """The handlers of this module, by the function that PyTorch reports."""
+    functions: Any = torch._C._VariableFunctions
     return {
-        torch.lstm: _recurrent,  # type: ignore[attr-defined]
-        torch.gru: _recurrent,  # type: ignore[attr-defined]
-        torch.rnn_tanh: _recurrent,  # type: ignore[attr-defined]
-        torch.rnn_relu: _recurrent,  # type: ignore[attr-defined]
+        torch.lstm: _recurrent,
+        torch.gru: _recurrent,
+        torch.rnn_tanh: _recurrent,
+        torch.rnn_relu: _recurrent,
         torch._C._nn.scaled_dot_product_attention: _attention,
-        torch._VF._pad_packed_sequence: _pad_packed,  # type: ignore[attr-defined]
+        torch._VF._pad_packed_sequence: _pad_packed,
+        functions.meshgrid: _meshgrid,
+        functions.block_diag: _block_diag,
+        torch.searchsorted: _searchsorted,
         torch.tensor_split: _tensor_split,
         Tensor.tensor_split: _tensor_split,
     }

@@ -1,8 +1,8 @@
 """Let torch's Python code run with the function mode on.
 
-Functions such as ``torch.nn.functional.cross_entropy`` first ask ``has_torch_function``; with any mode active the answer is
-yes, the mode is called and their body would run with the mode switched off, blind to simulated devices.  Under the
-simulator the answer is about their arguments only, so the body runs and its inner calls are seen.
+Functions such as ``torch.nn.functional.cross_entropy`` first ask ``has_torch_function``; with any mode active the
+answer is yes, the mode is called and their body would run with the mode switched off, blind to simulated devices.
+Under the simulator the answer is about their arguments only, so the body runs and its inner calls are seen.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def _target(device: Any) -> torch.device | None:
 
 
 def _scatter(tensor: Tensor, devices: Any, chunk_sizes: Any, dim: int, streams: Any = None) -> list[Tensor]:
-    parts = tensor.split(list(chunk_sizes), dim) if chunk_sizes is not None else tensor.chunk(len(devices), dim)
+    parts = torch.split(tensor, list(chunk_sizes), dim) if chunk_sizes is not None else tensor.chunk(len(devices), dim)
     return [move(part, _target(device), copy=True) for part, device in zip(parts, devices)]
 
 

@@ -26,7 +26,7 @@ class Patches:
     def everywhere(self, original: Any, value: Any, prefix: str = "torch") -> None:
         """Replace a function in every loaded module that imported it by name."""
         for module_name, module in list(sys.modules.items()):
-            if module is None or not (module_name == prefix or module_name.startswith(prefix + ".")):
+            if module_name != prefix and not module_name.startswith(prefix + "."):
                 continue
             for name, found in list(getattr(module, "__dict__", {}).items()):
                 if found is original:

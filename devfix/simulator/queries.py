@@ -27,7 +27,7 @@ def _is_kind(kind: str) -> Any:
 
 def _get_device(func: Any, args: Any, kwargs: Any) -> int:
     device = reported_device(args[0])
-    return device.index if device.index is not None else -1
+    return -1 if device.type == "cpu" else device.index
 
 
 def _numpy(func: Any, args: Any, kwargs: Any) -> Any:
@@ -55,7 +55,7 @@ def _pin_memory(func: Any, args: Any, kwargs: Any) -> Any:
         if getattr(tensor.untyped_storage(), "_simulated_pin", False):
             return tensor
         pinned = tensor.clone()
-        pinned.untyped_storage()._simulated_pin = True  # type: ignore[attr-defined]
+        pinned.untyped_storage()._simulated_pin = True
     return pinned
 
 
@@ -74,16 +74,17 @@ def _share_memory(func: Any, args: Any, kwargs: Any) -> Any:
 
 def handlers() -> dict[Any, Any]:
     """The handlers of this module, by the function that PyTorch reports."""
+    tensor: Any = Tensor
     return {
-        Tensor.device.__get__: _device,  # type: ignore[attr-defined]
-        Tensor.is_cuda.__get__: _is_kind("cuda"),  # type: ignore[attr-defined]
-        Tensor.is_cpu.__get__: _is_kind("cpu"),  # type: ignore[attr-defined]
-        Tensor.is_mps.__get__: _is_kind("mps"),  # type: ignore[attr-defined]
-        Tensor.is_xpu.__get__: _is_kind("xpu"),  # type: ignore[attr-defined]
+        tensor.device.__get__: _device,
+        tensor.is_cuda.__get__: _is_kind("cuda"),
+        tensor.is_cpu.__get__: _is_kind("cpu"),
+        tensor.is_mps.__get__: _is_kind("mps"),
+        tensor.is_xpu.__get__: _is_kind("xpu"),
         Tensor.get_device: _get_device,
-        torch.get_device: _get_device,  # type: ignore[attr-defined]
+        torch.get_device: _get_device,
         Tensor.numpy: _numpy,
-        Tensor.grad.__set__: _set_grad,  # type: ignore[attr-defined]
+        tensor.grad.__set__: _set_grad,
         Tensor.pin_memory: _pin_memory,
         Tensor.is_pinned: _is_pinned,
         Tensor.record_stream: _nothing,

@@ -18,9 +18,10 @@ from torch import Tensor
 from . import errors
 from .cpu_scalars import CPU_SCALAR_FORBIDDEN, CPU_SCALAR_INPUTS
 from .operators import Kernel, kernels
+from .state import state
 from .tags import CPU, WEAK, raw_tag
 
-__all__ = ["COMPOSITE", "Operand", "Outputs", "Rule", "operands", "rule_for", "shown"]
+__all__ = ["COMPOSITE", "Operand", "Outputs", "Rule", "composite_key", "operands", "rule_for", "shown"]
 
 #: The device of an operator's fresh outputs: one for all, or one for each.
 Outputs = Union[None, torch.device, list[torch.device | None]]
@@ -61,7 +62,7 @@ class Rule:
         always: Callable[[list[Operand]], Outputs] | None,
         random: bool,
         factory: bool,
-    ):
+    ) -> None:
         self.name = name
         self.fresh = fresh
         self.mixed = mixed
@@ -107,6 +108,11 @@ def common_tag(found: list[Operand]) -> torch.device | None:
     return None
 
 
+def _wrapper(method: str) -> str:
+    """The wrapper's name for the simulated kind of device."""
+    return method.replace("_CUDA_", f"_{state.kind.upper()}_", 1)
+
+
 def _exact_same(method: str) -> Callable[[list[Operand]], Outputs]:
     def check(found: list[Operand]) -> Outputs:
         first: Operand | None = None
@@ -116,7 +122,7 @@ def _exact_same(method: str) -> Callable[[list[Operand]], Outputs]:
             if first is None:
                 first = operand
             elif operand.tag is not first.tag:
-                raise errors.exact_same(operand.name, shown(operand.tag), shown(first.tag), method)
+                raise errors.exact_same(operand.name, shown(operand.tag), shown(first.tag), _wrapper(method))
         return common_tag(found)
 
     return check
@@ -179,7 +185,7 @@ def _foreach(check: Callable[[list[Operand]], Outputs]) -> Callable[[list[Operan
 
 def _kernel_rule(name: str, kernel: Kernel | None) -> Callable[[list[Operand]], Outputs]:
     if kernel is None or not kernel.cuda:
-        return _composite if _has_composite_kernel(name) else _all_same
+        return _all_same if composite_key(name) is None else _composite
     if kernel.exact_same:
         return _exact_same(kernel.method)
     base = name.split("::")[1].split(".")[0].rstrip("_")
@@ -198,12 +204,15 @@ def _scalar_inputs(base: str) -> Callable[[str], bool]:
     return lambda _: base not in CPU_SCALAR_FORBIDDEN
 
 
-def _has_composite_kernel(name: str) -> bool:
-    has = torch._C._dispatch_has_kernel_for_dispatch_key
-    try:
-        return any(has(name, key) for key in ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"))
-    except RuntimeError:
-        return False
+def composite_key(name: str) -> Any:
+    """The dispatch key under which an operator has a kernel made of other operators; None if it has none."""
+    for key in ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"):
+        try:
+            if torch._C._dispatch_has_kernel_for_dispatch_key(name, key):
+                return getattr(torch._C.DispatchKey, key)
+        except RuntimeError:
+            return None
+    return None
 
 
 _rules: dict[Any, Rule] = {}

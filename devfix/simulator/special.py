@@ -31,7 +31,7 @@ def _follows_self(found: list[Operand]) -> Outputs:
 
 
 def _index_read(found: list[Operand]) -> Outputs:
-    """``x[indices]``: each index on the CPU or with ``x`` (aten/src/ATen/native/TensorAdvancedIndexing.cpp, make_info)."""
+    """``x[indices]``: each index on the CPU or with ``x`` (TensorAdvancedIndexing.cpp in aten/src/ATen/native)."""
     own = _tag(found, "self")
     for operand in found:
         if operand.name == "indices" and operand.tag is not None and operand.tag is not own and operand.tag is not WEAK:
@@ -48,22 +48,19 @@ def _index_write(found: list[Operand]) -> Outputs:
     """``x[indices] = values``: indices are moved; values must match unless they are one number of dimension 0."""
     own = _tag(found, "self")
     values = _named(found, "values")
-    if values is not None and values.tag is not own and values.tag is not WEAK and own is not WEAK:
-        if not (values.tensor.dim() == 0 and values.tensor.numel() == 1):
-            raise errors.iterator_mismatch(common_tag(found), shown(values.tag if own is not None else None))
-    for operand in found:
-        if operand.name == "indices" and operand.tag is not None and own is None and operand.tag is not WEAK:
-            raise RuntimeError(
-                f"indices should be either on cpu or on the same device as the indexed tensor ({shown(own)})"
-            )
-    return own
+    if values is None or values.tag is own or WEAK in (values.tag, own):
+        return own
+    if values.tensor.dim() == 0 and values.tensor.numel() == 1:
+        return own
+    raise errors.iterator_mismatch(common_tag(found), shown(values.tag if own is not None else None))
 
 
 def _masked_fill(found: list[Operand]) -> Outputs:
     """aten/src/ATen/native/cuda/Indexing.cu (masked_fill__cuda)."""
     own, mask, value = _tag(found, "self"), _named(found, "mask"), _named(found, "value")
     if value is not None and value.tag is not own and value.tag is not WEAK:
-        if own is None or value.tensor.dim() != 0 or value.tag is not None:
+        movable = own is not None and value.tensor.dim() == 0 and value.tag is None
+        if not movable:
             raise RuntimeError("masked_fill_: Expected inputs to be on same device")
     if mask is not None and mask.tag is not own and mask.tag is not WEAK and own is not WEAK:
         raise RuntimeError(

@@ -25,7 +25,9 @@ class Ambient:
 
     __slots__ = ("args", "device", "explicit", "kwargs")
 
-    def __init__(self, args: Any = (), kwargs: Any = None, device: torch.device | None = None, explicit: bool = False):
+    def __init__(
+        self, args: Any = (), kwargs: Any = None, device: torch.device | None = None, explicit: bool = False
+    ) -> None:
         self.args = args
         self.kwargs = kwargs
         self.device = device

@@ -1,12 +1,11 @@
 """Storages, ``torch.save`` and ``torch.load``: tags travel with the bytes.
 
-``torch.serialization.register_package`` is PyTorch's own extension point for places; the device of a storage is what the
-savers and loaders ask for.  https://docs.pytorch.org/docs/stable/notes/serialization.html
+``torch.serialization.register_package`` is PyTorch's own extension point for places; the device of a storage is what
+the savers and loaders ask for.  https://docs.pytorch.org/docs/stable/notes/serialization.html
 """
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import torch
@@ -49,14 +48,14 @@ def _move(storage: Any, tag: torch.device | None) -> Any:
         return storage._new_wrapped_storage(_move(storage._untyped_storage, tag))
     if storage._simulated_device is tag:
         return storage
-    moved = UntypedStorage(storage.nbytes())
+    moved = UntypedStorage(storage.nbytes())  # type: ignore[no-untyped-call]
     moved.copy_(storage)
     moved._simulated_device = tag  # type: ignore[attr-defined]
     return moved
 
 
 def _clone(self: Any) -> Any:
-    made = UntypedStorage(self.nbytes())
+    made = UntypedStorage(self.nbytes())  # type: ignore[no-untyped-call]
     made.copy_(self)
     made._simulated_device = self._simulated_device  # type: ignore[attr-defined]
     return made
@@ -75,12 +74,12 @@ def _cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
 
 def patch_storages(patches: Patches) -> None:
     """Give storages a simulated device, and register it with ``torch.save`` and ``torch.load``."""
-    real_device = UntypedStorage.device
+    real_device: Any = UntypedStorage.device
 
     def device(self: Any) -> torch.device:
         tag = self._simulated_device
         if tag is None or tag.type != state.kind:
-            return real_device.__get__(self)  # type: ignore[attr-defined, no-any-return]
+            return real_device.__get__(self)  # type: ignore[no-any-return]
         return tag  # type: ignore[no-any-return]
 
     def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
@@ -103,6 +102,3 @@ def patch_storages(patches: Patches) -> None:
     entry = (5, _save_tag, _restore)
     registry.insert(0, entry)
     patches.on_undo(lambda: registry.remove(entry))
-
-
-_ = copy

@@ -1,7 +1,7 @@
 """Random numbers: each simulated device has a stream of its own, as CUDA's Philox is not the CPU's Mersenne Twister.
 
-With ``shared_random`` the devices draw from the CPU's stream instead.  A program then gets the same dropout masks on the
-simulated device as on the CPU, so that its losses can be compared bit for bit.
+With ``shared_random`` the devices draw from the CPU's stream instead.  A program then gets the same dropout masks on
+the simulated device as on the CPU, so that its losses can be compared bit for bit.
 
 A stream is a CPU generator whose state is swapped in around the kernel that draws.
 """
@@ -48,7 +48,7 @@ class SimulatedGenerator(_RealGenerator, metaclass=_GeneratorType):
         pass
 
     @property
-    def device(self) -> torch.device:
+    def device(self) -> torch.device:  # type: ignore[override]
         """Where the generator draws."""
         return self._tag or torch.device("cpu")
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import importlib
 import json
 import os
 import resource
@@ -19,6 +20,7 @@ import signal
 import socket
 import struct
 import sys
+from contextlib import suppress
 from typing import Any
 
 __all__ = ["confine", "serve"]
@@ -78,7 +80,7 @@ def _child(probe: Any, request: dict[str, Any]) -> None:
         os.environ.clear()
         os.environ.update(request["env"])
         os.chdir(request["cwd"])
-        sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w", 1), open(2, "w", 1)
+        sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w", 1), os.fdopen(2, "w", 1)
         offline = confine(request["memory_mb"])
         sys.path[:] = [*request.get("path", []), *sys.path]
         options = probe.parser().parse_args(request["argv"])
@@ -106,10 +108,8 @@ def _warm_up(probe: Any, options: Any) -> None:
     import torch._dynamo  # optimizers import it on first use
     import torch.utils.data
 
-    try:
-        import numpy  # noqa: F401
-    except ImportError:
-        pass
+    with suppress(ImportError):
+        importlib.import_module("numpy")
     if options.simulator:
         simulator = probe._load_simulator(options.simulator)
         simulator.preload()
@@ -160,7 +160,5 @@ def serve(probe: Any, options: Any) -> None:
                 running[pid] = request["id"]
                 answer({"id": request["id"], "pid": pid})
     for pid in running:
-        try:
+        with suppress(OSError):
             os.killpg(pid, signal.SIGKILL)
-        except OSError:
-            pass

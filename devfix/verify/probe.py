@@ -5,9 +5,9 @@ This file travels to the script's own interpreter, where devfix need not be inst
     python probe.py --report run.json --device sim --simulator DIR -- train.py --epochs 1
     python probe.py --serve           # requests on stdin, answers on stdout: runs fork from a process that has torch
 
-``--device cpu`` hides accelerators; ``sim`` simulates one (``--simulator`` names the package's folder); ``unchecked``
-simulates one that never complains; ``cuda`` leaves the machine as it is.  Random numbers of a simulated device come from
-the CPU's stream, so that losses compare bit for bit.
+``--device cpu`` hides accelerators; ``sim`` simulates one (``--simulator`` names the package's folder);
+``unchecked`` simulates one that never complains; ``cuda`` leaves the machine as it is.  Random numbers of a simulated
+device come from the CPU's stream, so that losses compare bit for bit.
 
 The report is a JSON object; its keys are the fields of ``devfix.verify.Run``.
 """
@@ -18,6 +18,7 @@ import argparse
 import gc
 import hashlib
 import importlib.util
+import inspect
 import json
 import os
 import random
@@ -46,8 +47,8 @@ DEVICE_MESSAGES: dict[str, str] = {
     "pin": r"cannot pin '?torch\.(cuda|mps|xpu)",
     "grad": r"assign a gradient (with device type|located on device)",
     "engine": r"returned an invalid gradient at index \d+ - expected device",
-    "parallel": r"module must have its parameters and buffers on device|parameters and buffers on (the )?same|input_device|"
-    r"are on different devices|one of them on device",
+    "parallel": r"module must have its parameters and buffers on device|one of them on device"
+    r"|parameters on different devices",
     "foreach": r"Tensors of the same index must be on the same device",
     "fused": r"(fused|capturable)=True,? (requires all|params and state_steps)",
     "load": r"Attempting to deserialize object on (a )?\w+ device",
@@ -84,7 +85,7 @@ class _EnoughSteps(BaseException):
 class Recorder:
     """What the script does, noted from inside its process."""
 
-    def __init__(self, max_steps: int | None):
+    def __init__(self, max_steps: int | None) -> None:
         self.max_steps = max_steps
         self.losses: list[float] = []
         self.grad_losses: list[float] = []
@@ -130,14 +131,13 @@ class Recorder:
         """A scaled loss is recorded as what it was before scaling."""
         import torch
 
-        scaler = torch.amp.GradScaler
+        scaler: Any = torch.amp.GradScaler
         real = scaler.scale
 
         def scale(this: Any, outputs: Any) -> Any:
             scaled = real(this, outputs)
-            if isinstance(outputs, torch.Tensor) and isinstance(scaled, torch.Tensor) and outputs.numel() == 1:
-                if scaled is not outputs:
-                    scaled._devfix_unscaled = float(outputs.detach().reshape(()))
+            if isinstance(outputs, torch.Tensor) and outputs.numel() == 1 and scaled is not outputs:
+                scaled._devfix_unscaled = float(outputs.detach().reshape(()))
             return scaled
 
         scaler.scale = scale
@@ -200,29 +200,29 @@ def _no_workers() -> None:
     """Data loaders work in this process: worker processes would not see the simulated device."""
     from torch.utils.data import DataLoader
 
-    real = DataLoader.__init__
+    real: Any = DataLoader.__init__
+    signature = inspect.signature(real)
 
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        given = signature.bind(self, *args, **kwargs).arguments
+        extra = given.pop("kwargs", {})
         for name in ("num_workers", "prefetch_factor", "persistent_workers", "multiprocessing_context", "timeout"):
-            kwargs.pop(name, None)
-        real(
-            self,
-            *args[:5],
-            **({} if len(args) <= 6 else dict(zip(("collate_fn", "pin_memory", "drop_last"), args[6:9]))),
-            **kwargs,
-        )
+            given.pop(name, None)
+        real(**given, **extra)
 
-    DataLoader.__init__ = init  # type: ignore[method-assign]
+    loader: Any = DataLoader
+    loader.__init__ = init
 
 
 def _no_compiler() -> None:
     import torch
 
-    def compile(model: Any = None, **_: Any) -> Any:
+    def as_it_is(model: Any = None, **_: Any) -> Any:
         return (lambda function: function) if model is None else model
 
-    torch.compile = compile  # type: ignore[assignment]
-    torch.nn.Module.compile = lambda self, *_, **__: None  # type: ignore[assignment,method-assign]
+    library: Any = torch
+    library.compile = as_it_is
+    library.nn.Module.compile = lambda self, *_, **__: None
 
 
 def _one_implementation() -> None:
@@ -263,10 +263,12 @@ def _user_frame(error: BaseException, root: str) -> dict[str, Any] | None:
 
 def _describe(error: BaseException, root: str) -> dict[str, Any]:
     """An exception as JSON values; the device family is looked for along its causes."""
-    family, link, seen = None, error, 0
+    family: str | None = None
+    link: BaseException | None = error
+    seen = 0
     while link is not None and family is None and seen < 10:
         family = device_family(str(link))
-        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)  # type: ignore[assignment]
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
         seen += 1
     return {
         "type": type(error).__name__,
@@ -326,6 +328,7 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
     """Run the script as the options say and return the report."""
     if options.device != "cuda":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    os.environ["PYTORCH_JIT"] = "0"  # compiled TorchScript would not see the simulated device
     import torch
 
     torch.set_num_threads(1)

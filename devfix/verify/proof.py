@@ -1,18 +1,16 @@
 """What runs of original and patched prove.
 
-Runs: original and patched, with the accelerator hidden (``cpu``) and with the simulated one (``sim``).  The reference is the
-original on the CPU.  A script that insists on an accelerator cannot run there; then the reference is the original on an
-accelerator that never complains (``unchecked``).  For a silent bug, where the original runs but trains something else, the
-reference is the patched script on the CPU.  On the simulator a match is bit for bit.
+Runs: original and patched, with the accelerator hidden (``cpu``) and with the simulated one (``sim``).  The reference
+is the original on the CPU.  A script that insists on an accelerator cannot run there; then the reference is the
+original on an accelerator that never complains (``unchecked``).  For a silent bug, where the original runs but trains
+something else, the reference is the patched script on the CPU.  On the simulator a match is bit for bit.
 
-A checkpoint that was written on an accelerator and is read on a machine without one is proved by two stages in one folder:
-``setup`` writes it under the simulator, the run that counts has the accelerator hidden (``run_on="cpu"``).
+A checkpoint that was written on an accelerator and is read on a machine without one is proved by two stages in one
+folder: ``setup`` writes it under the simulator, the run that counts has the accelerator hidden (``run_on="cpu"``).
 """
 
 from __future__ import annotations
 
-import argparse
-import shlex
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,9 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from devfix.verify.runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT, Run, RunError, run
+from devfix.verify.runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT, Run, run
 
-__all__ = ["VERDICTS", "Verdict", "first_difference", "judge", "main", "prove"]
+__all__ = ["VERDICTS", "Verdict", "first_difference", "judge", "prove"]
 
 VERDICTS = ("fixed", "not-fixed", "loss-differs", "broken", "no-error", "inconclusive")
 
@@ -51,7 +49,8 @@ class Verdict:
     Attributes:
         word: one of :data:`VERDICTS`.
         reason: one sentence.
-        runs: the runs by name: ``original/cpu``, ``original/sim``, ``original/unchecked``, ``patched/cpu``, ``patched/sim``.
+        runs: the runs by name: ``original/cpu``, ``original/sim``, ``original/unchecked``, ``patched/cpu`` and
+            ``patched/sim``.
         reference: name of the run that the patched losses were compared with; None if it did not come to that.
         silent: the original raised nothing and trained something else.
 
@@ -166,8 +165,8 @@ def _judge_repaired(runs: dict[str, Run], verdict: Any) -> Verdict:
     if _close_by_nature(runs):
         return verdict(  # type: ignore[no-any-return]
             "fixed",
-            f"{len(patched.losses)} losses over {patched.steps} steps equal original/cpu within rounding (the script computes "
-            "differently on an accelerator; without one, original and patched are equal bit for bit)",
+            f"{len(patched.losses)} losses over {patched.steps} steps equal original/cpu within rounding (the script "
+            "computes differently on an accelerator; without one, original and patched are equal bit for bit)",
             reference="original/cpu",
         )
     if (
@@ -180,7 +179,7 @@ def _judge_repaired(runs: dict[str, Run], verdict: Any) -> Verdict:
 
 
 def _close_by_nature(runs: dict[str, Run]) -> bool:
-    """Whether only the script's own choice by device (``capturable=``, ``fused=``) makes the losses round differently."""
+    """Whether only the script's own choice by device (``capturable=``, ``fused=``) changes the rounding."""
     original, patched_cpu, patched = runs["original/cpu"], runs["patched/cpu"], runs["patched/sim"]
     return (
         original.ok
@@ -207,8 +206,8 @@ def _silent_verdict(patched: Run, original: Run, verdict: Any) -> Verdict:
     shapes = ", ".join("×".join(map(str, shape)) for shape in trained)
     return verdict(  # type: ignore[no-any-return]
         "fixed",
-        f"parameters that no optimizer held now train ({shapes}); {len(patched.losses)} losses over {patched.steps} steps "
-        "equal patched/cpu bit for bit",
+        f"parameters that no optimizer held now train ({shapes}); {len(patched.losses)} losses over {patched.steps} "
+        "steps equal patched/cpu bit for bit",
         reference="patched/cpu",
         silent=True,
     )
@@ -260,18 +259,25 @@ def prove(
     """Run original and patched project folders on the CPU and on the simulated accelerator, and compare.
 
     Args:
-        original, patched: folders that hold ``script``.
+        original: folder that holds ``script`` as it was.
+        patched: folder that holds it as it would be.
         script: its path within both.
         args: its arguments.
-        timeout, memory_mb, python, max_steps, devices, module, env: as for :func:`devfix.verify.run`.
+        timeout: as for :func:`devfix.verify.run`, and so are the next six.
+        memory_mb: limit on a run's memory.
+        python: the interpreter.
+        max_steps: end each run after this many optimizer steps.
+        devices: number of simulated devices.
+        module: ``script`` is a module's name.
+        env: variables to add.
         jobs: how many runs at a time.
-        setup: arguments of a run that comes first, in the same folder (it writes the checkpoint that the script then loads).
+        setup: arguments of a run that comes first, in the same folder (it writes the checkpoint that is then loaded).
         setup_script: what that run executes; default ``script``.
-        run_on: ``sim``, or ``cpu`` for a bug that shows where there is no accelerator: then ``.../sim`` is a run without
-            accelerator after a setup with one.
+        run_on: ``sim``, or ``cpu`` for a bug that shows where there is no accelerator: then ``.../sim`` is a run
+            without accelerator after a setup with one.
 
     Raises:
-        RunError: a run could not be made.
+        devfix.verify.RunError: a run could not be made.
 
     """
     target = "sim" if run_on == "sim" else "sim-cpu"
@@ -302,55 +308,7 @@ def prove(
         futures = {name: pool.submit(one, name) for name in names}
         runs = {name: future.result() for name, future in futures.items()}
     verdict = judge(runs)
-    if verdict.word == "loss-differs" and verdict.reference is not None:
-        if not _same_training(one(verdict.reference), runs[verdict.reference]):
-            return Verdict("inconclusive", "two runs of the reference differ: the script is not deterministic", runs)
+    reference = verdict.reference
+    if verdict.word == "loss-differs" and reference and not _same_training(one(reference), runs[reference]):
+        return Verdict("inconclusive", "two runs of the reference differ: the script is not deterministic", runs)
     return verdict
-
-
-def _print_run(name: str, each: Run) -> None:
-    losses = ", ".join(f"{loss:.6g}" for loss in each.losses[:8]) + (" ..." if len(each.losses) > 8 else "")
-    share = f", {each.accelerator_share:.0%} on the accelerator" if each.all_operations else ""
-    print(f"  {name:19s} {each.outcome}; {each.steps} steps, {each.wall:.2f} s{share}; losses: {losses or 'none'}")
-
-
-def main(arguments: list[str]) -> int:
-    """The command line of this module; exit code 0 if everything is good, 1 if not, 2 if it could not be run."""
-    reader = argparse.ArgumentParser(prog="python -m devfix.verify.runs", description="Run scripts and prove patches.")
-    verbs = reader.add_subparsers(dest="verb", required=True)
-    proving = verbs.add_parser("prove", help="compare a project folder with its patched copy")
-    proving.add_argument("original")
-    proving.add_argument("patched")
-    running = verbs.add_parser("run", help="run one project folder on the CPU and on the simulated accelerator")
-    running.add_argument("project")
-    for verb in (proving, running):
-        verb.add_argument("--setup", metavar="ARGS", help="arguments of a run that comes first, as one shell word")
-        verb.add_argument("--run-on", choices=("sim", "cpu"), default="sim", help="where the run after the setup works")
-        verb.add_argument("--devices", type=int, default=1, help="simulated devices")
-        verb.add_argument("--max-steps", type=int)
-        verb.add_argument("script")
-        verb.add_argument("args", nargs=argparse.REMAINDER)
-    options = reader.parse_args(arguments)
-    shared: dict[str, Any] = {
-        "setup": None if options.setup is None else shlex.split(options.setup),
-        "devices": options.devices,
-        "max_steps": options.max_steps,
-    }
-    try:
-        if options.verb == "prove":
-            verdict = prove(
-                options.original, options.patched, options.script, options.args, run_on=options.run_on, **shared
-            )
-            print(f"{verdict.word}: {verdict.reason}")
-            for name, each in verdict.runs.items():
-                _print_run(name, each)
-            return 0 if verdict.good else 1
-        results = [run(options.script, options.args, device, options.project, **shared) for device in ("cpu", "sim")]
-        for result in results:
-            _print_run(result.device, result)
-            if not result.ok:
-                print(result.failure.traceback if result.failure else result.output, file=sys.stderr)
-        return 0 if all(result.ok for result in results) else 1
-    except RunError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2

@@ -274,6 +274,6 @@ def _stage(
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    from devfix.verify.proof import main
+    from devfix.verify.command import main
 
     sys.exit(main(sys.argv[1:]))

@@ -78,12 +78,12 @@ def _clone_or_copy(source: str, target: str) -> str:
 
 def _ignored(folder: str, names: list[str]) -> set[str]:
     """Leave out what a run does not need, and sockets, pipes and devices, which cannot be copied."""
-    left_out = SKIPPED_FOLDERS.intersection(names)
+    left_out = set(SKIPPED_FOLDERS.intersection(names))
     for name in names:
         path = os.path.join(folder, name)
         if not (os.path.islink(path) or os.path.isdir(path) or os.path.isfile(path)):
             left_out.add(name)
-    return set(left_out)
+    return left_out
 
 
 def _check_size(project: Path, limit: int) -> None:

@@ -76,6 +76,7 @@ class _Server:
             OMP_NUM_THREADS="1",
             MKL_NUM_THREADS="1",
             CUDA_VISIBLE_DEVICES="",
+            PYTORCH_JIT="0",
             PYTHONDONTWRITEBYTECODE="1",
         )
         self.process = subprocess.Popen(

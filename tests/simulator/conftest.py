@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
-from devfix.simulator import Simulator  # noqa: E402
+from devfix.simulator import Simulator
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """The simulated machine: ``torch.cuda``, several devices, random streams, threads, features that are not modelled."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 import threading
@@ -7,7 +8,7 @@ import threading
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional as F
+from torch.nn import functional as F  # noqa: N812  # everybody calls it so
 
 from devfix.simulator import Simulator, unsupported_used, work
 

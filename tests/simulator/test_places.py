@@ -126,7 +126,7 @@ def test_modules_move_in_place_and_keep_their_parameters(sim: Simulator) -> None
     module = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
     before, buffer = list(module.parameters()), module[1].running_mean
     assert module.to("cuda") is module
-    assert all(one is other for one, other in zip(before, module.parameters()))
+    assert all(one is other for one, other in zip(before, module.parameters(), strict=True))
     assert all(parameter.is_cuda for parameter in before)
     assert module[1].running_mean.is_cuda and not buffer.is_cuda  # buffers are bound anew
     module.cpu()

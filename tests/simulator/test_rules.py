@@ -3,6 +3,7 @@
 Facts from PyTorch's sources (see devfix/simulator/rules.py); what a real GPU says wins over this table.
 """
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import numpy
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional as F
+from torch.nn import functional as F  # noqa: N812  # everybody calls it so
 
 from devfix.simulator import Simulator
 
@@ -244,6 +245,19 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: gpu(2).normal_(generator=torch.Generator()),
         "Expected a 'cuda' device type for generator but found 'cpu'",
     ),
+    "meshgrid": (
+        lambda: torch.meshgrid(gpu(2), host(2), indexing="ij"),
+        "torch.meshgrid expects all tensors to have the same device",
+    ),
+    "block_diag": (
+        lambda: torch.block_diag(gpu(2, 2), host(2, 2)),
+        "Input 0 is on device cuda:0, and input 1 is on device cpu",
+    ),
+    "searchsorted, sorter": (
+        lambda: torch.searchsorted(gpu(3), gpu(2), sorter=labels(3)),
+        "should have same device type",
+    ),
+    "bilinear": (lambda: nn.Bilinear(2, 2, 2).cuda()(gpu(1, 2), host(1, 2)), SAME),
     "parameters_to_vector": (
         lambda: nn.utils.parameters_to_vector([nn.Parameter(gpu(2)), nn.Parameter(host(2))]),
         "same|Found two parameters on different devices",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional as F
+from torch.nn import functional as F  # noqa: N812  # everybody calls it so
 
 from devfix.simulator import Simulator, unsupported_used
 

@@ -1,5 +1,6 @@
 """Verdicts on right and wrong patches."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 from pathlib import Path
@@ -8,10 +9,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from devfix.verify import Verdict, prove  # noqa: E402
-from devfix.verify.proof import first_difference  # noqa: E402
+from devfix.verify import Verdict, prove
+from devfix.verify.proof import first_difference
 
-from .scripts import BROKEN, FIXED, edited, project  # noqa: E402
+from .scripts import BROKEN, FIXED, edited, project
 
 
 def verdict(tmp_path: Path, original: str, patched: str, **options: object) -> Verdict:
@@ -43,7 +44,10 @@ WRONG = {
         ),
         "not-fixed",
     ),
-    "a move whose result is dropped": (edited("x, y = x.to(device), y.to(device)", "x.to(device), y.to(device)"), "not-fixed"),
+    "a move whose result is dropped": (
+        edited("x, y = x.to(device), y.to(device)", "x.to(device), y.to(device)"),
+        "not-fixed",
+    ),
     "flight to the cpu": (edited('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu"'), "not-fixed"),
     "the training step is gone": (edited("    optimizer.step()\n", ""), "loss-differs"),
     "another seed": (edited("manual_seed(3)", "manual_seed(4)"), "loss-differs"),
@@ -53,7 +57,9 @@ WRONG = {
     "fewer steps": (edited("batch_size=8", "batch_size=16"), "loss-differs"),
     "a name that is not there": (edited("x, y = x.to(device), y.to(device)", "x, y = x.to(dev), y.to(dev)"), "broken"),
     "the exception is swallowed": (
-        edited("x, y = x.to(device), y.to(device)", "pass").replace("import torch\n", "import sys, torch\nsys.exit(0)\n", 1),
+        edited("x, y = x.to(device), y.to(device)", "pass").replace(
+            "import torch\n", "import sys, torch\nsys.exit(0)\n", 1
+        ),
         "loss-differs",
     ),
 }
@@ -118,8 +124,20 @@ def test_a_script_that_fails_anywhere_proves_nothing(tmp_path: Path) -> None:
 
 def test_a_checkpoint_that_cannot_be_read_without_an_accelerator(tmp_path: Path) -> None:
     save = 'torch.save(model.state_dict(), "last.pt")\n'
-    source = FIXED.replace("for x, y in", "import sys\nif sys.argv[1:]:\n    model.load_state_dict(torch.load('last.pt'))\nfor x, y in") + save
-    found = verdict(tmp_path, source, edited("load('last.pt')", "load('last.pt', map_location=device)", source), args=["resume"], setup=[], run_on="cpu")
+    source = (
+        FIXED.replace(
+            "for x, y in", "import sys\nif sys.argv[1:]:\n    model.load_state_dict(torch.load('last.pt'))\nfor x, y in"
+        )
+        + save
+    )
+    found = verdict(
+        tmp_path,
+        source,
+        edited("load('last.pt')", "load('last.pt', map_location=device)", source),
+        args=["resume"],
+        setup=[],
+        run_on="cpu",
+    )
     assert found.word == "fixed", found.reason
     assert found.runs["original/sim"].failure is not None
     assert found.runs["original/sim"].failure.family == "load"

@@ -1,5 +1,6 @@
 """One run: what is recorded, and that nothing it does reaches beyond its scratch copy."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 import os
@@ -12,10 +13,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from devfix.verify import Run, RunError, run  # noqa: E402
-from devfix.verify.probe import device_family  # noqa: E402
+from devfix.verify import Run, RunError, run
+from devfix.verify.probe import device_family
 
-from .scripts import FIXED, edited, project  # noqa: E402
+from .scripts import FIXED, edited, project
 
 
 def once(tmp_path: Path, source: str, *args: str, device: str = "sim", **options: object) -> Run:
@@ -59,7 +60,8 @@ def test_a_module_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ending", "code"), [("sys.exit(0)", 0), ("sys.exit()", 0), ("sys.exit(3)", 3), ("sys.exit('no')", 1), ("os._exit(5)", 5)]
+    ("ending", "code"),
+    [("sys.exit(0)", 0), ("sys.exit()", 0), ("sys.exit(3)", 3), ("sys.exit('no')", 1), ("os._exit(5)", 5)],
 )
 def test_exit_codes(ending: str, code: int, tmp_path: Path) -> None:
     found = once(tmp_path, f"import os, sys\n{ending}\n", device="cpu")
@@ -67,11 +69,19 @@ def test_exit_codes(ending: str, code: int, tmp_path: Path) -> None:
 
 
 def test_a_failure_has_its_deepest_line_in_the_project(tmp_path: Path) -> None:
-    folder = project(tmp_path / "project", "import torch\n\ndef call(x):\n    return torch.nn.functional.relu(x) @ x.cpu()\n", "layers.py")
+    folder = project(
+        tmp_path / "project",
+        "import torch\n\ndef call(x):\n    return torch.nn.functional.relu(x) @ x.cpu()\n",
+        "layers.py",
+    )
     project(folder, "import torch, layers\nlayers.call(torch.ones(2, 2, device='cuda'))\n")
     found = run("train.py", [], "sim", folder).failure
     assert found is not None
-    assert (found.where, found.code, found.family) == ("layers.py:4", "return torch.nn.functional.relu(x) @ x.cpu()", "same-device")
+    assert (found.where, found.code, found.family) == (
+        "layers.py:4",
+        "return torch.nn.functional.relu(x) @ x.cpu()",
+        "same-device",
+    )
     assert found.type == "RuntimeError"
     assert str(tmp_path) not in found.traceback
 
@@ -90,14 +100,20 @@ def test_the_number_of_steps_can_be_limited(tmp_path: Path) -> None:
 
 def test_scaled_losses_are_recorded_as_they_were(tmp_path: Path) -> None:
     plain = once(tmp_path, FIXED)
-    source = edited("    loss.backward()\n    optimizer.step()", "    scaler.scale(loss).backward()\n    scaler.step(optimizer)\n    scaler.update()")
+    source = edited(
+        "    loss.backward()\n    optimizer.step()",
+        "    scaler.scale(loss).backward()\n    scaler.step(optimizer)\n    scaler.update()",
+    )
     scaled = once(tmp_path / "b", source.replace("for x, y", "scaler = torch.amp.GradScaler(device.type)\nfor x, y", 1))
     assert scaled.ok, scaled.outcome
     assert scaled.losses == plain.losses
 
 
 def test_the_users_files_are_not_touched(tmp_path: Path) -> None:
-    folder = project(tmp_path / "project", "open('train.py', 'a').write('#'); open('new.txt', 'w').write('x')\nimport shutil, os\nshutil.rmtree(os.getcwd())\n")
+    folder = project(
+        tmp_path / "project",
+        "open('train.py', 'a').write('#'); open('new.txt', 'w').write('x')\nimport shutil, os\nshutil.rmtree(os.getcwd())\n",
+    )
     before = files(folder)
     assert run("train.py", [], "cpu", folder).ok
     assert files(folder) == before
@@ -106,13 +122,21 @@ def test_the_users_files_are_not_touched(tmp_path: Path) -> None:
 def test_secrets_stay_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "hunter2")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
-    found = once(tmp_path, "import os\nprint(sorted(os.environ), os.path.expanduser('~'))\nassert 'hunter2' not in str(os.environ)\n", device="cpu")
+    found = once(
+        tmp_path,
+        "import os\nprint(sorted(os.environ), os.path.expanduser('~'))\nassert 'hunter2' not in str(os.environ)\n",
+        device="cpu",
+    )
     assert found.ok, found.outcome
     assert os.path.expanduser("~") + "'" not in found.output
 
 
 def _alive(marker: str) -> list[str]:
-    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=False).stdout if os.path.exists("/bin/ps") else ""
+    listed = (
+        subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=False).stdout
+        if os.path.exists("/bin/ps")
+        else ""
+    )
     return [line for line in listed.splitlines() if marker in line]
 
 
@@ -145,7 +169,9 @@ def test_a_killed_script_is_one_clear_outcome(tmp_path: Path) -> None:
 
 
 def test_a_flood_of_output_is_cut(tmp_path: Path) -> None:
-    found = once(tmp_path, "import sys\nfor _ in range(3000):\n    sys.stdout.write('x' * 65536)\nprint('end')\n", device="cpu")
+    found = once(
+        tmp_path, "import sys\nfor _ in range(3000):\n    sys.stdout.write('x' * 65536)\nprint('end')\n", device="cpu"
+    )
     assert found.ok
     assert len(found.output) <= 65536
     assert found.output.endswith("end\n")
@@ -172,7 +198,7 @@ def test_a_script_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_an_interpreter_without_torch_is_refused(tmp_path: Path) -> None:
     folder = project(tmp_path / "project", "pass\n")
     python = tmp_path / "python"
-    python.write_text(f"#!/bin/sh\nexec {sys.executable} -S -I \"$@\"\n")
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S -I "$@"\n')
     python.chmod(0o755)
     with pytest.raises(RunError, match="torch"):
         run("train.py", [], "cpu", folder, python=str(python))
@@ -181,18 +207,30 @@ def test_an_interpreter_without_torch_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "family"),
     [
-        ("Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!", "same-device"),
-        ("Expected all tensors to be on the same device, but got index is on cpu, different from other tensors on cuda:0 (when checking argument in method wrapper_CUDA__index_select)", "same-device"),
+        (
+            "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
+            "same-device",
+        ),
+        (
+            "Expected all tensors to be on the same device, but got index is on cpu, different from other tensors on cuda:0 (when checking argument in method wrapper_CUDA__index_select)",
+            "same-device",
+        ),
         ("Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be the same", "conv-type"),
         ("Input type (torch.cuda.HalfTensor) and weight type (torch.cuda.FloatTensor) should be the same", None),
-        ("Expected object of device type cuda but got device type cpu for argument #2 'mat1' in call to _th_mm", "legacy"),
+        (
+            "Expected object of device type cuda but got device type cpu for argument #2 'mat1' in call to _th_mm",
+            "legacy",
+        ),
         ("Expected object of backend CUDA but got backend CPU for argument #2 'weight'", "legacy"),
         ("Torch not compiled with CUDA enabled", "absent"),
         ("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy", "numpy"),
         ("mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)", None),
         ("expected scalar type Half but found Float", None),
         ("RNG state must be a torch.ByteTensor", "rng-state"),
-        ("module must have its parameters and buffers on device cuda:0 (device_ids[0]) but found one of them on device: cpu", "parallel"),
+        (
+            "module must have its parameters and buffers on device cuda:0 (device_ids[0]) but found one of them on device: cpu",
+            "parallel",
+        ),
     ],
 )
 def test_device_errors_are_told_from_others(text: str, family: str | None) -> None:

@@ -20,11 +20,12 @@ from devfix.flow import Facts
 from devfix.flow.facts import Binding, Meeting, Transfer
 from devfix.flow.live import module_names, value_of, visible
 from devfix.flow.sites import Level, Site
+from devfix.flow.state import State
 from devfix.flow.syntax import SourceTree
-from devfix.flow.values import Ref, Tensor, TupleValue, Value, options
+from devfix.flow.values import Iterable_, Ref, Tensor, TupleValue, Value, options
 from devfix.model import AppendCode, Edit, InsertStatement, Remedy, Where
 
-__all__ = ["Culprit", "candidates", "shown"]
+__all__ = ["Culprit", "candidates", "made_siblings", "shown"]
 
 Item = tuple[str, ...]
 
@@ -70,7 +71,7 @@ def candidates(facts: Facts, culprits: Sequence[Culprit]) -> Iterator[Remedy]:
         if transfer.birth.key == culprits[0].key
         and transfer.place == "accelerator"
         and transfer.birth.item not in wanted
-    ]
+    ] or made_siblings(facts, culprits[0])
     for plan in (_beside_siblings, _by_helper, _at_names, _containers, _at_uses):
         placed: list[_Placed] = []
         for culprit in culprits:
@@ -83,6 +84,21 @@ def candidates(facts: Facts, culprits: Sequence[Culprit]) -> Iterator[Remedy]:
             if edits:
                 told = ", ".join(dict.fromkeys(part.told for part in placed))
                 yield Remedy(f"move {told}", edits)
+
+
+def made_siblings(facts: Facts, culprit: Culprit) -> list[Transfer]:
+    """For data that a project function made: moves of what else it gave, in a function that names the culprit."""
+    if facts.sources[culprit.key].kind != "made":
+        return []
+    named = [binding for binding in _bindings(facts, culprit) if binding.kind in ("unpack", "param")]
+    return [
+        transfer
+        for transfer in facts.transfers
+        if transfer.place == "accelerator"
+        and transfer.birth.kind == "made"
+        and transfer.birth.key != culprit.key
+        and any(same_function(binding.site.level, transfer.site.level) for binding in named)
+    ]
 
 
 # --- beside a sibling -----------------------------------------------------------------------------------------------
@@ -274,16 +290,30 @@ def _comprehension(facts: Facts, culprit: Culprit, binding: Binding, siblings: S
         record = memory.record(value)
         held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
         shape = record.kind
+    elif isinstance(value, Iterable_):
+        held, shape = [value.element], "list"
     elif isinstance(value, Tensor) and value.loose and _star(culprit, name):
         held, shape = [], "dict" if _star(culprit, name) == 2 else "list"
     else:
         return None
+    if shape == "list" and held and all(_tensors_of_dict(memory, item) for item in held):
+        item = name[:-1] if name.endswith("s") and len(name) > 2 else "item"
+        return f"{name} = [{{k: v{style[0]} for k, v in {item}.items()}} for {item} in {name}]"
     if not all(isinstance(item, Tensor) and item.sure for item in held):
         return None
     if shape == "dict":
         return f"{name} = {{k: v{style[0]} for k, v in {name}.items()}}"
     item = name[:-1] if name.endswith("s") and len(name) > 2 else "item"
     return f"{name} = [{item}{style[0]} for {item} in {name}]"
+
+
+def _tensors_of_dict(memory: State, value: Value) -> bool:
+    """Whether a value is a dictionary of nothing but tensors."""
+    if not isinstance(value, Ref) or memory.record(value).kind != "dict":
+        return False
+    record = memory.record(value)
+    held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+    return bool(held) and all(isinstance(item, Tensor) and item.sure for item in held)
 
 
 def _held_value(facts: Facts, binding: Binding) -> Value | None:

@@ -22,6 +22,7 @@ __all__ = [
     "move_of",
     "names_in",
     "same_function",
+    "under_if",
 ]
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -110,6 +111,11 @@ def _is_call(site: Site, level: Level, text: str) -> bool:
     except SyntaxError:
         return False
     return isinstance(node, ast.Call) and all_live(site, level, node)
+
+
+def under_if(site: Site) -> bool:
+    """Whether a moment stands under an ``if``, inside its function."""
+    return bool(enclosing(site.tree, site.stmt, (ast.If,)))
 
 
 def names_in(node: ast.AST) -> set[str]:

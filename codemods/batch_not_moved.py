@@ -37,7 +37,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from codemods._batches import Culprit, candidates, shown
+from codemods._batches import Culprit, candidates, made_siblings, shown
+from codemods._placing import under_if
 from codemods._rule import Example, Rule
 from codemods._story import story
 from devfix.flow import Facts
@@ -59,13 +60,16 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for meeting in facts.meetings:
         for operand in meeting.cpu:
             for birth in operand.births:
-                if birth.kind != "batch":
+                if birth.kind not in ("batch", "made"):
                     continue
                 if operand.sure or not meeting.opaque or _is_input(meeting, operand, (birth.key, birth.item), certain):
                     met.setdefault(birth.key, {}).setdefault(birth.item, []).append((meeting, operand))
+    sometimes = {(t.birth.key, t.birth.item) for t in facts.transfers if t.place == "accelerator" and under_if(t.site)}
     for key, items in met.items():
         culprits = []
         for item, pairs in items.items():
+            if (key, item) in sometimes and facts.sources[key].kind == "batch":
+                continue  # moved under a condition that devfix cannot decide: the author knows when
             distinct = {(meeting.site.key, operand.text): (meeting, operand) for meeting, operand in pairs}
             culprits.append(
                 Culprit(
@@ -75,7 +79,10 @@ def detect(facts: Facts) -> Iterator[Finding]:
                     tuple(operand.text for _, operand in distinct.values()),
                 )
             )
-        yield _finding(facts, key, culprits)
+        if facts.sources[key].kind == "made":
+            culprits = [culprit for culprit in culprits if made_siblings(facts, culprit)]
+        if culprits:
+            yield _finding(facts, key, culprits)
 
 
 def _certain(facts: Facts) -> set[tuple[int, tuple[str, ...]]]:
@@ -130,8 +137,8 @@ def _finding(facts: Facts, key: int, culprits: list[Culprit]) -> Finding:
         Severity.LATENT if first.latent else Severity.ERROR,
         where.tree.path,
         where.tree.span(_header(where.stmt, where.node)),
-        f"{listed} {'come' if plural else 'comes'} from the loader on the CPU and {'meet' if plural else 'meets'} "
-        "values on the accelerator",
+        f"{listed} {'come' if plural else 'comes'} {_ORIGIN[source.kind]} on the CPU and "
+        f"{'meet' if plural else 'meets'} values on the accelerator",
         story(
             (where, "created", "the batch comes on the CPU"),
             *(
@@ -144,6 +151,9 @@ def _finding(facts: Facts, key: int, culprits: list[Culprit]) -> Finding:
         "" if remedies else "neither the item nor its device has a name where it could be moved",
         notes,
     )
+
+
+_ORIGIN = {"batch": "from the loader", "made": "from the data"}
 
 
 def _header(statement: ast.stmt, node: ast.AST) -> ast.AST:

@@ -134,15 +134,21 @@ def _behind_moves(
 ) -> int:
     """After a replacement the model is usually moved: the optimizer belongs behind that, too."""
     tree = level.tree
-    writes = reach(tree, block[first]).writes
+    writes, reads = reach(tree, block[first]).writes, reach(tree, block[first]).reads
     moves = {id(inner.stmt) for site in facts.moves for inner in site.levels if inner.frame.node is level.frame.node}
     best = last
     for index in range(last + 1, len(block)):
         if touches(reach(tree, block[index]).reads, writes):
             break
-        if any(id(node) in moves for node in ast.walk(block[index])):
+        if any(id(node) in moves for node in ast.walk(block[index])) and touches(reads, _moved(block[index])):
             best = index
     return best
+
+
+def _moved(statement: ast.stmt) -> set[str]:
+    """What a statement calls ``.to`` or ``.cuda`` on."""
+    calls = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    return {ast.unparse(func.value) for func in calls if isinstance(func, ast.Attribute)}
 
 
 def _model_names(hazard: OptimizerHazard, level: Level) -> set[str]:

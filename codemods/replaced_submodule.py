@@ -38,7 +38,7 @@ from codemods._placing import Move, all_live, device_at, hoisted, move_of
 from codemods._rule import Example, Rule
 from codemods._story import story
 from devfix.flow import Facts
-from devfix.flow.facts import Meeting
+from devfix.flow.facts import Meeting, Operand
 from devfix.flow.live import module_names, value_of
 from devfix.flow.sites import Level, Site
 from devfix.flow.state import State
@@ -62,11 +62,18 @@ def detect(facts: Facts) -> Iterator[Finding]:
     grouped: dict[tuple[object, ...], list[tuple[Change, Meeting]]] = {}
     for meeting in facts.meetings:
         for operand in meeting.cpu:
-            change = structural_change(meeting.site, operand.module) if operand.module is not None else None
-            if change is not None:
-                grouped.setdefault(change.moved.key, []).append((change, meeting))
+            for part in _weights(operand):
+                change = structural_change(meeting.site, part)
+                if change is not None:
+                    grouped.setdefault(change.moved.key, []).append((change, meeting))
     for pairs in grouped.values():
         yield _finding(facts, pairs)
+
+
+def _weights(operand: Operand) -> list[Ref]:
+    """The modules whose weights an operand is."""
+    owners = [Ref(birth.key) for birth in operand.births if birth.kind in ("parameter", "buffer") and birth.key]
+    return [operand.module] if operand.module is not None else owners
 
 
 def structural_change(site: Site, part: Ref) -> Change | None:

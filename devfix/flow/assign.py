@@ -12,6 +12,7 @@ from devfix.flow.values import (
     UNKNOWN,
     Birth,
     Const,
+    Iterable_,
     Record,
     Ref,
     Tensor,
@@ -71,6 +72,9 @@ def _origins(run: Interpreter, value: Value) -> list[Birth]:
             inner = [birth for item in option.items for birth in _origins(run, item) if birth.item]
             above = {Birth(birth.kind, birth.key, birth.item[:-1]) for birth in inner if birth.kind == "batch"}
             found.extend(above if len(above) == 1 else ())
+        elif isinstance(option, Iterable_):
+            inner = [birth for birth in _origins(run, option.element) if birth.kind == "batch" and birth.item]
+            found.extend(Birth(birth.kind, birth.key, birth.item[:-1]) for birth in inner)
         elif isinstance(option, Ref) and run.record(option).get("batch") is not None:
             key, item = run.record(option).get("batch")
             found.append(Birth("batch", key, item))

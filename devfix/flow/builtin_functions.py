@@ -65,13 +65,17 @@ def _yielded(run: Interpreter, value: Value, node: ast.AST) -> Value:
 
 
 def _zip(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    starred = [argument for argument in node.args if isinstance(argument, ast.Starred)]
+    if starred and len(node.args) == 1 and len(args) == 1 and isinstance(args[0], TupleValue):
+        return TupleValue(tuple(Iterable_(item) for item in args[0].items))  # zip(*rows): the columns
     columns = [iteration.elements(run, value, node) for value in args]
     if columns and all(column is not None for column in columns):
         return TupleValue(tuple(TupleValue(row) for row in zip(*[c for c in columns if c is not None])))
     items = []
     for index, value in enumerate(args):
         item = _yielded(run, value, node)
-        items.append(_distinct(run, item, index, node))
+        loader = isinstance(value, Ref) and run.record(value).kind == "loader"
+        items.append(_distinct(run, item, index, node) if loader else item)
     return Iterable_(TupleValue(tuple(items)))
 
 
@@ -104,6 +108,8 @@ def _list(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Cal
         return run.new(Record("list"))
     if isinstance(args[0], (Parameters, Tensor)):
         return args[0]
+    if isinstance(args[0], Iterable_):
+        return run.new(Record("list", rest=args[0].element))
     known = iteration.elements(run, args[0], node)
     if known is not None:
         return run.new(Record("list", fields={str(i): value for i, value in enumerate(known)}))

@@ -28,7 +28,7 @@ __all__ = ["joined_path", "load", "note_birth", "note_use", "save"]
 
 
 def _key(value: Value) -> str:
-    """What identifies a path: equal keys name the same file in one run."""
+    """What identifies a file or buffer: equal keys name the same one in one run."""
     match value:
         case Const(constant):
             return repr(constant)
@@ -46,11 +46,10 @@ def joined_path(parts: list[Value]) -> Value:
 
 
 def save(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
-    """``torch.save``: what is loaded from the same path later in the run comes back where it was."""
+    """``torch.save``."""
     target = args[1] if len(args) > 1 else keywords.get("f", UNKNOWN)
-    key = _key(target)
-    if key:
-        run.now.saved |= {key}
+    if isinstance(target, Ref):  # a buffer in memory: what comes back is where it was
+        run.now.saved |= {_key(target)}
     return Const(None)
 
 

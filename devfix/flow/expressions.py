@@ -365,8 +365,9 @@ def _item_of_record(run: Interpreter, ref: Ref, name: str | None, node: ast.Subs
             call = ast.copy_location(ast.Call(ast.Name("item", ast.Load()), [], []), node)
             key = Const(name) if name is not None else Number("index")
             result = run.call(getter, [key], {}, call)
-            births = iteration.source_key(run, "batch", node)
-            return iteration.stamp(run, result, births, ())
+            if not isinstance(result, (Tensor, TupleValue, Ref)):
+                return result
+            return iteration.stamp(run, result, iteration.source_key(run, "batch", node), ())
     if record.kind in ("loader", "dataset"):
         return UNKNOWN
     if isinstance(node.slice, ast.Slice):

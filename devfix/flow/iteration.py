@@ -95,8 +95,9 @@ def _element_of_record(run: Interpreter, ref: Ref, node: ast.AST, moved: frozens
             result = run.call(iterator, [], {}, _bare_call(node))
             return element(run, result, node, moved) if result != ref else _stepped(run, ref, node)
     if record.kind in ("instance", "dataset"):
-        key = source_key(run, "batch", node)
-        return stamp(run, sample(run, ref, node), key, ())
+        one = sample(run, ref, node)
+        if not isinstance(one, Unknown):
+            return stamp(run, one, source_key(run, "batch", node), ())
     return _unknown_batch(run, node) if moved else UNKNOWN
 
 
@@ -111,7 +112,11 @@ def _bare_call(node: ast.AST) -> ast.Call:
 
 def source_key(run: Interpreter, kind: str, node: ast.AST, loader: Ref | None = None) -> int:
     """The key of the batch that ``node`` takes from a loader: one per place in the source."""
-    place = (kind, *_consumer(run, node))
+    if kind == "made":
+        assert run.frame is not None
+        place: tuple[object, ...] = (kind, run.frame.module.path, node.lineno, node.col_offset)  # type: ignore[attr-defined]
+    else:
+        place = (kind, *_consumer(run, node))
     keys: dict[tuple[object, ...], int] = run.facts.__dict__.setdefault("_keys", {})
     if place not in keys:
         keys[place] = len(run.facts.sources)
@@ -155,7 +160,7 @@ def _batch(run: Interpreter, ref: Ref, node: ast.AST) -> Value:
     if collate_fn is not None and collate_fn != Const(None):
         samples = run.new(Record("list", rest=one))
         batch = run.call(collate_fn, [samples], {}, _bare_call(node))
-        if isinstance(batch, Unknown):
+        if isinstance(batch, Unknown) or (isinstance(batch, Ref) and run.record(batch).kind == "opaque"):
             batch = Tensor(CPU, sure=False, loose=True)
     else:
         batch = collate(run, one)
@@ -229,8 +234,8 @@ def stamp(run: Interpreter, value: Value, key: int, item: tuple[str, ...]) -> Va
             return TupleValue(tuple(stamp(run, part, key, (*item, str(i))) for i, part in enumerate(items)))
         case Union(alternatives):
             return union(stamp(run, option, key, item) for option in alternatives)
-        case Unknown() if not item:
-            return Tensor(CPU, (Birth("batch", key, item),), sure=False, loose=True)
+        case Iterable_(inner) if not isinstance(inner, Text):
+            return Iterable_(stamp(run, inner, key, (*item, "*")))
         case Unknown():
             return Tensor(CPU, (Birth("batch", key, item),), sure=False, loose=True)
         case Ref():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow import builtin_functions, checkpoints, classes, iteration, modules, optimizers
 from devfix.flow.knowledge import behaviour
-from devfix.flow.meetings import meet, tensors_in
+from devfix.flow.meetings import meet, tensors_in, weights_side
 from devfix.flow.places import device_argument, place_of
 from devfix.flow.values import (
     ACCELERATOR,
@@ -63,8 +63,21 @@ def call(run: Interpreter, name: str, args: list[Value], keywords: Keywords, nod
     handler = _BEHAVIOURS.get(behaviour(name))
     if handler is not None:
         return handler(run, name, args, keywords, node)
+    if name.split(".")[-1][:1].islower():
+        _hand_over(run, name, args, keywords, node)
     _escape(run, args, keywords)
     return unknown_result(run, name, args, node, keywords)
+
+
+def _hand_over(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> None:
+    """A function that cannot be read gets a loader, a device and a module whose parts live in two places."""
+    given = [*args, *keywords.values()]
+    loaders = any(isinstance(value, Ref) and run.record(value).kind == "loader" for value in given)
+    devices = any(isinstance(value, DeviceValue) for value in given)
+    for value in given:
+        if loaders and devices and isinstance(value, Ref) and run.record(value).kind == "module":
+            weighted = [(path, part) for path, part in modules.parts(run, value) if run.record(part).weights]
+            meet(run, node, name.split(".")[-1], [weights_side(run, part, path) for path, part in weighted], opaque=True)
 
 
 def _escape(run: Interpreter, args: list[Value], keywords: Keywords) -> None:
@@ -80,7 +93,10 @@ def unknown_result(
     loaders = [value for value in args if isinstance(value, Ref) and run.record(value).kind == "loader"]
     if len(loaders) == 1 and len(args) <= 3 and not name.split(".")[-1][:1].isupper():
         return Iterable_(iteration.element(run, loaders[0], node))
-    return run.new(Record("opaque", name, places=frozenset({ANYWHERE}), born=run.site(node)))
+    words = {keyword.arg for keyword in node.keywords}
+    constructed = name.split(".")[-1][:1].isupper() and not words & {"device", "device_map", None}
+    info = (("constructed", True),) if constructed else ()
+    return run.new(Record("opaque", name, places=frozenset({ANYWHERE}), born=run.site(node), info=info))
 
 
 # --- modules ----------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from devfix.flow.sites import Level, Site
+from devfix.flow.state import State
 from devfix.flow.values import (
     ACCELERATOR,
     Birth,
@@ -13,6 +14,7 @@ from devfix.flow.values import (
     DeviceValue,
     Function,
     Number,
+    Place,
     Record,
     Ref,
     Tensor,
@@ -22,7 +24,7 @@ from devfix.flow.values import (
     options,
 )
 
-__all__ = ["device_expressions", "is_device", "module_names", "value_of", "visible"]
+__all__ = ["device_expressions", "devices_differ", "is_device", "module_names", "value_of", "visible"]
 
 _OWNERS = ("self", "args", "opt", "opts", "cfg", "config", "hparams", "params", "settings", "conf", "options", "trainer")
 
@@ -108,6 +110,31 @@ def _device_fields(site: Site, ref: Ref) -> Iterator[str]:
                     yield name
                 elif is_device(name, value):
                     yield name
+
+
+def devices_differ(one: State, two: State, scopes: tuple[int, ...]) -> bool:
+    """Whether a name or attribute is one device on one path and another on the other."""
+    pairs = [(one.lookup(key, name), two.lookup(key, name)) for key in scopes for name in one.envs.get(key, ())]
+    for key in one.branch.written | two.branch.written:
+        if one.has(key) and two.has(key) and one.at(key) is not two.at(key):
+            theirs = two.at(key).fields
+            pairs.extend((value, theirs.get(name)) for name, value in one.at(key).fields.items())
+    return any(_other_device(mine, theirs) for mine, theirs in pairs if mine is not theirs)
+
+
+def _other_device(one: Value | None, two: Value | None) -> bool:
+    places = [_device_place(value) for value in (one, two)]
+    return None not in places and places[0] != places[1]
+
+
+def _device_place(value: Value | None) -> Place | None:
+    from devfix.flow.expressions import device_named
+
+    if isinstance(value, DeviceValue):
+        return value.place
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return device_named(value.value)
+    return None
 
 
 def value_of(site: Site, level: Level, node: ast.expr) -> Value | None:

@@ -118,6 +118,7 @@ def attach(
             optimizers.note_attach(run, parent, option, old, site)
     record = run.record(parent)
     if isinstance(value, Tensor) and any(birth.kind == "parameter" for birth in value.births):
+        value = replace(value, births=(Birth("parameter", parent.id),))
         run.now.update(parent, weights=True, places=record.places | {value.place} if record.weights else frozenset({value.place}))
     if name is None:
         record = run.record(parent)
@@ -137,7 +138,10 @@ def promote(run: Interpreter, ref: Ref) -> None:
     """Something unknown has proved to be a module (it has ``parameters()``, it is trained …)."""
     record = run.record(ref)
     if record.kind == "opaque":
-        run.now.update(ref, kind="module", weights=True, info=(*record.info, ("opaque", True)))
+        places = record.places
+        if record.get("constructed") and record.moved is None:
+            places = frozenset({run.default_place})  # a class called without a device makes its weights on the CPU
+        run.now.update(ref, kind="module", weights=True, places=places, info=(*record.info, ("opaque", True)))
 
 
 def child(run: Interpreter, ref: Ref, name: str) -> Ref:

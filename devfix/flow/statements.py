@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, classes, conditions, iteration
+from devfix.flow import assign, classes, conditions, iteration, live
 from devfix.flow.state import State
 from devfix.flow.values import NONE, UNKNOWN, DeviceValue, Namespace, Value
 
@@ -89,8 +89,30 @@ def _branch(run: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
             execute(run, rest)
         if run.state is not None:
             ends.append(run.state)
+    if len(ends) == 2 and not apart and rest and run.separations < MOST_SEPARATIONS:
+        if live.devices_differ(ends[0], ends[1], _scopes(run)):
+            run.separations += 1
+            _run_apart(run, ends, rest)
+            return True
     run.state = State.join(ends)
     return apart
+
+
+def _scopes(run: Interpreter) -> tuple[int, ...]:
+    frame = run.frame
+    assert frame is not None
+    return (frame.env, frame.module.env, *(frame.function.scope if frame.function else ()))
+
+
+def _run_apart(run: Interpreter, states: list[State], rest: list[ast.stmt]) -> None:
+    """Two sides chose different devices: what follows is run on each, so that no place of one meets the other's."""
+    ends = []
+    for state in states:
+        run.state = state
+        execute(run, rest)
+        if run.state is not None:
+            ends.append(run.state)
+    run.state = State.join(ends)
 
 
 def _for(run: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
@@ -154,18 +176,32 @@ def _leave(run: Interpreter, orelse: list[ast.stmt], loop: Loop) -> None:
 
 @lru_cache(maxsize=4096)
 def _moved_names(stmt: ast.For | ast.AsyncFor) -> frozenset[str]:
-    """Loop targets on which the body calls ``.to`` or ``.cuda``: what is iterated yields tensors."""
+    """Loop targets that the body sends to a device on every path: what is iterated yields CPU tensors."""
     targets = {node.id for node in ast.walk(stmt.target) if isinstance(node, ast.Name)}
     moved = set()
     for inner in stmt.body:
+        if isinstance(inner, ast.If) and not _asks_for_accelerator(inner.test):
+            continue
         for node in ast.walk(inner):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "cuda"):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _sends(node, node.func.attr):
                 base: ast.expr = node.func.value
                 while isinstance(base, (ast.Subscript, ast.Attribute)):
                     base = base.value
                 if isinstance(base, ast.Name) and base.id in targets:
                     moved.add(base.id)
     return frozenset(moved)
+
+
+def _sends(call: ast.Call, method: str) -> bool:
+    if method == "cuda":
+        return True
+    given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "device")]
+    return method == "to" and any(_asks_for_accelerator(argument) for argument in given)
+
+
+def _asks_for_accelerator(node: ast.expr) -> bool:
+    text = ast.unparse(node).lower()
+    return any(word in text for word in ("cuda", "gpu", "device", "dev", "rank", "mps"))
 
 
 def _with(run: Interpreter, stmt: ast.With | ast.AsyncWith) -> None:

@@ -22,7 +22,7 @@ from devfix.flow.live import module_names, value_of, visible
 from devfix.flow.sites import Level, Site
 from devfix.flow.state import State
 from devfix.flow.syntax import SourceTree
-from devfix.flow.values import Iterable_, Ref, Tensor, TupleValue, Value, options
+from devfix.flow.values import Ref, Tensor, TupleValue, Value, Yields, options
 from devfix.model import AppendCode, Edit, InsertStatement, Remedy, Where
 
 __all__ = ["Culprit", "candidates", "made_siblings", "shown"]
@@ -173,8 +173,7 @@ def _at_name(facts: Facts, culprit: Culprit, binding: Binding) -> _Placed | None
         return None
     trailer, guard = style
     if binding.kind == "assign" and binding.value is not None and _is_plain_access(binding.value) and guard is None:
-        if isinstance(binding.value, (ast.Subscript, ast.Attribute)):
-            return _appended(tree, binding.value, trailer, name)
+        return _appended(tree, binding.value, trailer, name)
     code = f"{name} = {name}{trailer}"
     if guard is not None:
         code = f"if {guard}:\n    {code}"
@@ -290,7 +289,7 @@ def _comprehension(facts: Facts, culprit: Culprit, binding: Binding, siblings: S
         record = memory.record(value)
         held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
         shape = record.kind
-    elif isinstance(value, Iterable_):
+    elif isinstance(value, Yields):
         held, shape = [value.element], "list"
     elif isinstance(value, Tensor) and value.loose and _star(culprit, name):
         held, shape = [], "dict" if _star(culprit, name) == 2 else "list"
@@ -339,9 +338,9 @@ def _star(culprit: Culprit, name: str) -> int | None:
             for node in ast.walk(level.stmt):
                 if isinstance(node, ast.Starred) and isinstance(node.value, ast.Name) and node.value.id == name:
                     return 1
-                if isinstance(node, ast.keyword) and node.arg is None and isinstance(node.value, ast.Name):
-                    if node.value.id == name:
-                        return 2
+                spread = isinstance(node, ast.keyword) and node.arg is None
+                if spread and isinstance(node.value, ast.Name) and node.value.id == name:
+                    return 2
     return None
 
 
@@ -368,10 +367,9 @@ def _helper_target(stmt: ast.stmt) -> str | None:
     if not (isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 and isinstance(stmt.targets[0], ast.Name)):
         return None
     name, value = stmt.targets[0].id, stmt.value
-    if isinstance(value, ast.Call) and isinstance(value.func, (ast.Name, ast.Attribute)):
-        if any(isinstance(argument, ast.Name) and argument.id == name for argument in value.args):
-            return name
-    return None
+    if not isinstance(value, ast.Call) or not isinstance(value.func, (ast.Name, ast.Attribute)):
+        return None
+    return name if any(isinstance(argument, ast.Name) and argument.id == name for argument in value.args) else None
 
 
 def _same_call(binding: Binding, level: Level, name: str) -> _Placed | None:
@@ -394,7 +392,7 @@ def _same_call(binding: Binding, level: Level, name: str) -> _Placed | None:
 def _at_uses(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[_Placed] | None:
     """Appended to the item in each operation that needs it on the device."""
     placed: dict[tuple[object, ...], _Placed] = {}
-    for meeting, text in zip(culprit.meetings, culprit.texts):
+    for meeting, text in zip(culprit.meetings, culprit.texts, strict=False):
         for level in meeting.site.levels:
             if inside_module(level):
                 break

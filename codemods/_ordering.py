@@ -78,7 +78,7 @@ def _method(tree: SourceTree, statement: ast.AST, call: ast.Call) -> ast.Functio
 
 
 def _touch(one: Iterable[str], two: Iterable[str]) -> bool:
-    """Whether two sets of paths speak of the same thing (a path touches what it is part of, ``self`` alone does not)."""
+    """Whether paths speak of the same thing: a path touches what it is part of, ``self`` alone does not."""
     other = set(two)
     for path in one:
         if path in other:

@@ -60,7 +60,7 @@ class Move:
 
 
 def _is_dtype(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and "float" in node.attr or "dtype" in ast.unparse(node)
+    return (isinstance(node, ast.Attribute) and "float" in node.attr) or "dtype" in ast.unparse(node)
 
 
 def _guard(site: Site) -> ast.If | None:
@@ -89,10 +89,10 @@ def last_move(moves: Iterable[Site], before: int) -> Move | None:
 def device_at(site: Site, level: Level, preferred: str | None = None, like: str | None = None) -> str | None:
     """The device expression to use at this level; ``like`` (what the program used) wins where it is live."""
     live = device_expressions(site, level, preferred)
-    if like is not None and not (preferred and preferred in live):
-        if like in live or (not live and _is_call(site, level, like)) or _is_index(site, level, like):
-            return like
-    return live[0] if live else None
+    if like is None or (preferred and preferred in live):
+        return live[0] if live else None
+    usable = like in live or (not live and _is_call(site, level, like)) or _is_index(site, level, like)
+    return like if usable else live[0] if live else None
 
 
 def _is_index(site: Site, level: Level, text: str) -> bool:

@@ -144,7 +144,7 @@ def _finding(facts: Facts, key: int, culprits: list[Culprit]) -> Finding:
             *(
                 (meeting.site, "used", f"{text} is used with values on the accelerator")
                 for culprit in culprits
-                for meeting, text in list(zip(culprit.meetings, culprit.texts))[:2]
+                for meeting, text in list(zip(culprit.meetings, culprit.texts, strict=False))[:2]
             ),
         ),
         tuple(remedies),

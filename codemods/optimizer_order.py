@@ -52,7 +52,7 @@ _MESSAGES = {
     "fused": "a fused or capturable `{name}` is built before its parameters are moved to the accelerator",
     "state-loaded": "the state of `{name}` is loaded before the parameters are moved, and stays on the CPU",
     "replaced": "`{name}` is built before a submodule is replaced: the new parameters are never trained",
-    "harmless": "`{name}` is built before the model is moved; PyTorch keeps the parameters, but asks for the other order",
+    "harmless": "`{name}` is built before the model is moved; PyTorch keeps the parameters, but advises against it",
 }
 _URGENCY = ("state-loaded", "eager-state", "replaced", "fused", "harmless")
 

@@ -220,7 +220,9 @@ def _scan_all(space: _Workspace, entries: list[str], jobs: int) -> list[_Scan]:
     if jobs <= 1 or len(entries) < 8:
         return [_scan(space, path) for path in entries]
     chunk = max(1, len(entries) // (jobs * 8))
-    with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(list(space.given.values()), space.settings)) as pool:
+    with ProcessPoolExecutor(
+        jobs, initializer=_start_worker, initargs=(list(space.given.values()), space.settings)
+    ) as pool:
         return list(pool.map(_scan_in_worker, entries, chunksize=chunk))
 
 

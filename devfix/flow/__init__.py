@@ -42,5 +42,3 @@ def analyse(
     except (OutOfBudget, DeadPath):
         pass
     return facts
-
-

@@ -12,7 +12,6 @@ from devfix.flow.values import (
     UNKNOWN,
     Birth,
     Const,
-    Iterable_,
     Record,
     Ref,
     Tensor,
@@ -20,6 +19,7 @@ from devfix.flow.values import (
     Union,
     Unknown,
     Value,
+    Yields,
     options,
     union,
 )
@@ -72,7 +72,7 @@ def _origins(run: Interpreter, value: Value) -> list[Birth]:
             inner = [birth for item in option.items for birth in _origins(run, item) if birth.item]
             above = {Birth(birth.kind, birth.key, birth.item[:-1]) for birth in inner if birth.kind == "batch"}
             found.extend(above if len(above) == 1 else ())
-        elif isinstance(option, Iterable_):
+        elif isinstance(option, Yields):
             inner = [birth for birth in _origins(run, option.element) if birth.kind == "batch" and birth.item]
             found.extend(Birth(birth.kind, birth.key, birth.item[:-1]) for birth in inner)
         elif isinstance(option, Ref) and run.record(option).get("batch") is not None:
@@ -87,17 +87,17 @@ def _unpack(run: Interpreter, targets: list[ast.expr], value: Value, kind: str, 
     if isinstance(source, (ast.Tuple, ast.List)) and len(source.elts) == len(targets):
         pairs, kind = list(source.elts), "assign"
     if isinstance(value, Union):
-        parts = [[iteration.unpacked(run, option, len(targets))[i] for option in value.options] for i in range(len(targets))]
+        parts = [
+            [iteration.unpacked(run, option, len(targets))[i] for option in value.options] for i in range(len(targets))
+        ]
         items = [union(part) for part in parts]
     else:
         items = iteration.unpacked(run, value, len(targets))
-    for target, item, pair in zip(targets, items, pairs):
+    for target, item, pair in zip(targets, items, pairs, strict=False):
         assign(run, target, item, kind, pair)
 
 
-def set_attribute(
-    run: Interpreter, base: Value, name: str, value: Value, node: ast.AST, weak: bool = False
-) -> None:
+def set_attribute(run: Interpreter, base: Value, name: str, value: Value, node: ast.AST, weak: bool = False) -> None:
     """``base.name = value``."""
     from devfix.flow.classes import find_property_setter
 
@@ -136,10 +136,10 @@ def set_item(run: Interpreter, base: Value, key: Value, value: Value, node: ast.
     elif name is not None:
         run.now.put(base, name, value)
     elif record.rest is not None and _moves_every_item(record.rest, value):
-        fields = {field: value for field in record.fields}
+        fields = dict.fromkeys(record.fields, value)
         run.now.update(base, rest=value, fields=fields)
     elif record.fields and all(_moves_every_item(item, value) or item == value for item in record.fields.values()):
-        run.now.update(base, fields={field: value for field in record.fields})
+        run.now.update(base, fields=dict.fromkeys(record.fields, value))
     else:
         rest = value if record.rest is None else union((record.rest, value))
         run.now.update(base, rest=rest, fields=_overridden(base, record))
@@ -159,7 +159,10 @@ def _is_setting(record: Record, value: Value) -> bool:
 
 def _moves_every_item(old: Value, new: Value) -> bool:
     return (
-        isinstance(old, Tensor) and isinstance(new, Tensor) and old.place != new.place and new.place.kind == "accelerator"
+        isinstance(old, Tensor)
+        and isinstance(new, Tensor)
+        and old.place != new.place
+        and new.place.kind == "accelerator"
     )
 
 

@@ -15,7 +15,6 @@ from devfix.flow.values import (
     Const,
     DeviceValue,
     External,
-    Iterable_,
     Number,
     Parameters,
     Record,
@@ -26,6 +25,7 @@ from devfix.flow.values import (
     Union,
     Unknown,
     Value,
+    Yields,
     options,
     union,
 )
@@ -52,7 +52,7 @@ def _enumerate(run: Interpreter, args: list[Value], keywords: Keywords, node: as
     known = iteration.elements(run, args[0], node)
     if known is not None:
         return TupleValue(tuple(TupleValue((Number(), value)) for value in known))
-    return Iterable_(TupleValue((Number(), _yielded(run, args[0], node))))
+    return Yields(TupleValue((Number(), _yielded(run, args[0], node))))
 
 
 def _yielded(run: Interpreter, value: Value, node: ast.AST) -> Value:
@@ -67,16 +67,16 @@ def _yielded(run: Interpreter, value: Value, node: ast.AST) -> Value:
 def _zip(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     starred = [argument for argument in node.args if isinstance(argument, ast.Starred)]
     if starred and len(node.args) == 1 and len(args) == 1 and isinstance(args[0], TupleValue):
-        return TupleValue(tuple(Iterable_(item) for item in args[0].items))  # zip(*rows): the columns
+        return TupleValue(tuple(Yields(item) for item in args[0].items))  # zip(*rows): the columns
     columns = [iteration.elements(run, value, node) for value in args]
     if columns and all(column is not None for column in columns):
-        return TupleValue(tuple(TupleValue(row) for row in zip(*[c for c in columns if c is not None])))
+        return TupleValue(tuple(TupleValue(row) for row in zip(*[c for c in columns if c is not None], strict=False)))
     items = []
     for index, value in enumerate(args):
         item = _yielded(run, value, node)
         loader = isinstance(value, Ref) and run.record(value).kind == "loader"
         items.append(_distinct(run, item, index, node) if loader else item)
-    return Iterable_(TupleValue(tuple(items)))
+    return Yields(TupleValue(tuple(items)))
 
 
 def _distinct(run: Interpreter, value: Value, index: int, node: ast.AST) -> Value:
@@ -99,7 +99,7 @@ def _next(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Cal
 def _iter(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     value = args[0] if args else UNKNOWN
     if isinstance(value, Ref) and run.record(value).cls is not None and run.record(value).kind == "instance":
-        return Iterable_(iteration.element(run, value, node))
+        return Yields(iteration.element(run, value, node))
     return value
 
 
@@ -108,7 +108,7 @@ def _list(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Cal
         return run.new(Record("list"))
     if isinstance(args[0], (Parameters, Tensor)):
         return args[0]
-    if isinstance(args[0], Iterable_):
+    if isinstance(args[0], Yields):
         return run.new(Record("list", rest=args[0].element))
     known = iteration.elements(run, args[0], node)
     if known is not None:
@@ -150,7 +150,7 @@ def _map(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call
     if known is not None:
         return TupleValue(tuple(run.call(args[0], [value], {}, node) for value in known))
     items = [iteration.element(run, value, node) for value in args[1:]]
-    return Iterable_(run.call(args[0], items, {}, node))
+    return Yields(run.call(args[0], items, {}, node))
 
 
 def _filter(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -251,7 +251,7 @@ def _is_a(run: Interpreter, value: Value, kind: Value) -> bool | None:
         return name in ("builtins.tuple", "collections.abc.Sequence", "typing.Sequence")
     if isinstance(value, (Text, Number, Const, DeviceValue)):
         return False if name in ("torch.Tensor", "torch.nn.Module") else None
-    if isinstance(value, Iterable_):
+    if isinstance(value, Yields):
         return False if name == "torch.Tensor" else None
     if isinstance(value, Ref):
         record = run.record(value)
@@ -276,7 +276,7 @@ def _is_a(run: Interpreter, value: Value, kind: Value) -> bool | None:
 
 
 def _range(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return Iterable_(Number())
+    return Yields(Number())
 
 
 def _open(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -351,4 +351,3 @@ _HANDLERS: dict[str, Callable[[Interpreter, list[Value], Keywords, ast.Call], Va
     "vars": _vars,
     "zip": _zip,
 }
-

@@ -17,10 +17,8 @@ from devfix.flow.values import (
     Builtin,
     ClassValue,
     Const,
-    DeviceValue,
     External,
     Function,
-    Iterable_,
     Partial,
     Record,
     Ref,
@@ -28,8 +26,8 @@ from devfix.flow.values import (
     Tensor,
     TupleValue,
     Union,
-    Unknown,
     Value,
+    Yields,
     options,
     union,
 )
@@ -57,9 +55,9 @@ def _callee(run: Interpreter, node: ast.Call) -> Value:
         return run.evaluate(node.func)
     base = run.evaluate(node.func.value)
     name = node.func.attr
-    found = []
+    found: list[Value] = []
     for option in options(base):
-        if isinstance(option, (Tensor, Const, TupleValue, Iterable_, Function, Bound)) and name != "device":
+        if isinstance(option, (Tensor, Const, TupleValue, Yields, Function, Bound)) and name != "device":
             found.append(Builtin(option, name))
         else:
             found.append(run.attribute(option, name, node.func))
@@ -168,9 +166,7 @@ def _on_accelerator(value: Value) -> bool:
     return any(isinstance(option, Tensor) and option.place.kind == "accelerator" for option in options(value))
 
 
-def _call_object(
-    run: Interpreter, ref: Ref, args: list[Value], keywords: dict[str, Value], node: ast.Call
-) -> Value:
+def _call_object(run: Interpreter, ref: Ref, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
     record = run.record(ref)
     if record.kind == "opaque":
         if any(place.kind == "accelerator" for place in record.places):
@@ -254,9 +250,7 @@ def call_function(
     if run.depth > MOST_DEPTH or _active(run, function) > 2:
         return UNKNOWN
     run.called.add(function.node)
-    frame = Frame(
-        run.new_env(), function.module, function, parent=run.frame, generator=_is_generator(function.node)
-    )
+    frame = Frame(run.new_env(), function.module, function, parent=run.frame, generator=_is_generator(function.node))
     with run.within(frame):
         _bind_parameters(run, function, args, keywords)
         if isinstance(function.node, ast.Lambda):
@@ -273,7 +267,7 @@ def call_function(
 
         raise DeadPath
     if _is_generator(function.node):
-        return Iterable_(union(frame.yields))
+        return Yields(union(frame.yields))
     return union(value for _, value in ends)
 
 
@@ -297,9 +291,9 @@ def _bind_parameters(run: Interpreter, function: Function, args: list[Value], ke
         _bind_parameter(run, parameter, value)
     if spec.vararg is not None:
         run.bind(spec.vararg.arg, TupleValue(tuple(args[len(positional) :])))
-    for parameter, default in zip(spec.kwonlyargs, function.keyword_defaults):
-        value = keywords.pop(parameter.arg, default) if default is not None else keywords.pop(parameter.arg, None)
-        _bind_parameter(run, parameter, value if value is not None else _missing(run, function, parameter))
+    for parameter, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
+        given = keywords.pop(parameter.arg) if parameter.arg in keywords else default
+        _bind_parameter(run, parameter, given if given is not None else _missing(run, function, parameter))
     if spec.kwarg is not None:
         run.bind(spec.kwarg.arg, run.new(Record("dict", fields=keywords, rest=spread)))
 

@@ -24,7 +24,6 @@ from devfix.flow.values import (
     DType,
     External,
     Function,
-    Iterable_,
     Namespace,
     Number,
     Partial,
@@ -35,6 +34,7 @@ from devfix.flow.values import (
     Union,
     Unknown,
     Value,
+    Yields,
     union,
 )
 
@@ -130,7 +130,9 @@ def define_class(run: Interpreter, stmt: ast.ClassDef) -> Value:
     bases = tuple(run.evaluate(base) for base in stmt.bases)
     env = run.new_env()
     decorators = {ast.unparse(d.func if isinstance(d, ast.Call) else d).split(".")[-1] for d in stmt.decorator_list}
-    cls = ClassValue(stmt, frame.module, bases, env, dataclass=bool(decorators & {"dataclass", "define", "frozen", "attrs", "s"}))
+    cls = ClassValue(
+        stmt, frame.module, bases, env, dataclass=bool(decorators & {"dataclass", "define", "frozen", "attrs", "s"})
+    )
     with run.within(Frame(env, frame.module, frame.function and _outer(frame), parent=frame)):
         for inner in stmt.body:
             if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -231,9 +233,13 @@ def instantiate(
         eager = behaviour(base) == "optimizer-eager" or optimizers.copies_parameters(cls)
         return optimizers.build(run, base, eager, args, keywords, node)
     if is_module_class(run, cls):
-        opaque = any(name == "?" or not name.startswith(("torch.nn.Module", "builtins", "abc", "typing")) for name in names)
+        opaque = any(
+            name == "?" or not name.startswith(("torch.nn.Module", "builtins", "abc", "typing")) for name in names
+        )
         leaf = [name for name in names if name.startswith("torch.nn.") and behaviour(name) == "module"]
-        own_weights = opaque and (bool(leaf and leaf[0] not in ("torch.nn.Module", "torch.nn.modules.Module")) or not leaf)
+        own_weights = opaque and (
+            bool(leaf and leaf[0] not in ("torch.nn.Module", "torch.nn.modules.Module")) or not leaf
+        )
         managed = any(is_managed(name) for name in names)
         ref = run.new(
             Record(
@@ -270,16 +276,16 @@ _MAPPINGS = frozenset(
 )
 
 
-def _fill_dataclass(
-    run: Interpreter, ref: Ref, cls: ClassValue, args: list[Value], keywords: dict[str, Value]
-) -> None:
+def _fill_dataclass(run: Interpreter, ref: Ref, cls: ClassValue, args: list[Value], keywords: dict[str, Value]) -> None:
     names: list[tuple[str, ast.AnnAssign, ClassValue]] = []
     for base in reversed(list(lineage(cls))):
         if isinstance(base, ClassValue):
-            for stmt in base.node.body:
-                if isinstance(stmt, ast.AnnAssign) and isinstance(stmt.target, ast.Name):
-                    names.append((stmt.target.id, stmt, base))
-    given = dict(zip([name for name, _, _ in names], args)) | keywords
+            names.extend(
+                (stmt.target.id, stmt, base)
+                for stmt in base.node.body
+                if isinstance(stmt, ast.AnnAssign) and isinstance(stmt.target, ast.Name)
+            )
+    given = dict(zip([name for name, _, _ in names], args, strict=False)) | keywords
     for name, stmt, base in names:
         value = given.get(name)
         if value is None:
@@ -298,13 +304,15 @@ def _field_default(run: Interpreter, call: ast.Call) -> Value:
         if keyword.arg == "default":
             return run.evaluate(keyword.value)
         if keyword.arg in ("default_factory", "factory"):
-            return run.call(run.evaluate(keyword.value), [], {}, ast.copy_location(ast.Call(keyword.value, [], []), call))
+            return run.call(
+                run.evaluate(keyword.value), [], {}, ast.copy_location(ast.Call(keyword.value, [], []), call)
+            )
     return UNKNOWN
 
 
 def entered(run: Interpreter, value: Value, node: ast.AST) -> Value:
     """What ``with value as x`` binds."""
-    if isinstance(value, Iterable_):
+    if isinstance(value, Yields):
         return value.element  # a generator under contextlib.contextmanager
     if isinstance(value, Ref) and run.record(value).cls is not None:
         enter = attribute(run, value, "__enter__", node)

@@ -114,5 +114,3 @@ def _constant(node: ast.expr) -> Value:
     if isinstance(node, ast.Name) and node.id in ("int", "float", "str", "bool"):
         return External(f"builtins.{node.id}")
     return UNKNOWN
-
-

@@ -15,7 +15,6 @@ from devfix.flow.values import (
     DeviceValue,
     External,
     Function,
-    Iterable_,
     Namespace,
     Number,
     Parameters,
@@ -26,6 +25,7 @@ from devfix.flow.values import (
     Union,
     Unknown,
     Value,
+    Yields,
     options,
     union,
 )
@@ -160,7 +160,7 @@ def _same(left: Value, right: Value) -> bool | None:
         return _same_device(right, left)
     constant, other = (left, right) if isinstance(left, Const) else (right, left)
     if isinstance(constant, Const) and constant.value is None:
-        if isinstance(other, (Ref, Tensor, Function, ClassValue, TupleValue, Bound, Parameters, Iterable_, External)):
+        if isinstance(other, (Ref, Tensor, Function, ClassValue, TupleValue, Bound, Parameters, Yields, External)):
             return False
         if isinstance(other, Number) and _names_accelerator(other.symbol):
             return False
@@ -227,7 +227,9 @@ def _constants(run: Interpreter, container: Value) -> list[object] | None:
         items = list(record.fields.values())
     else:
         return None
-    return [item.value for item in items if isinstance(item, Const)] if all(isinstance(i, Const) for i in items) else None
+    return (
+        [item.value for item in items if isinstance(item, Const)] if all(isinstance(i, Const) for i in items) else None
+    )
 
 
 def _subject(test: ast.Compare, left: Value) -> str:

@@ -14,7 +14,6 @@ from devfix.flow.values import (
     Birth,
     Const,
     DeviceValue,
-    Iterable_,
     Number,
     Record,
     Ref,
@@ -23,6 +22,7 @@ from devfix.flow.values import (
     TupleValue,
     Unknown,
     Value,
+    Yields,
     union,
 )
 
@@ -70,13 +70,13 @@ def container_method(
             if record.fields and record.rest is None and len(record.fields) <= iteration.MOST_ELEMENTS:
                 pairs = {str(i): TupleValue((Const(k), v)) for i, (k, v) in enumerate(record.fields.items())}
                 return run.new(Record("list", fields=dict(pairs)))
-            return Iterable_(TupleValue((Text(), union(held) if held else UNKNOWN)))
+            return Yields(TupleValue((Text(), union(held) if held else UNKNOWN)))
         case "values":
             if record.fields and record.rest is None:
                 return TupleValue(tuple(record.fields.values()))
-            return Iterable_(union(held) if held else UNKNOWN)
+            return Yields(union(held) if held else UNKNOWN)
         case "keys":
-            return TupleValue(tuple(Const(key) for key in record.fields)) if record.rest is None else Iterable_(Text())
+            return TupleValue(tuple(Const(key) for key in record.fields)) if record.rest is None else Yields(Text())
         case "get" | "pop" | "setdefault":
             return _item(record, args)
         case "copy":
@@ -105,11 +105,11 @@ def loose_method(run: Interpreter, value: Tensor, name: str, args: list[Value], 
     """A dictionary or list method on a value that may be a container; ``None`` where it is a tensor's."""
     inner = replace(value, births=tuple(Birth(b.kind, b.key, (*b.item, "*")) for b in value.births))
     if name == "items":
-        return Iterable_(TupleValue((Text(), inner)))
+        return Yields(TupleValue((Text(), inner)))
     if name == "values":
-        return Iterable_(inner)
+        return Yields(inner)
     if name == "keys":
-        return Iterable_(Text())
+        return Yields(Text())
     if name in ("get", "pop") and args:
         key = str(args[0].value) if isinstance(args[0], Const) else "*"
         if value.place != CPU and not value.births:
@@ -130,11 +130,11 @@ def text_method(value: Value, name: str, args: list[Value]) -> Value:
         return DeviceValue(place, text=True) if place is not None else Text()
     if isinstance(text, str) and name in ("lower", "upper", "strip"):
         return Const(getattr(text, name)())
-    if isinstance(text, str) and name in ("startswith", "endswith") and args and isinstance(args[0], Const):
-        if isinstance(args[0].value, str):
-            return Const(getattr(text, name)(args[0].value))
+    asked = args[0].value if args and isinstance(args[0], Const) else None
+    if isinstance(text, str) and isinstance(asked, str) and name in ("startswith", "endswith"):
+        return Const(getattr(text, name)(asked))
     if name in ("split", "splitlines", "rsplit"):
-        return Iterable_(Text())
+        return Yields(Text())
     if name in ("find", "index", "count"):
         return Number()
     return Text()

@@ -10,8 +10,22 @@ __all__ = ["can_matter", "starts_program"]
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+\.*\w", re.MULTILINE)
 _MAIN_GUARD = re.compile(rb"__main__")
 _WORK = ("to", "cuda", "load", "step", "backward", "fit", "run", "train", "main", "start", "launch", "Fire", "spawn")
-_HARMLESS = ("append", "insert", "seed", "manual_seed", "basicConfig", "filterwarnings", "register", "setdefault", "update",
-             "simplefilter", "use", "getLogger", "setLevel", "addHandler")
+_HARMLESS = (
+    "append",
+    "insert",
+    "seed",
+    "manual_seed",
+    "basicConfig",
+    "filterwarnings",
+    "register",
+    "setdefault",
+    "update",
+    "simplefilter",
+    "use",
+    "getLogger",
+    "setLevel",
+    "addHandler",
+)
 
 
 def can_matter(raw: bytes) -> bool:
@@ -22,7 +36,9 @@ def can_matter(raw: bytes) -> bool:
 def starts_program(tree: ast.Module) -> bool:
     """Whether running the file does more than define things."""
     relative = any(isinstance(stmt, ast.ImportFrom) and stmt.level for stmt in tree.body)
-    defined = {stmt.name for stmt in tree.body if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))}
+    defined = {
+        stmt.name for stmt in tree.body if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    }
     for stmt in tree.body:
         if isinstance(stmt, ast.If) and _is_main_guard(stmt.test):
             return True

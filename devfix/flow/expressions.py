@@ -17,7 +17,6 @@ from devfix.flow.values import (
     Const,
     DeviceValue,
     External,
-    Iterable_,
     Number,
     Parameters,
     Place,
@@ -29,6 +28,7 @@ from devfix.flow.values import (
     Union,
     Unknown,
     Value,
+    Yields,
     options,
     union,
 )
@@ -76,7 +76,7 @@ def _attribute(run: Interpreter, node: ast.Attribute) -> Value:
 
 def _tuple(run: Interpreter, node: ast.Tuple) -> Value:
     items = _sequence(run, node.elts)
-    return TupleValue(tuple(items)) if items is not None else Iterable_(UNKNOWN)
+    return TupleValue(tuple(items)) if items is not None else Yields(UNKNOWN)
 
 
 def _list(run: Interpreter, node: ast.List | ast.Set) -> Value:
@@ -104,7 +104,7 @@ def _sequence(run: Interpreter, nodes: list[ast.expr]) -> list[Value] | None:
 def _dict(run: Interpreter, node: ast.Dict) -> Value:
     fields: dict[str, Value] = {}
     rest: Value | None = None
-    for key, value_node in zip(node.keys, node.values):
+    for key, value_node in zip(node.keys, node.values, strict=False):
         value = evaluate(run, value_node)
         if key is None:
             if isinstance(value, Ref) and run.record(value).kind == "dict":
@@ -124,7 +124,7 @@ def _dict(run: Interpreter, node: ast.Dict) -> Value:
 def _comprehension(run: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
     results, known = _comprehend(run, node.generators, lambda: evaluate(run, node.elt))
     if isinstance(node, ast.GeneratorExp) and not known:
-        return Iterable_(union(results))
+        return Yields(union(results))
     if known:
         return run.new(Record("list", fields={str(i): value for i, value in enumerate(results)}))
     return run.new(Record("list", rest=union(results)))
@@ -196,7 +196,7 @@ def _bound(run: Interpreter, target: ast.expr, value: Value) -> list[tuple[str, 
                 for i in range(len(target.elts))
             ]
         )
-        return [pair for inner, item in zip(target.elts, items) for pair in _bound(run, inner, item)]
+        return [pair for inner, item in zip(target.elts, items, strict=False) for pair in _bound(run, inner, item)]
     return []
 
 
@@ -327,10 +327,10 @@ def _item(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Val
                 return Tensor(place, tuple(Birth(b.kind, b.key, (*b.item, name)) for b in births), base.sure, True)
             return base
         case Tensor():
-            return base if not base.scalar else base
+            return base
         case Ref():
             return _item_of_record(run, base, name, node)
-        case Iterable_(inner):
+        case Yields(inner):
             return inner
         case Unknown(symbol):
             return Unknown(f"{symbol}[{name}]".replace("[", ".").replace("]", "") if symbol and name else "")
@@ -344,7 +344,7 @@ def _item(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Val
 
 
 def _sliced(items: tuple[Value, ...], node: ast.Slice) -> tuple[Value, ...]:
-    bounds = []
+    bounds: list[int | None] = []
     for part in (node.lower, node.upper, node.step):
         if part is None:
             bounds.append(None)
@@ -378,7 +378,12 @@ def _item_of_record(run: Interpreter, ref: Ref, name: str | None, node: ast.Subs
                 return run.new(Record("list", fields={str(i): item for i, item in enumerate(sliced)}))
             return run.new(Record("list", rest=union(held)))
         return ref
-    if name is not None and name.lstrip("-").isdigit() and record.kind in ("list", "module") and name not in record.fields:
+    if (
+        name is not None
+        and name.lstrip("-").isdigit()
+        and record.kind in ("list", "module")
+        and name not in record.fields
+    ):
         numbered = [key for key in record.fields if key.isdigit()]
         if int(name) < 0 and numbered and record.rest is None:
             name = str(len(numbered) + int(name))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from devfix.flow.sites import Site
     from devfix.flow.values import Birth, Ref
 
-__all__ = ["Binding", "Facts", "Loading", "LoadUse", "Meeting", "Operand", "OptimizerHazard", "Source", "Transfer"]
+__all__ = ["Binding", "Facts", "LoadUse", "Loading", "Meeting", "Operand", "OptimizerHazard", "Source", "Transfer"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -96,8 +96,9 @@ def _run(run: Interpreter, module: Module, body: list[ast.stmt]) -> None:
                     continue
                 done.add(id(stmt))
                 run.execute([stmt])
-                if run.state is None:
+                if run.alive:
+                    run.base.absorb(run.now)
+                else:
                     run.state = State(run.base)
-                run.base.absorb(run.state)
     finally:
         run.state, run.loops, run.loop_depth = path, loops, depth

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from devfix.flow import calls, classes, conditions, expressions, imports, statements
 from devfix.flow.facts import Facts
 from devfix.flow.program import Module, Program
 from devfix.flow.sites import Frame, Level, Site
 from devfix.flow.state import Base, State
-from devfix.flow.values import CPU, External, Function, Namespace, Place, Record, Ref, Unknown, Value
+from devfix.flow.values import CPU, Bound, ClassValue, External, Function, Namespace, Place, Record, Ref, Unknown, Value
 
 __all__ = ["Interpreter", "OutOfBudget"]
 
@@ -57,6 +57,11 @@ class Interpreter:
         if self.state is None:
             raise statements.DeadPath
         return self.state
+
+    @property
+    def alive(self) -> bool:
+        """Whether some path leads on."""
+        return self.state is not None
 
     def fresh(self) -> int:
         """A new identity."""
@@ -197,6 +202,27 @@ class Interpreter:
             return self.import_module(module)
         return External(name) if not level else Unknown(f"import.{name}")
 
-    def unreached(self, function: Function) -> bool:
-        """Whether no call has run this function yet."""
-        return function.node not in self.called
+    def run_unreached(self, module: Module) -> None:
+        """Run what nothing has called, with unknown arguments: it can only show latent findings."""
+        self.latent = True
+        before = self.state or State(self.base)
+        names = before.names(module.env)
+        for stmt in module.tree.tree.body:
+            if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and stmt.name in names:
+                self.state = before.fork()
+                frame = Frame(module.env, module, stmt=stmt)
+                with self.within(frame), suppress(statements.DeadPath):
+                    self._run_alone(names[stmt.name], stmt)
+
+    def _run_alone(self, value: Value, stmt: ast.stmt) -> None:
+        call = ast.copy_location(ast.Call(ast.Name("unreached", ast.Load()), [], []), stmt)
+        if isinstance(value, Function) and value.node not in self.called:
+            self.call(value, [], {}, call)
+        elif isinstance(value, ClassValue):
+            instance = self.call(value, [], {}, call)
+            for inner in value.node.body:
+                if isinstance(inner, ast.FunctionDef) and inner not in self.called and self.alive:
+                    method = self.attribute(instance, inner.name, inner)
+                    if isinstance(method, Bound):
+                        with suppress(statements.DeadPath):
+                            self.call(method, [], {}, call)

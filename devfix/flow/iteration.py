@@ -14,7 +14,6 @@ from devfix.flow.values import (
     Birth,
     Bound,
     Const,
-    Iterable_,
     Number,
     Parameters,
     Record,
@@ -25,6 +24,7 @@ from devfix.flow.values import (
     Union,
     Unknown,
     Value,
+    Yields,
     union,
 )
 
@@ -56,7 +56,7 @@ def element(run: Interpreter, value: Value, node: ast.AST, moved: frozenset[str]
     ``moved`` names loop targets that the body sends to a device: then an iterable of unknown origin is a loader.
     """
     match value:
-        case Iterable_(inner):
+        case Yields(inner):
             return inner
         case TupleValue(items):
             return union(items)
@@ -186,10 +186,10 @@ def sample(run: Interpreter, dataset: Value, node: ast.AST) -> Value:
             iterator = run.attribute(dataset, "__iter__", node)
             if isinstance(iterator, Bound):
                 result = run.call(iterator, [], {}, _bare_call(node))
-                return result.element if isinstance(result, Iterable_) else UNKNOWN
+                return result.element if isinstance(result, Yields) else UNKNOWN
     if isinstance(dataset, Tensor):
         return replace(dataset, births=())
-    if isinstance(dataset, Iterable_):
+    if isinstance(dataset, Yields):
         return dataset.element
     return UNKNOWN
 
@@ -207,9 +207,9 @@ def collate(run: Interpreter, value: Value, depth: int = 0) -> Value:
         case Number():
             return Tensor(CPU)
         case Const(constant):
-            return Iterable_(Text()) if isinstance(constant, str) else Tensor(CPU) if constant is not None else value
+            return Yields(Text()) if isinstance(constant, str) else Tensor(CPU) if constant is not None else value
         case Text():
-            return Iterable_(Text())
+            return Yields(Text())
         case TupleValue(items):
             return TupleValue(tuple(collate(run, item, depth + 1) for item in items))
         case Union(alternatives):
@@ -234,8 +234,8 @@ def stamp(run: Interpreter, value: Value, key: int, item: tuple[str, ...]) -> Va
             return TupleValue(tuple(stamp(run, part, key, (*item, str(i))) for i, part in enumerate(items)))
         case Union(alternatives):
             return union(stamp(run, option, key, item) for option in alternatives)
-        case Iterable_(inner) if not isinstance(inner, Text):
-            return Iterable_(stamp(run, inner, key, (*item, "*")))
+        case Yields(inner) if not isinstance(inner, Text):
+            return Yields(stamp(run, inner, key, (*item, "*")))
         case Unknown():
             return Tensor(CPU, (Birth("batch", key, item),), sure=False, loose=True)
         case Ref():
@@ -266,18 +266,18 @@ def unpacked(run: Interpreter, value: Value, count: int) -> list[Value]:
             return [value] * count
         case Tensor():
             return [value] * count
-        case Iterable_(inner):
+        case Yields(inner):
             return [inner] * count
         case Parameters():
             return [element(run, value, ast.Constant(None))] * count
         case Ref():
             record = run.record(value)
             if record.kind in ("list", "module", "instance", "dict"):
-                items = list(record.fields.values())
+                held = list(record.fields.values())
                 if record.kind == "dict":
-                    return [Const(key) for key in record.fields] if len(items) == count else [Text()] * count
-                if len(items) == count and record.rest is None:
-                    return items
+                    return [Const(key) for key in record.fields] if len(held) == count else [Text()] * count
+                if len(held) == count and record.rest is None:
+                    return held
                 if record.rest is not None:
                     return [record.fields.get(str(i), record.rest) for i in range(count)]
             if record.kind == "dataset":

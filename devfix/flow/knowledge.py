@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-__all__ = ["ACCELERATOR_FLAGS", "CPU_FLAGS", "MULTI_PROCESS_FLAGS", "MANAGED", "Row", "TENSOR_METHODS", "behaviour"]
+__all__ = ["ACCELERATOR_FLAGS", "CPU_FLAGS", "MANAGED", "MULTI_PROCESS_FLAGS", "TENSOR_METHODS", "Row", "behaviour"]
 
 _DOCS = "https://docs.pytorch.org/docs/stable/"
 
@@ -57,7 +57,12 @@ TABLE = (
     Row("sequential", "torch.nn.", "Sequential", _DOCS + "generated/torch.nn.Sequential.html"),
     Row("module-list", "torch.nn.", "ModuleList", _DOCS + "generated/torch.nn.ModuleList.html"),
     Row("module-dict", "torch.nn.", "ModuleDict", _DOCS + "generated/torch.nn.ModuleDict.html"),
-    Row("data-parallel", "torch.nn.", "DataParallel parallel.DataParallel", _DOCS + "generated/torch.nn.DataParallel.html"),
+    Row(
+        "data-parallel",
+        "torch.nn.",
+        "DataParallel parallel.DataParallel",
+        _DOCS + "generated/torch.nn.DataParallel.html",
+    ),
     Row(
         "data-parallel",
         "torch.nn.parallel.",
@@ -67,13 +72,33 @@ TABLE = (
     Row("same", "torch.", "compile jit.script", _DOCS + "generated/torch.compile.html"),
     Row("same", "torch.nn.", "SyncBatchNorm.convert_sync_batchnorm", _DOCS + "generated/torch.nn.SyncBatchNorm.html"),
     Row("same", "torch.nn.utils.", "weight_norm spectral_norm parametrizations.*", _DOCS + "nn.html#utilities"),
-    Row("parameter", "torch.nn.", "Parameter parameter.Parameter", _DOCS + "generated/torch.nn.parameter.Parameter.html"),
+    Row(
+        "parameter",
+        "torch.nn.",
+        "Parameter parameter.Parameter",
+        _DOCS + "generated/torch.nn.parameter.Parameter.html",
+    ),
     Row("tensor-same", "torch.autograd.", "Variable", _DOCS + "autograd.html#variable-api-deprecated"),
     Row("functional-init", "torch.nn.init.", "*", _DOCS + "nn.init.html"),
     Row("clip", "torch.nn.utils.", "clip_grad_norm_ clip_grad_value_ clip_grad_norm", _DOCS + "nn.html#utilities"),
-    Row("pack", "torch.nn.utils.rnn.", "pack_padded_sequence", _DOCS + "generated/torch.nn.utils.rnn.pack_padded_sequence.html"),
-    Row("pad-packed", "torch.nn.utils.rnn.", "pad_packed_sequence", _DOCS + "generated/torch.nn.utils.rnn.pad_packed_sequence.html"),
-    Row("keeps-list", "torch.nn.utils.rnn.", "pad_sequence pack_sequence", _DOCS + "generated/torch.nn.utils.rnn.pad_sequence.html"),
+    Row(
+        "pack",
+        "torch.nn.utils.rnn.",
+        "pack_padded_sequence",
+        _DOCS + "generated/torch.nn.utils.rnn.pack_padded_sequence.html",
+    ),
+    Row(
+        "pad-packed",
+        "torch.nn.utils.rnn.",
+        "pad_packed_sequence",
+        _DOCS + "generated/torch.nn.utils.rnn.pad_packed_sequence.html",
+    ),
+    Row(
+        "keeps-list",
+        "torch.nn.utils.rnn.",
+        "pad_sequence pack_sequence",
+        _DOCS + "generated/torch.nn.utils.rnn.pad_sequence.html",
+    ),
     # functions of several tensors: all must live together
     Row(
         "mixes",
@@ -121,13 +146,19 @@ TABLE = (
         "zeros_like ones_like full_like empty_like rand_like randn_like randint_like",
         _DOCS + "torch.html#creation-ops",
     ),
-    Row("accelerator-factory", "torch.cuda.", "FloatTensor LongTensor IntTensor ByteTensor BoolTensor DoubleTensor HalfTensor", _DOCS + "tensors.html"),
+    Row(
+        "accelerator-factory",
+        "torch.cuda.",
+        "FloatTensor LongTensor IntTensor ByteTensor BoolTensor DoubleTensor HalfTensor",
+        _DOCS + "tensors.html",
+    ),
     # devices
     Row("device", "torch.", "device", _DOCS + "tensor_attributes.html#torch.device"),
     Row(
         "accelerator-device",
         "torch.",
-        "accelerator.current_accelerator cuda.current_device accelerator.current_device_index accelerator.current_device_idx",
+        "accelerator.current_accelerator cuda.current_device accelerator.current_device_index "
+        "accelerator.current_device_idx",
         _DOCS + "accelerator.html",
     ),
     Row(
@@ -139,7 +170,12 @@ TABLE = (
     ),
     Row("no", "torch.distributed.", "is_initialized is_torchelastic_launched", _DOCS + "distributed.html"),
     Row("number", "torch.distributed.", "get_rank get_world_size", _DOCS + "distributed.html"),
-    Row("number", "torch.", "cuda.device_count accelerator.device_count initial_seed seed numel", _DOCS + "generated/torch.cuda.device_count.html"),
+    Row(
+        "number",
+        "torch.",
+        "cuda.device_count accelerator.device_count initial_seed seed numel",
+        _DOCS + "generated/torch.cuda.device_count.html",
+    ),
     Row("default-device", "torch.", "set_default_device", _DOCS + "generated/torch.set_default_device.html"),
     Row("default-type", "torch.", "set_default_tensor_type", _DOCS + "generated/torch.set_default_tensor_type.html"),
     # checkpoints
@@ -158,7 +194,12 @@ TABLE = (
     Row("tensor-dataset", "torch.utils.data.", "TensorDataset dataset.TensorDataset", _DOCS + "data.html"),
     Row("same-dataset", "torch.utils.data.", "Subset dataset.Subset ConcatDataset", _DOCS + "data.html"),
     Row("split-dataset", "torch.utils.data.", "random_split dataset.random_split", _DOCS + "data.html"),
-    Row("default-collate", "torch.utils.data.", "default_collate dataloader.default_collate _utils.collate.default_collate", _DOCS + "data.html"),
+    Row(
+        "default-collate",
+        "torch.utils.data.",
+        "default_collate dataloader.default_collate _utils.collate.default_collate",
+        _DOCS + "data.html",
+    ),
     Row(
         "image-dataset",
         "torchvision.datasets.",
@@ -170,32 +211,90 @@ TABLE = (
     Row("optimizer-eager", "torch.optim.", "Adagrad adagrad.Adagrad", _DOCS + "generated/torch.optim.Adagrad.html"),
     Row("scheduler", "torch.optim.lr_scheduler.", "*", _DOCS + "optim.html#how-to-adjust-learning-rate"),
     Row("averaged", "torch.optim.swa_utils.", "AveragedModel", _DOCS + "optim.html#weight-averaging-swa-and-ema"),
-    Row("scheduler", "transformers.", "get_scheduler get_linear_schedule_with_warmup get_cosine_schedule_with_warmup", "https://huggingface.co/docs/transformers/main_classes/optimizer_schedules"),
+    Row(
+        "scheduler",
+        "transformers.",
+        "get_scheduler get_linear_schedule_with_warmup get_cosine_schedule_with_warmup",
+        "https://huggingface.co/docs/transformers/main_classes/optimizer_schedules",
+    ),
     Row("optimizer", "torch.optim.", "*", _DOCS + "optim.html"),
-    Row("optimizer", "transformers.", "AdamW Adafactor optimization.AdamW", "https://huggingface.co/docs/transformers/main_classes/optimizer_schedules"),
+    Row(
+        "optimizer",
+        "transformers.",
+        "AdamW Adafactor optimization.AdamW",
+        "https://huggingface.co/docs/transformers/main_classes/optimizer_schedules",
+    ),
     Row("scaler", "torch.", "cuda.amp.GradScaler amp.GradScaler cuda.amp.grad_scaler.GradScaler", _DOCS + "amp.html"),
     # models of other libraries
     Row("opaque-module", "torchvision.models.", "*", "https://docs.pytorch.org/vision/stable/models.html"),
-    Row("opaque-module", "timm.", "create_model models.create_model models.factory.create_model", "https://huggingface.co/docs/timm"),
+    Row(
+        "opaque-module",
+        "timm.",
+        "create_model models.create_model models.factory.create_model",
+        "https://huggingface.co/docs/timm",
+    ),
     Row("opaque-module", "torch.hub.", "load", _DOCS + "hub.html"),
     Row("opaque-module", "segmentation_models_pytorch.", "*", "https://smp.readthedocs.io/"),
-    Row("opaque-module", "efficientnet_pytorch.", "EfficientNet.from_pretrained EfficientNet.from_name", "https://github.com/lukemelas/EfficientNet-PyTorch"),
+    Row(
+        "opaque-module",
+        "efficientnet_pytorch.",
+        "EfficientNet.from_pretrained EfficientNet.from_name",
+        "https://github.com/lukemelas/EfficientNet-PyTorch",
+    ),
     # wrappers that yield what they are given
-    Row("passes", "", "tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.std.tqdm tqdm.tqdm_notebook tqdm.autonotebook.tqdm alive_progress.alive_it rich.progress.track fastprogress.progress_bar fastprogress.fastprogress.progress_bar itertools.islice itertools.cycle tqdm.rich.tqdm tqdm.asyncio.tqdm", "https://tqdm.github.io/"),
-    Row("chain", "", "itertools.chain itertools.chain.from_iterable", "https://docs.python.org/3/library/itertools.html"),
+    Row(
+        "passes",
+        "",
+        "tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.std.tqdm tqdm.tqdm_notebook tqdm.autonotebook.tqdm "
+        "alive_progress.alive_it rich.progress.track fastprogress.progress_bar "
+        "fastprogress.fastprogress.progress_bar itertools.islice itertools.cycle tqdm.rich.tqdm "
+        "tqdm.asyncio.tqdm",
+        "https://tqdm.github.io/",
+    ),
+    Row(
+        "chain",
+        "",
+        "itertools.chain itertools.chain.from_iterable",
+        "https://docs.python.org/3/library/itertools.html",
+    ),
     Row("zip-longest", "", "itertools.zip_longest", "https://docs.python.org/3/library/itertools.html"),
     Row("partial", "", "functools.partial", "https://docs.python.org/3/library/functools.html"),
-    Row("decorator", "", "functools.wraps functools.lru_cache functools.cache", "https://docs.python.org/3/library/functools.html"),
+    Row(
+        "decorator",
+        "",
+        "functools.wraps functools.lru_cache functools.cache",
+        "https://docs.python.org/3/library/functools.html",
+    ),
     Row("deep-copy", "", "copy.deepcopy copy.copy", "https://docs.python.org/3/library/copy.html"),
     Row("ordered-dict", "", "collections.OrderedDict", "https://docs.python.org/3/library/collections.html"),
     Row("default-dict", "", "collections.defaultdict", "https://docs.python.org/3/library/collections.html"),
     Row("sequence", "", "collections.deque", "https://docs.python.org/3/library/collections.html"),
-    Row("namespace", "", "types.SimpleNamespace argparse.Namespace easydict.EasyDict addict.Dict munch.Munch ml_collections.ConfigDict", "https://docs.python.org/3/library/types.html#types.SimpleNamespace"),
-    Row("parser", "", "argparse.ArgumentParser configargparse.ArgumentParser", "https://docs.python.org/3/library/argparse.html"),
-    Row("joins-paths", "", "os.path.join os.path.abspath os.path.expanduser pathlib.Path", "https://docs.python.org/3/library/os.path.html"),
+    Row(
+        "namespace",
+        "",
+        "types.SimpleNamespace argparse.Namespace easydict.EasyDict addict.Dict munch.Munch ml_collections.ConfigDict",
+        "https://docs.python.org/3/library/types.html#types.SimpleNamespace",
+    ),
+    Row(
+        "parser",
+        "",
+        "argparse.ArgumentParser configargparse.ArgumentParser",
+        "https://docs.python.org/3/library/argparse.html",
+    ),
+    Row(
+        "joins-paths",
+        "",
+        "os.path.join os.path.abspath os.path.expanduser pathlib.Path",
+        "https://docs.python.org/3/library/os.path.html",
+    ),
     Row("exits", "", "sys.exit os._exit os.abort", "https://docs.python.org/3/library/sys.html#sys.exit"),
     # functions that call what they are given
-    Row("calls", "", "fire.Fire typer.run absl.app.run torch.multiprocessing.spawn torch.multiprocessing.start_processes", "https://docs.pytorch.org/docs/stable/multiprocessing.html"),
+    Row(
+        "calls",
+        "",
+        "fire.Fire typer.run absl.app.run torch.multiprocessing.spawn torch.multiprocessing.start_processes",
+        "https://docs.pytorch.org/docs/stable/multiprocessing.html",
+    ),
     # what needs CPU data
     Row("needs-cpu", "numpy.", "*", "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html"),
     Row("needs-cpu", "sklearn.metrics.", "*", "https://scikit-learn.org/stable/"),
@@ -264,7 +363,9 @@ TENSOR_METHODS: dict[str, str] = {
     **dict.fromkeys("item tolist".split(), "number"),
     **dict.fromkeys("size dim ndimension numel nelement element_size stride __len__ get_device".split(), "number"),
     **dict.fromkeys("numpy __array__".split(), "needs-cpu"),
-    **dict.fromkeys("max min sort topk mode median kthvalue cummax cummin unique split chunk unbind aminmax".split(), "several"),
+    **dict.fromkeys(
+        "max min sort topk mode median kthvalue cummax cummin unique split chunk unbind aminmax".split(), "several"
+    ),
     **dict.fromkeys(
         "view_as expand_as reshape_as copy_ detach clone contiguous view reshape flatten squeeze unsqueeze permute "
         "transpose t float half double long int bool bfloat16 sum mean requires_grad_".split(),

@@ -20,7 +20,6 @@ from devfix.flow.values import (
     Birth,
     Const,
     DeviceValue,
-    Iterable_,
     Number,
     Partial,
     Place,
@@ -31,6 +30,7 @@ from devfix.flow.values import (
     TupleValue,
     Unknown,
     Value,
+    Yields,
     options,
     union,
 )
@@ -77,7 +77,9 @@ def _hand_over(run: Interpreter, name: str, args: list[Value], keywords: Keyword
     for value in given:
         if loaders and devices and isinstance(value, Ref) and run.record(value).kind == "module":
             weighted = [(path, part) for path, part in modules.parts(run, value) if run.record(part).weights]
-            meet(run, node, name.split(".")[-1], [weights_side(run, part, path) for path, part in weighted], opaque=True)
+            meet(
+                run, node, name.split(".")[-1], [weights_side(run, part, path) for path, part in weighted], opaque=True
+            )
 
 
 def _escape(run: Interpreter, args: list[Value], keywords: Keywords) -> None:
@@ -92,7 +94,7 @@ def unknown_result(
     """What unknown code gives: an object of its own, or what it was given to wrap (a loader under a progress bar)."""
     loaders = [value for value in args if isinstance(value, Ref) and run.record(value).kind == "loader"]
     if len(loaders) == 1 and len(args) <= 3 and not name.split(".")[-1][:1].isupper():
-        return Iterable_(iteration.element(run, loaders[0], node))
+        return Yields(iteration.element(run, loaders[0], node))
     words = {keyword.arg for keyword in node.keywords}
     constructed = name.split(".")[-1][:1].isupper() and not words & {"device", "device_map", None}
     info = (("constructed", True),) if constructed else ()
@@ -132,9 +134,7 @@ def _loss(run: Interpreter, name: str, args: list[Value], keywords: Keywords, no
     return ref
 
 
-def fill_module(
-    run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call
-) -> None:
+def fill_module(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> None:
     """The constructor of a library base class runs on a project instance."""
     kind = behaviour(name)
     if kind in ("sequential", "module-list", "module-dict"):
@@ -161,9 +161,11 @@ def _fill(run: Interpreter, ref: Ref, kind: str, args: list[Value], node: ast.Ca
         run.now.update(ref, fields={**run.record(ref).fields, **items})
     elif isinstance(source, Ref) and run.record(source).kind in ("list", "dict", "module"):
         given = run.record(source)
-        fields = {str(i): value for i, value in enumerate(given.fields.values())} if kind == "module-list" else given.fields
+        fields = (
+            {str(i): value for i, value in enumerate(given.fields.values())} if kind == "module-list" else given.fields
+        )
         run.now.update(ref, fields=dict(fields), rest=given.rest)
-    elif isinstance(source, Iterable_):
+    elif isinstance(source, Yields):
         run.now.update(ref, rest=source.element)
     elif isinstance(source, TupleValue):
         run.now.update(ref, fields={str(i): value for i, value in enumerate(source.items)})
@@ -200,7 +202,10 @@ def _averaged(run: Interpreter, name: str, args: list[Value], keywords: Keywords
 def _sides(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> list[object]:
     texts = [ast.unparse(argument) for argument in node.args] + ["…"] * len(args)
     named = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
-    pairs = [*zip(args, texts), *((value, named.get(key, key)) for key, value in keywords.items() if key != "out")]
+    pairs = [
+        *zip(args, texts, strict=False),
+        *((value, named.get(key, key)) for key, value in keywords.items() if key != "out"),
+    ]
     return [side for value, text in pairs for side in tensors_in(run, value, text)]
 
 
@@ -365,7 +370,9 @@ def make_loader(
         known = True
     if "**" in keywords:
         known = True if known is False else known
-    record = Record("loader", "torch.utils.data.DataLoader", fields=fields, born=run.site(node), info=(("pinned", known),))
+    record = Record(
+        "loader", "torch.utils.data.DataLoader", fields=fields, born=run.site(node), info=(("pinned", known),)
+    )
     if into is not None:
         held = run.record(into)
         run.now.write(into.id, replace(record, cls=held.cls, fields={**held.fields, **fields}))
@@ -405,7 +412,7 @@ def _split_dataset(run: Interpreter, name: str, args: list[Value], keywords: Key
     part = _same_dataset(run, name, args, keywords, node)
     lengths = args[1] if len(args) > 1 else keywords.get("lengths", UNKNOWN)
     known = iteration.elements(run, lengths, node)
-    return TupleValue((part,) * len(known)) if known else Iterable_(part)
+    return TupleValue((part,) * len(known)) if known else Yields(part)
 
 
 def _image_dataset(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -432,7 +439,7 @@ def _held(run: Interpreter, value: Value, node: ast.AST) -> Value:
 
 
 def _zip_longest(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return Iterable_(TupleValue(tuple(iteration.element(run, value, node) for value in args)))
+    return Yields(TupleValue(tuple(iteration.element(run, value, node) for value in args)))
 
 
 # --- optimizers and the rest --------------------------------------------------------------------------------------

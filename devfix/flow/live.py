@@ -26,7 +26,20 @@ from devfix.flow.values import (
 
 __all__ = ["device_expressions", "devices_differ", "is_device", "module_names", "value_of", "visible"]
 
-_OWNERS = ("self", "args", "opt", "opts", "cfg", "config", "hparams", "params", "settings", "conf", "options", "trainer")
+_OWNERS = (
+    "self",
+    "args",
+    "opt",
+    "opts",
+    "cfg",
+    "config",
+    "hparams",
+    "params",
+    "settings",
+    "conf",
+    "options",
+    "trainer",
+)
 
 
 def visible(site: Site, level: Level) -> dict[str, Value]:
@@ -54,9 +67,7 @@ def is_device(name: str, value: Value) -> bool:
             found |= place == ACCELERATOR
         elif isinstance(option, Number) and any(word in name.lower() for word in ("device", "gpu")):
             found = True  # an index is a device, too
-        elif isinstance(option, (Text, Number)):
-            return False
-        elif option != Const(None):
+        elif isinstance(option, (Text, Number)) or option != Const(None):
             return False
     return found
 
@@ -106,9 +117,9 @@ def _device_fields(site: Site, ref: Ref) -> Iterator[str]:
         for base in lineage(record.cls):
             scope = getattr(base, "scope", None)
             for name, value in (site.memory.names(scope) if scope is not None else {}).items():
-                if "device" in name and isinstance(value, Function) and value.kind == "property":
-                    yield name
-                elif is_device(name, value):
+                if ("device" in name and isinstance(value, Function) and value.kind == "property") or is_device(
+                    name, value
+                ):
                     yield name
 
 

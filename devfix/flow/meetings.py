@@ -12,13 +12,13 @@ from devfix.flow.values import (
     ANYWHERE,
     CPU,
     Birth,
-    Iterable_,
     Place,
     Ref,
     Tensor,
     TupleValue,
     Union,
     Value,
+    Yields,
     options,
 )
 
@@ -39,7 +39,7 @@ class Side:
 
 def tensor_side(value: Tensor | Union, text: str) -> Side:
     """A tensor operand."""
-    tensors = [option for option in options(value)]
+    tensors = list(options(value))
     pairs = [
         (option.place, Operand(text, option.births, sure=option.sure))
         if isinstance(option, Tensor)
@@ -66,7 +66,7 @@ def tensors_in(run: Interpreter, value: Value, text: str, depth: int = 0) -> lis
         return []
     if isinstance(value, TupleValue):
         return [side for item in value.items for side in tensors_in(run, item, text, depth + 1)]
-    if isinstance(value, Iterable_):
+    if isinstance(value, Yields):
         return tensors_in(run, value.element, text, depth + 1)
     if isinstance(value, Ref):
         record = run.record(value)
@@ -100,7 +100,7 @@ def meet(
             for other in sides:
                 if other is one or not other.alternatives:
                     continue
-                if scalars_are_free and (one.scalar and place == CPU or other.scalar and CPU in other.places):
+                if scalars_are_free and ((one.scalar and place == CPU) or (other.scalar and CPU in other.places)):
                     continue
                 if all(place.differs(theirs) for theirs in other.places):
                     (cpu if place == CPU else accelerator).append(operand)

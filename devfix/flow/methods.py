@@ -23,7 +23,6 @@ from devfix.flow.values import (
     Const,
     DeviceValue,
     Function,
-    Iterable_,
     Number,
     Parameters,
     Place,
@@ -36,6 +35,7 @@ from devfix.flow.values import (
     Union,
     Unknown,
     Value,
+    Yields,
     options,
     union,
 )
@@ -47,7 +47,14 @@ __all__ = ["call_method", "call_parallel"]
 
 Keywords = dict[str, Value]
 
-_MOVES = {"cuda": ACCELERATOR, "cpu": CPU, "xpu": ACCELERATOR, "npu": ACCELERATOR, "mps": ACCELERATOR, "hpu": ACCELERATOR}
+_MOVES = {
+    "cuda": ACCELERATOR,
+    "cpu": CPU,
+    "xpu": ACCELERATOR,
+    "npu": ACCELERATOR,
+    "mps": ACCELERATOR,
+    "hpu": ACCELERATOR,
+}
 _PROOFS_OF_MODULE = frozenset(
     "parameters named_parameters train eval state_dict load_state_dict zero_grad requires_grad_ children modules "
     "named_modules forward buffers".split()
@@ -71,7 +78,7 @@ def call_method(
             return containers.text_method(receiver, name, args)
         case TupleValue():
             return Number() if name in ("index", "count") else UNKNOWN
-        case Iterable_(inner):
+        case Yields(inner):
             return receiver if name == "__iter__" else inner
         case ClassValue():
             return _class(run, receiver, name, args, keywords, node)
@@ -110,7 +117,9 @@ def _tensor(
     if kind in ("mixes", "pointwise"):
         assert isinstance(node.func, ast.Attribute)
         sides = [tensor_side(tensor, ast.unparse(node.func.value))]
-        for value, text in zip([*args, *keywords.values()], [ast.unparse(argument) for argument in node.args] + ["…"] * 9):
+        for value, text in zip(
+            [*args, *keywords.values()], [ast.unparse(argument) for argument in node.args] + ["…"] * 9, strict=False
+        ):
             sides.extend(tensors_in(run, value, text))
         place, births = meet(run, node, f".{name}()", sides, scalars_are_free=kind == "pointwise")
         return Tensor(place, births)
@@ -141,9 +150,7 @@ def _transfer(run: Interpreter, tensor: Tensor, places: list[Place | None], node
 
 
 # --- objects ----------------------------------------------------------------------------------------------------
-def _object(
-    run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call
-) -> Value:
+def _object(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     record = run.record(ref)
     if record.kind == "opaque":
         if name in ("to", *_MOVES):
@@ -177,9 +184,7 @@ def _object(
     return containers.container_method(run, ref, name, args, keywords, node)
 
 
-def _move_opaque(
-    run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call
-) -> Value:
+def _move_opaque(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     places = [_MOVES[name]] if name in _MOVES else transfer_places(run, args, keywords)
     known = frozenset(place for place in places if place is not None)
     if known:
@@ -228,9 +233,7 @@ def _note_loaded(run: Interpreter, value: Value, kind: str, node: ast.AST, optim
 
 
 # --- modules ----------------------------------------------------------------------------------------------------
-def _module(
-    run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call
-) -> Value:
+def _module(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     record = run.record(ref)
     if name == "to" or name in _MOVES or name == "to_empty":
         places = [_MOVES[name]] if name in _MOVES else transfer_places(run, args, keywords)
@@ -254,7 +257,7 @@ def _module(
         if listed is not None:
             return listed
         inner = _submodules(run, ref, deep="modules" in name)
-        return Iterable_(TupleValue((Text(), inner)) if name.startswith("named") else inner)
+        return Yields(TupleValue((Text(), inner)) if name.startswith("named") else inner)
     if name == "load_state_dict":
         on_accelerator = any(ACCELERATOR in run.record(part).places for _, part in modules.parts(run, ref))
         for value in args:
@@ -279,10 +282,10 @@ def _module(
         modules.attach(run, ref, "head", head, node)
         return NONE
     if name == "get_submodule" and args and isinstance(args[0], Const):
-        value: Value = ref
+        found: Value = ref
         for part_name in str(args[0].value).split("."):
-            value = run.attribute(value, part_name, node)
-        return value
+            found = run.attribute(found, part_name, node)
+        return found
     if name in ("keys", "values", "items", "pop", "update"):
         return containers.container_method(run, ref, name, args, keywords, node)
     if name in ("state_dict",):
@@ -298,7 +301,9 @@ def _listed_children(run: Interpreter, ref: Ref, name: str) -> Value | None:
     pairs = list(modules.children(run, record))
     if not 0 < len(pairs) <= 8:
         return None
-    return TupleValue(tuple(TupleValue((Const(key), part)) if name.startswith("named") else part for key, part in pairs))
+    return TupleValue(
+        tuple(TupleValue((Const(key), part)) if name.startswith("named") else part for key, part in pairs)
+    )
 
 
 def _submodules(run: Interpreter, ref: Ref, deep: bool) -> Value:
@@ -331,9 +336,7 @@ def _grow(run: Interpreter, ref: Ref, name: str, args: list[Value], node: ast.Ca
     return ref
 
 
-def call_parallel(
-    run: Interpreter, ref: Ref, args: list[Value], keywords: Keywords, node: ast.Call
-) -> Value:
+def call_parallel(run: Interpreter, ref: Ref, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``DataParallel`` and ``DistributedDataParallel`` bring the inputs to the device themselves."""
     inner = run.record(ref).fields.get("module", UNKNOWN)
     return run.call(inner, [_delivered(value) for value in args], {k: _delivered(v) for k, v in keywords.items()}, node)
@@ -350,9 +353,7 @@ def _delivered(value: Value) -> Value:
 
 
 # --- classes, super(), devices ------------------------------------------------------------------------------------
-def _super(
-    run: Interpreter, value: Super, name: str, args: list[Value], keywords: Keywords, node: ast.Call
-) -> Value:
+def _super(run: Interpreter, value: Super, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     receiver = value.receiver
     if not isinstance(receiver, Ref):
         return UNKNOWN
@@ -401,5 +402,3 @@ def _device(device: DeviceValue, name: str, args: list[Value]) -> Value:
     if name in ("lower", "strip", "format", "__str__", "replace"):
         return device
     return UNKNOWN
-
-

@@ -21,7 +21,6 @@ from devfix.flow.values import (
     Ref,
     Tensor,
     TupleValue,
-    Union,
     Value,
     options,
     union,
@@ -99,9 +98,7 @@ def forget(run: Interpreter, ref: Ref) -> None:
             run.now.update(part, places=frozenset({ANYWHERE}))
 
 
-def attach(
-    run: Interpreter, parent: Ref, name: str | None, value: Value, node: ast.AST, weak: bool = False
-) -> None:
+def attach(run: Interpreter, parent: Ref, name: str | None, value: Value, node: ast.AST, weak: bool = False) -> None:
     """``parent.name = value`` or ``parent[name] = value``; ``name`` is ``None`` where it is not known."""
     site = run.site(node, remember=True)
     record = run.record(parent)
@@ -119,7 +116,9 @@ def attach(
     record = run.record(parent)
     if isinstance(value, Tensor) and any(birth.kind == "parameter" for birth in value.births):
         value = replace(value, births=(Birth("parameter", parent.id),))
-        run.now.update(parent, weights=True, places=record.places | {value.place} if record.weights else frozenset({value.place}))
+        run.now.update(
+            parent, weights=True, places=record.places | {value.place} if record.weights else frozenset({value.place})
+        )
     if name is None:
         record = run.record(parent)
         run.now.update(parent, rest=value if record.rest is None else union((record.rest, value)))
@@ -165,16 +164,16 @@ def child(run: Interpreter, ref: Ref, name: str) -> Ref:
     return part
 
 
-def call_leaf(
-    run: Interpreter, ref: Ref, args: list[Value], keywords: dict[str, Value], node: ast.Call
-) -> Value:
+def call_leaf(run: Interpreter, ref: Ref, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
     """Call a module whose ``forward`` is not in the project."""
     record = run.record(ref)
     kind = behaviour(record.name)
     text = ast.unparse(node.func)
     sides = [
         side
-        for value, argument in zip([*args, *keywords.values()], _argument_texts(node, len(args), keywords))
+        for value, argument in zip(
+            [*args, *keywords.values()], _argument_texts(node, len(args), keywords), strict=False
+        )
         for side in tensors_in(run, value, argument)
     ]
     opaque = is_opaque(record)

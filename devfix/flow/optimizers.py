@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from devfix.flow.facts import OptimizerHazard
 from devfix.flow.values import (
@@ -11,7 +11,6 @@ from devfix.flow.values import (
     CPU,
     ClassValue,
     Const,
-    Iterable_,
     Parameters,
     Place,
     Record,
@@ -20,6 +19,7 @@ from devfix.flow.values import (
     TupleValue,
     Union,
     Value,
+    Yields,
     options,
 )
 
@@ -45,7 +45,7 @@ def build(
     on_cpu = frozenset(key for key in held if run.now.at(key).places == frozenset({CPU}))
     flags = [flag for flag in ("fused", "capturable") if _may_be_true(keywords.get(flag))]
     stateless = name.endswith("SGD") and not _may_be_true(keywords.get("momentum"))
-    info = (
+    info: tuple[tuple[str, Any], ...] = (
         ("held", frozenset(held)),
         ("roots", tuple(root.id for root in roots)),
         ("cpu", on_cpu),
@@ -72,12 +72,12 @@ def held_modules(run: Interpreter, value: Value | None, depth: int = 0) -> list[
             return [Ref(birth.key) for birth in births if birth.kind == "parameter" and birth.key]
         case TupleValue(items) | Union(items):
             return [ref for item in items for ref in held_modules(run, item, depth + 1)]
-        case Iterable_(element):
+        case Yields(element):
             return held_modules(run, element, depth + 1)
         case Ref() if run.record(value).kind in ("list", "dict", "set"):
             record = run.record(value)
-            items = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
-            return [ref for item in items for ref in held_modules(run, item, depth + 1)]
+            inside = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+            return [ref for item in inside for ref in held_modules(run, item, depth + 1)]
     return []
 
 

@@ -52,7 +52,8 @@ class Level:
 @dataclass(frozen=True, eq=False)
 class Site:
     """A moment of the run: ``order`` counts moments, ``node`` is what was executed, ``levels`` the stack, outermost
-    first.  ``memory`` holds the names and objects of that moment where a remedy may ask for them."""
+    first.  ``memory`` holds the names and objects of that moment where a remedy may ask for them.
+    """
 
     order: int
     tree: SourceTree

@@ -156,14 +156,12 @@ def _join(one: State, two: State) -> State:
             joined.heap[key] = mine
     joined.envs = {**one.envs, **two.envs}
     for key in one.envs.keys() | two.envs.keys():
-        mine, theirs = one.envs.get(key), two.envs.get(key)
-        if mine is theirs:
+        names, others = one.envs.get(key), two.envs.get(key)
+        if names is others:
             continue
         base = one.base.envs.get(key, {})
-        if mine is not None and theirs is not None:
-            joined.envs[key] = _join_fields(mine, theirs, base)
-        elif base:
-            joined.envs[key] = _join_fields(mine or {}, theirs or {}, base)
+        if (names is not None and others is not None) or base:
+            joined.envs[key] = _join_fields(names or {}, others or {}, base)
     joined.saved = one.saved & two.saved
     joined.assumptions = {key: value for key, value in one.assumptions.items() if two.assumptions.get(key) is value}
     return joined

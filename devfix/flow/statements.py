@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow import assign, classes, conditions, iteration, live
 from devfix.flow.state import State
-from devfix.flow.values import NONE, UNKNOWN, DeviceValue, Namespace, Value
+from devfix.flow.values import NONE, UNKNOWN, DeviceValue, Namespace
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
@@ -89,11 +89,11 @@ def _branch(run: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
             execute(run, rest)
         if run.state is not None:
             ends.append(run.state)
-    if len(ends) == 2 and not apart and rest and run.separations < MOST_SEPARATIONS:
-        if live.devices_differ(ends[0], ends[1], _scopes(run)):
-            run.separations += 1
-            _run_apart(run, ends, rest)
-            return True
+    undecided = len(ends) == 2 and not apart and bool(rest) and run.separations < MOST_SEPARATIONS
+    if undecided and live.devices_differ(ends[0], ends[1], _scopes(run)):
+        run.separations += 1
+        _run_apart(run, ends, rest)
+        return True
     run.state = State.join(ends)
     return apart
 

@@ -30,7 +30,6 @@ __all__ = [
     "DeviceValue",
     "External",
     "Function",
-    "Iterable_",
     "Namespace",
     "Number",
     "Parameters",
@@ -44,6 +43,7 @@ __all__ = [
     "Union",
     "Unknown",
     "Value",
+    "Yields",
     "options",
     "union",
 ]
@@ -172,7 +172,7 @@ class TupleValue:
 
 
 @dataclass(frozen=True)
-class Iterable_:
+class Yields:
     """Something that yields ``element`` (generators, ``enumerate``, ``zip``, ``map`` …)."""
 
     element: Value
@@ -267,7 +267,7 @@ Value = (
     | Parameters
     | Ref
     | TupleValue
-    | Iterable_
+    | Yields
     | Function
     | Bound
     | Builtin
@@ -330,4 +330,4 @@ class Record:
         return next((value for key, value in self.info if key == name), default)
 
 
-__all__ += ["Record", "MOST_OPTIONS"]
+__all__ += ["MOST_OPTIONS", "Record"]

@@ -82,10 +82,10 @@ class Blocks:
         self._statements: dict[Extent, Statement] = {}
         self._bodies: dict[Extent, Block] = {}
         block = Block(None, False, 0, self._unit)
-        self._read_rows(block, source.module.body, self._lines(source.module.header))
-        footer = self._lines(source.module.footer)
-        if block.rows and footer:
-            block.footer = [*self._blank_lines(block.rows[-1].bottom, footer[0].start), *footer]
+        *body, end = source.module.body  # the end is not in the file
+        self._read_rows(block, body, self._lines(source.module.header))
+        if block.rows:
+            block.footer = self._lead(end, block.rows[-1].bottom, source.line_start(source.extent(end)[0]))
 
     def statement(self, span: Span) -> Statement:
         """The statement at ``span``."""
@@ -108,9 +108,9 @@ class Blocks:
             start = source.extent(small[0])[0]
             decorators = getattr(node, "decorators", ())
             top = source.line_start(source.extent(decorators[0])[0] if decorators else start)
-            lead = [*(header if index == 0 else ()), *self._lead(node)]
-            if block.rows:
-                lead = [*self._blank_lines(block.rows[-1].bottom, lead[0].start if lead else top), *lead]
+            lead = (
+                self._lead(node, block.rows[-1].bottom, top) if block.rows else [*header, *self._lead(node, top, top)]
+            )
             row = Row(block, index, lead, top, source.prefix(start))
             self._add_statements(row, small)
             if isinstance(node, cst.SimpleStatementLine):
@@ -173,11 +173,12 @@ class Blocks:
             start = lines[-1].end
         return lines
 
-    def _lead(self, node: cst.CSTNode) -> list[Line]:
-        """The lines above a statement; above its decorators, where it has some."""
+    def _lead(self, node: cst.CSTNode, start: int, end: int) -> list[Line]:
+        """The lines above a statement, above its decorators where it has some, from ``start`` to ``end``."""
         decorators = getattr(node, "decorators", ())
         owners = (node, decorators[0]) if decorators else (node,)
-        return [line for owner in owners for line in self._lines(getattr(owner, "leading_lines", ()))]
+        lines = [line for owner in owners for line in self._lines(getattr(owner, "leading_lines", ()))]
+        return [*self._blank_lines(start, lines[0].start if lines else end), *lines]
 
     def _lines(self, lines: Sequence[cst.EmptyLine]) -> list[Line]:
         source = self._source

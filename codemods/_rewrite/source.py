@@ -24,22 +24,22 @@ Extent = tuple[int, int]
 class Source:
     """One text, its tree, and the offsets of the tree's nodes.
 
-    LibCST loses form feeds and some lone carriage returns.  It reads a copy of the text without them, in which each
-    line and each column behind a form feed can be found again.
+    LibCST loses form feeds, some lone carriage returns, and some lines at the end of a file.  It reads a copy of the
+    text without those, and with one more statement at its end: ``module.body[-1]`` is not in the file.
 
     ``text`` always ends with a newline: where the file does not, one is added, and `restore_end` takes it away.
     Raises `RewriteError` where LibCST cannot read the text.
     """
 
     def __init__(self, text: str) -> None:
-        copy = _FORM_FEED.sub("", NEWLINE.sub("\n", text))
-        self.module = _parse(copy)
         first_newline = NEWLINE.search(text)
         self.newline = first_newline[0] if first_newline else "\n"
         self._lacks_end = not text.endswith(("\n", "\r"))
         self.text = text + self.newline if self._lacks_end else text
         self._line_starts = [0, *(match.end() for match in NEWLINE.finditer(self.text))]
         self._skipped = {self._line_of(match.start()): len(match[0]) for match in _FORM_FEED.finditer(text)}
+        copy = _FORM_FEED.sub("", NEWLINE.sub("\n", self.text)) + "pass\n"
+        self.module = _parse(copy)
         self.positions = _positions(self.module, copy)
 
     def restore_end(self, text: str) -> str:
@@ -101,7 +101,7 @@ def _parse(text: str) -> cst.Module:
     try:
         return cst.parse_module(text)
     except cst.ParserSyntaxError as error:
-        raise RewriteError(f"LibCST cannot parse line {error.raw_line}") from error
+        raise RewriteError(f"LibCST cannot parse the file near line {error.raw_line}") from error
     except (RecursionError, UnicodeError, ValueError) as error:
         raise RewriteError(f"LibCST cannot parse the file ({type(error).__name__})") from error
 

@@ -87,6 +87,9 @@ AFTER = [
     pytest.param("if a:\n    x", "x", "if a:\n    x\n    n = 0", id="no-final-newline-indented"),
     pytest.param("x  # c", "x", "x  # c\nn = 0", id="no-final-newline-comment"),
     pytest.param("x\n   ", "x", "x\nn = 0\n   ", id="trailing-spaces-at-end"),
+    pytest.param("x\n \n   ", "x", "x\nn = 0\n \n   ", id="trailing-blank-lines-at-end"),
+    pytest.param("x\n  # c\n  ", "x", "x\nn = 0\n  # c\n  ", id="indented-comment-at-end"),
+    pytest.param("x\r", "x", "x\rn = 0\r", id="lone-carriage-return"),
     pytest.param("x\n# c", "x", "x\nn = 0\n# c", id="comment-at-end"),
     pytest.param("if a:\n    x\n    # foot\ny\n", "x", "if a:\n    x\n    n = 0\n    # foot\ny\n", id="above-footer"),
     pytest.param("if a:\n    x\n    # foot\ny\n", "if a...", "if a:\n    x\n    # foot\nn = 0\ny\n", id="below-footer"),
@@ -494,7 +497,7 @@ NO_EDIT = [
     pytest.param(
         "x = " + "-" * 90 + "1\nprint x\n",
         lambda _: AppendCode("", Span(1, 0, 1, 1), ".b"),
-        "LibCST cannot parse line 2",
+        "LibCST cannot parse the file near line",
         id="python-2",
     ),
 ]

@@ -199,6 +199,7 @@ def patch_cuda(patches: Patches) -> None:
             patches.set(torch.cuda.nvtx, name, lambda *_, **__: 0)
         patches.set(torch.backends.cuda, "is_built", lambda: True)
         patches.set(torch.version, "cuda", "12.6")
+        patches.set(torch._C, "_cuda_jiterator_compile_and_launch_kernel", _unsupported("torch.cuda.jiterator"))
         patches.set(torch.backends.cudnn, "version", lambda: 90100)
         patches.set(torch.backends.cudnn, "is_available", lambda: True)
         patches.set(torch.backends.cudnn, "is_acceptable", lambda tensor: False)  # weights are not flattened for cuDNN

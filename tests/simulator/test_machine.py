@@ -199,6 +199,43 @@ def test_hooks_and_custom_functions_see_devices(sim: Simulator) -> None:
     assert seen == ["cuda:0"] * 3
 
 
+def test_zeros_that_the_engine_makes_fit_any_device(sim: Simulator) -> None:
+    seen: list[bool] = []
+
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):  # type: ignore[no-untyped-def]
+            return x * 1, x * 2
+
+        @staticmethod
+        def backward(ctx, first, second):  # type: ignore[no-untyped-def]
+            total = first + second  # the second is made of nothing, by C++ code
+            seen.append(total.is_cuda)
+            return total
+
+    x = torch.ones(2, device="cuda", requires_grad=True)
+    Twice.apply(x)[0].sum().backward()
+    assert seen == [True]
+
+
+@pytest.mark.parametrize("kind", ["xpu", "mps"])
+def test_another_name_for_the_accelerator(kind: str) -> None:
+    with Simulator(kind=kind):
+        x = nn.Linear(2, 2).to(kind)(torch.ones(1, 2, device=kind))
+        assert x.device == torch.device(kind, 0)
+        with pytest.raises(RuntimeError, match=f"different from other tensors on {kind}:0"):
+            x @ torch.ones(2, 1)
+
+
+def test_child_processes_are_remembered(sim: Simulator) -> None:
+    import multiprocessing
+
+    child = multiprocessing.get_context("fork").Process(target=int)
+    child.start()
+    child.join()
+    assert unsupported_used() == ["child processes"]
+
+
 def test_two_simulators_at_once_are_refused(sim: Simulator) -> None:
     with pytest.raises(RuntimeError, match="active already"), Simulator():
         pass

@@ -81,7 +81,10 @@ class Oracle(ast.NodeTransformer):
 
     def block(self, owner: ast.AST, name: str, body: list[ast.stmt]) -> Iterator[ast.stmt]:
         first = self.first.get(self.spans.get(owner), []) if name == "body" else []
-        documented = isinstance(owner, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(owner) is not None
+        documented = (
+            isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            and ast.get_docstring(owner) is not None
+        )
         for index, statement in enumerate(body):
             if index == int(documented):
                 yield from first

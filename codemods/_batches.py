@@ -338,8 +338,7 @@ def _star(culprit: Culprit, name: str) -> int | None:
             for node in ast.walk(level.stmt):
                 if isinstance(node, ast.Starred) and isinstance(node.value, ast.Name) and node.value.id == name:
                     return 1
-                spread = isinstance(node, ast.keyword) and node.arg is None
-                if spread and isinstance(node.value, ast.Name) and node.value.id == name:
+                if isinstance(node, ast.keyword) and node.arg is None and ast.unparse(node.value) == name:
                     return 2
     return None
 

@@ -56,7 +56,7 @@ def save(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Val
 def load(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
     """``torch.load``."""
     mapping = args[1] if len(args) > 1 else keywords.get("map_location")
-    mapped = "**" in keywords or (mapping is not None and mapping != Const(None))
+    mapped = "**" in keywords or _is_given(node)
     site = run.site(node, remember=True)
     loading = run.facts.loadings.setdefault(site.key, Loading(site, node, mapped, latent=run.latent))
     loading.mapped &= mapped
@@ -66,6 +66,13 @@ def load(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Val
         return Tensor(ANYWHERE, (Birth("load", _number(run, site.key)),), sure=False, loose=True)
     place = ANYWHERE if mapping is None or isinstance(mapping, Function) else place_of(run, mapping) or ANYWHERE
     return Tensor(place, sure=False, loose=True)
+
+
+def _is_given(node: ast.Call) -> bool:
+    """Whether the call says where to: anything but a literal ``None`` (a parameter that may be ``None`` is the
+    caller's word)."""
+    given = [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "map_location")]
+    return any(not (isinstance(value, ast.Constant) and value.value is None) for value in given)
 
 
 def _number(run: Interpreter, key: tuple[str, int, int]) -> int:

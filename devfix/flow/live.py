@@ -26,6 +26,7 @@ from devfix.flow.values import (
 
 __all__ = ["device_expressions", "devices_differ", "is_device", "module_names", "value_of", "visible"]
 
+_INDICES = frozenset({"device", "gpu", "gpu_id", "device_id", "gpu_index", "device_index", "cuda_device", "cuda_id"})
 _OWNERS = (
     "self",
     "args",
@@ -65,7 +66,7 @@ def is_device(name: str, value: Value) -> bool:
             if place is None:
                 return False
             found |= place == ACCELERATOR
-        elif isinstance(option, Number) and any(word in name.lower() for word in ("device", "gpu")):
+        elif isinstance(option, Number) and name.split(".")[-1].lower() in _INDICES:
             found = True  # an index is a device, too
         elif isinstance(option, (Text, Number)) or option != Const(None):
             return False

@@ -15,7 +15,7 @@ RuntimeError: Expected all tensors to be on the same device, but found at least 
 
 **Remembered when used** (:func:`unsupported_used`; a verdict is then inconclusive): CUDA graphs
 (``torch.cuda.CUDAGraph``, ``graph``, ``make_graphed_callables``), external streams, memory pools, child processes,
-process groups of more than one process.
+DLPack of device memory, process groups of more than one process.
 
 **Approximated**: autocast is the CPU's autocast with the same dtype; streams and events are in program order; memory
 figures are constants; a device is an Ampere card named "Simulated device"; ``mps`` and ``xpu`` raise CUDA's messages

@@ -12,6 +12,7 @@ from . import streams
 from .autocast import patch_autocast
 from .cuda import patch_cuda
 from .dispatch_mode import DeviceChecks
+from .exchange import patch_exchange
 from .function_mode import DeviceAnswers, patch_saved_tensor_hooks
 from .legacy import patch_legacy
 from .operators import kernels
@@ -61,6 +62,7 @@ class Simulator:
         patch_optimizers(patches)
         patch_parallel(patches)
         patch_autocast(patches)
+        patch_exchange(patches)
         patch_overrides(patches, DeviceAnswers)
         self._modes = (DeviceAnswers(), DeviceChecks())  # type: ignore[no-untyped-call]
         patch_saved_tensor_hooks(patches, self._modes[0])

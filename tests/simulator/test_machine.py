@@ -227,6 +227,21 @@ def test_another_name_for_the_accelerator(kind: str) -> None:
             x @ torch.ones(2, 1)
 
 
+def test_exports_of_device_memory_are_remembered(sim: Simulator) -> None:
+    torch.utils.dlpack.to_dlpack(torch.ones(2))
+    assert unsupported_used() == []
+    torch.utils.dlpack.to_dlpack(torch.ones(2).cuda())
+    assert unsupported_used() == ["DLPack of device memory"]
+
+
+def test_the_profiler_looks_at_the_cpu_only(sim: Simulator, capfd: pytest.CaptureFixture[str]) -> None:
+    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=activities) as profile:
+        torch.ones(2).cuda() + 1
+    assert len(profile.key_averages()) > 0
+    assert "Failed to record" not in capfd.readouterr().err
+
+
 def test_child_processes_are_remembered(sim: Simulator) -> None:
     import multiprocessing
 

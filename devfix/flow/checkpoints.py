@@ -56,7 +56,7 @@ def save(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Val
 def load(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
     """``torch.load``."""
     mapping = args[1] if len(args) > 1 else keywords.get("map_location")
-    mapped = "**" in keywords or _is_given(node)
+    mapped = "**" in keywords or keywords.get("map_location", Const(None)) != Const(None) or _is_given(node)
     site = run.site(node, remember=True)
     loading = run.facts.loadings.setdefault(site.key, Loading(site, node, mapped, latent=run.latent))
     loading.mapped &= mapped
@@ -70,7 +70,8 @@ def load(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Val
 
 def _is_given(node: ast.Call) -> bool:
     """Whether the call says where to: anything but a literal ``None`` (a parameter that may be ``None`` is the
-    caller's word)."""
+    caller's word).
+    """
     given = [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "map_location")]
     return any(not (isinstance(value, ast.Constant) and value.value is None) for value in given)
 

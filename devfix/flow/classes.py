@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from devfix.flow import modules
 from devfix.flow.knowledge import MANAGED, behaviour
 from devfix.flow.sites import Frame
+from devfix.flow.syntax import text_of
 from devfix.flow.values import (
     ANYWHERE,
     CPU,
@@ -129,7 +130,7 @@ def define_class(run: Interpreter, stmt: ast.ClassDef) -> Value:
     assert frame is not None
     bases = tuple(run.evaluate(base) for base in stmt.bases)
     env = run.new_env()
-    decorators = {ast.unparse(d.func if isinstance(d, ast.Call) else d).split(".")[-1] for d in stmt.decorator_list}
+    decorators = {text_of(d.func if isinstance(d, ast.Call) else d).split(".")[-1] for d in stmt.decorator_list}
     cls = ClassValue(
         stmt, frame.module, bases, env, dataclass=bool(decorators & {"dataclass", "define", "frozen", "attrs", "s"})
     )
@@ -290,7 +291,7 @@ def _fill_dataclass(run: Interpreter, ref: Ref, cls: ClassValue, args: list[Valu
         value = given.get(name)
         if value is None:
             value = run.now.lookup(base.scope, name) or UNKNOWN
-            if isinstance(stmt.value, ast.Call) and ast.unparse(stmt.value.func).split(".")[-1] in ("field", "Field"):
+            if isinstance(stmt.value, ast.Call) and text_of(stmt.value.func).split(".")[-1] in ("field", "Field"):
                 value = _field_default(run, stmt.value)
         run.now.put(ref, name, value)
     post = member(run, cls, "__post_init__")

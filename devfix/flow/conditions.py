@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.flow.knowledge import ACCELERATOR_FLAGS, CPU_FLAGS, MULTI_PROCESS_FLAGS
+from devfix.flow.syntax import text_of
 from devfix.flow.values import (
     CPU,
     Bound,
@@ -234,20 +235,20 @@ def _constants(run: Interpreter, container: Value) -> list[object] | None:
 
 def _subject(test: ast.Compare, left: Value) -> str:
     symbol = getattr(left, "symbol", "")
-    return symbol or ast.unparse(test.left)
+    return symbol or text_of(test.left)
 
 
 def _key(run: Interpreter, test: ast.expr) -> str:
     """The name under which a condition is assumed: the same wherever the same unknown thing is asked."""
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
         subject = _subject(test, _quietly(run, test.left))
-        return f"{subject} == {ast.unparse(test.comparators[0])}"
+        return f"{subject} == {text_of(test.comparators[0])}"
     value = _quietly(run, test)
     symbol = getattr(value, "symbol", "")
     if symbol:
         return str(symbol)
     assert run.frame is not None
-    return f"{run.frame.module.path}:{ast.unparse(test)}"
+    return f"{run.frame.module.path}:{text_of(test)}"
 
 
 def _quietly(run: Interpreter, node: ast.expr) -> Value:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow import assign, calls, conditions, iteration, modules
 from devfix.flow.meetings import meet, tensor_side
+from devfix.flow.syntax import text_of
 from devfix.flow.values import (
     ACCELERATOR,
     CPU,
@@ -299,7 +300,7 @@ def _combine(
 ) -> Value:
     """An operator on tensors: both operands must live together (CPU scalars may join, except in ``@``)."""
     sides = [
-        tensor_side(value, ast.unparse(part))
+        tensor_side(value, text_of(part))
         for value, part in ((left, left_node), (right, right_node))
         if isinstance(value, (Tensor, Union)) and _holds_tensor(value)
     ]
@@ -417,7 +418,7 @@ def _joined(run: Interpreter, node: ast.JoinedStr) -> Value:
         return Const("".join(texts))
     if isinstance(head, Const) and isinstance(first, ast.Constant):
         return _formatted(head)
-    return DeviceValue(head.place, text=True) if isinstance(head, DeviceValue) else Text(ast.unparse(node))
+    return DeviceValue(head.place, text=True) if isinstance(head, DeviceValue) else Text(text_of(node))
 
 
 def _lambda(run: Interpreter, node: ast.Lambda) -> Value:

@@ -11,6 +11,7 @@ from devfix.flow import builtin_functions, checkpoints, classes, iteration, modu
 from devfix.flow.knowledge import behaviour
 from devfix.flow.meetings import meet, tensors_in, weights_side
 from devfix.flow.places import device_argument, place_of
+from devfix.flow.syntax import text_of
 from devfix.flow.values import (
     ACCELERATOR,
     ANYWHERE,
@@ -200,8 +201,8 @@ def _averaged(run: Interpreter, name: str, args: list[Value], keywords: Keywords
 
 # --- tensors ----------------------------------------------------------------------------------------------------
 def _sides(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> list[object]:
-    texts = [ast.unparse(argument) for argument in node.args] + ["…"] * len(args)
-    named = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
+    texts = [text_of(argument) for argument in node.args] + ["…"] * len(args)
+    named = {keyword.arg: text_of(keyword.value) for keyword in node.keywords}
     pairs = [
         *zip(args, texts, strict=False),
         *((value, named.get(key, key)) for key, value in keywords.items() if key != "out"),

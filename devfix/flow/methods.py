@@ -11,6 +11,7 @@ from devfix.flow.facts import Transfer
 from devfix.flow.knowledge import TENSOR_METHODS, behaviour
 from devfix.flow.meetings import meet, tensor_side, tensors_in
 from devfix.flow.places import place_of, transfer_places
+from devfix.flow.syntax import text_of
 from devfix.flow.values import (
     ACCELERATOR,
     ANYWHERE,
@@ -116,9 +117,9 @@ def _tensor(
         return replace(tensor, loose=True)
     if kind in ("mixes", "pointwise"):
         assert isinstance(node.func, ast.Attribute)
-        sides = [tensor_side(tensor, ast.unparse(node.func.value))]
+        sides = [tensor_side(tensor, text_of(node.func.value))]
         for value, text in zip(
-            [*args, *keywords.values()], [ast.unparse(argument) for argument in node.args] + ["…"] * 9, strict=False
+            [*args, *keywords.values()], [text_of(argument) for argument in node.args] + ["…"] * 9, strict=False
         ):
             sides.extend(tensors_in(run, value, text))
         place, births = meet(run, node, f".{name}()", sides, scalars_are_free=kind == "pointwise")

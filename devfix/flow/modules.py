@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from devfix.flow import optimizers
 from devfix.flow.knowledge import behaviour
 from devfix.flow.meetings import Side, meet, tensors_in, weights_side
+from devfix.flow.syntax import text_of
 from devfix.flow.values import (
     ACCELERATOR,
     ANYWHERE,
@@ -168,7 +169,7 @@ def call_leaf(run: Interpreter, ref: Ref, args: list[Value], keywords: dict[str,
     """Call a module whose ``forward`` is not in the project."""
     record = run.record(ref)
     kind = behaviour(record.name)
-    text = ast.unparse(node.func)
+    text = text_of(node.func)
     sides = [
         side
         for value, argument in zip(
@@ -206,9 +207,9 @@ def _kept(births: tuple[Birth, ...]) -> tuple[Birth, ...]:
 
 
 def _argument_texts(node: ast.Call, positional: int, keywords: dict[str, Value]) -> list[str]:
-    texts = [ast.unparse(argument) for argument in node.args][:positional]
+    texts = [text_of(argument) for argument in node.args][:positional]
     texts += ["…"] * (positional - len(texts))
-    named = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords if keyword.arg}
+    named = {keyword.arg: text_of(keyword.value) for keyword in node.keywords if keyword.arg}
     return texts + [named.get(name, name) for name in keywords]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow import assign, classes, conditions, iteration, live
 from devfix.flow.state import State
+from devfix.flow.syntax import text_of
 from devfix.flow.values import NONE, UNKNOWN, DeviceValue, Namespace
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _branch(run: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
         execute(run, stmt.body if truth else stmt.orelse)
         return False
     repeated = run.frame.module.tree.repeated_conditions
-    leaves = {ast.unparse(leaf) for leaf in conditions.unknown_leaves(run, stmt.test)}
+    leaves = {text_of(leaf) for leaf in conditions.unknown_leaves(run, stmt.test)}
     apart = bool(leaves & repeated) and run.separations < MOST_SEPARATIONS
     start, ends = run.now, []
     run.separations += apart
@@ -200,7 +201,7 @@ def _sends(call: ast.Call, method: str) -> bool:
 
 
 def _asks_for_accelerator(node: ast.expr) -> bool:
-    text = ast.unparse(node).lower()
+    text = text_of(node).lower()
     return any(word in text for word in ("cuda", "gpu", "device", "dev", "rank", "mps"))
 
 

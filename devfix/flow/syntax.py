@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from devfix.model import Span
 
-__all__ = ["SourceTree", "leaf_conditions"]
+__all__ = ["SourceTree", "leaf_conditions", "text_of"]
 
 _BLOCKS = ("body", "orelse", "finalbody")
 
@@ -44,7 +44,7 @@ class SourceTree:
         counts: Counter[str] = Counter()
         for node in ast.walk(self.tree):
             if isinstance(node, (ast.If, ast.IfExp)):
-                counts.update({ast.unparse(leaf) for leaf in leaf_conditions(node.test)})
+                counts.update({text_of(leaf) for leaf in leaf_conditions(node.test)})
         return frozenset(text for text, count in counts.items() if count > 1)
 
     def _column(self, line: int, offset: int) -> int:
@@ -104,6 +104,12 @@ class SourceTree:
             if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)):
                 return parent
         return self.tree
+
+
+@lru_cache(maxsize=65536)
+def text_of(node: ast.AST) -> str:
+    """The normal form of an expression's source; asked for again and again, so kept."""
+    return ast.unparse(node)
 
 
 def leaf_conditions(test: ast.expr) -> list[ast.expr]:

@@ -1,6 +1,5 @@
 import copy
-import os
-from tempfile import TemporaryDirectory
+import io
 
 import torch
 import torch.nn as nn
@@ -9,25 +8,31 @@ torch.manual_seed(0)
 device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
 
 
+def keep(model, buffer):
+    buffer.seek(0)
+    buffer.truncate()
+    torch.save(model.state_dict(), buffer)
+
+
 def train_model(model, data, optimizer, num_epochs):
-    with TemporaryDirectory() as tempdir:
-        best_path = os.path.join(tempdir, "best_model_params.pt")
-        torch.save(model.state_dict(), best_path)
-        best = float("inf")
-        for epoch in range(num_epochs):
-            total = 0.0
-            for x, y in data:
-                x, y = x.to(device), y.to(device)
-                loss = nn.functional.mse_loss(model(x), y)
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-                total += loss.item()
-            print(f"epoch {epoch} loss {total:.5f}")
-            if total < best:
-                best = total
-                torch.save(model.state_dict(), best_path)
-        model.load_state_dict(torch.load(best_path, weights_only=True))
+    best_weights = io.BytesIO()
+    keep(model, best_weights)
+    best = float("inf")
+    for epoch in range(num_epochs):
+        total = 0.0
+        for x, y in data:
+            x, y = x.to(device), y.to(device)
+            loss = nn.functional.mse_loss(model(x), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            total += loss.item()
+        print(f"epoch {epoch} loss {total:.5f}")
+        if total < best:
+            best = total
+            keep(model, best_weights)
+    best_weights.seek(0)
+    model.load_state_dict(torch.load(best_weights, weights_only=True))
     return model
 
 

@@ -1,0 +1,81 @@
+"""The main job on every case of the corpus: broken programs are repaired, right ones are left as they are."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+from devfix import engine, sources
+from devfix.config import Settings
+from devfix.model import Status
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+META = {
+    path.parent.relative_to(CORPUS).as_posix(): tomllib.loads(path.read_text(encoding="utf-8"))
+    for path in sorted(CORPUS.rglob("case.toml"))
+}
+BROKEN = [name for name, meta in META.items() if meta["kind"] == "broken"]
+RIGHT = [f"{name}/fixed" for name in BROKEN] + [
+    f"{name}/clean" for name, meta in META.items() if meta["kind"] == "clean"
+]
+BEYOND_STATIC_RULES = [f"{name}/broken" for name, meta in META.items() if meta["kind"] == "report"]
+
+
+class _SortedKeywords(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.Call:  # noqa: N802 - the name that ast asks for
+        self.generic_visit(node)
+        node.keywords.sort(key=lambda keyword: keyword.arg or "")
+        return node
+
+
+def meaning(text: str) -> str:
+    """What a program says, without layout, comments and the order of keywords, which are a matter of taste."""
+    return ast.dump(_SortedKeywords().visit(ast.parse(text)))
+
+
+def programs(tree: Path) -> dict[str, str]:
+    return {str(path.relative_to(tree)): path.read_bytes().decode() for path in sorted(tree.rglob("*.py"))}
+
+
+def apply(tree: Path):
+    """The outcome for a tree, and its programs afterwards."""
+    files = [sources.read(str(path)) for path in sorted(tree.rglob("*.py"))]
+    outcome = engine.apply(files, Settings(root=str(tree)))
+    assert outcome.problems == ()
+    changed = {str(Path(change.path).relative_to(tree)): change.new.decode() for change in outcome.patch.files}
+    return outcome, programs(tree) | changed
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_program_becomes_what_its_author_made_of_it(name):
+    outcome, repaired = apply(CORPUS / name / "broken")
+
+    assert {resolution.finding.code for resolution in outcome.resolutions} == set(META[name]["rules"])
+    assert {resolution.status for resolution in outcome.resolutions} == {Status.FIXED}
+    right = programs(CORPUS / name / "fixed")
+    assert repaired.keys() == right.keys()
+    for path, text in repaired.items():
+        assert meaning(text) == meaning(right[path]), f"{path}\n{text}"
+
+
+@pytest.mark.parametrize("tree", RIGHT)
+def test_a_right_program_is_left_as_it_is(tree):
+    outcome, _ = apply(CORPUS / tree)
+
+    assert outcome.resolutions == ()
+    assert outcome.patch.files == ()
+
+
+@pytest.mark.parametrize("tree", BEYOND_STATIC_RULES)
+def test_nothing_is_edited_where_reading_alone_cannot_tell(tree):
+    outcome, _ = apply(CORPUS / tree)
+
+    assert outcome.patch.files == ()

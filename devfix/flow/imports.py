@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate_name", "start"]
 
-MOST_EAGER_MODULES = 30  # registries are filled by decorators; beyond this many files, only what is asked for is run
+MOST_EAGER_MODULES = 16  # registries are filled by decorators; beyond this many files, only what is asked for is run
 
 
 def start(run: Interpreter, module: Module) -> None:
@@ -29,7 +29,7 @@ def start(run: Interpreter, module: Module) -> None:
     eager = run.imported_modules <= MOST_EAGER_MODULES
     for stmt in module.tree.tree.body:
         names = list(_bound_names(stmt))
-        if (eager and _registers(stmt)) or (not names and not _is_inert(stmt)):
+        if eager and (_registers(stmt) or (not names and not _is_inert(stmt))):
             at_once.append(stmt)
         for name in names:
             module.waiting.setdefault(name, []).append(stmt)

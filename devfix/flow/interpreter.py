@@ -20,7 +20,7 @@ from devfix.flow.values import CPU, Bound, ClassValue, External, Function, Names
 
 __all__ = ["Interpreter", "OutOfBudget"]
 
-MOST_STEPS = 60_000
+MOST_STEPS = 40_000
 DEEPEST = 40
 
 

@@ -8,11 +8,14 @@ An edit that does not hold is dropped, and the reason is kept.
 from __future__ import annotations
 
 import difflib
+import gc
 import os
+import signal
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from devfix import flow, sources, suppressions
@@ -199,7 +202,23 @@ def fix_text(path: str, text: str, codes: Iterable[str] = ()) -> str:
     return text
 
 
+@contextmanager
+def _rare_collection() -> Iterator[None]:
+    """Syntax trees and records are many and mostly live: Python's collector would walk them again and again."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(500_000, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+
+
 def _run(files: Sequence[SourceFile], settings: Settings, jobs: int, repair: bool) -> Outcome:
+    with _rare_collection():
+        return _resolve(files, settings, jobs, repair)
+
+
+def _resolve(files: Sequence[SourceFile], settings: Settings, jobs: int, repair: bool) -> Outcome:
     files = sorted(files, key=lambda file: file.path)
     comments = {file.path: suppressions.collect(file.text) for file in files if can_matter(file.raw)}
     kept = [file for file in files if not (file.path in comments and comments[file.path].skip_file)]
@@ -231,6 +250,8 @@ _worker_space: _Workspace | None = None
 
 def _start_worker(files: list[SourceFile], settings: Settings) -> None:
     global _worker_space
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command ends its workers itself
+    gc.set_threshold(500_000, 20, 20)
     _worker_space = _Workspace(files, settings)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.flow.sites import Frame
@@ -27,14 +28,19 @@ def start(run: Interpreter, module: Module) -> None:
     at_once: list[ast.stmt] = []
     run.imported_modules += 1
     eager = run.imported_modules <= MOST_EAGER_MODULES
-    for stmt in module.tree.tree.body:
-        names = list(_bound_names(stmt))
+    for stmt, names in _statements(module.tree.tree):
         if eager and (_registers(stmt) or (not names and not _is_inert(stmt))):
             at_once.append(stmt)
         for name in names:
             module.waiting.setdefault(name, []).append(stmt)
     for stmt in at_once:
         _run(run, module, [stmt])
+
+
+@lru_cache(maxsize=4096)
+def _statements(tree: ast.Module) -> tuple[tuple[ast.stmt, tuple[str, ...]], ...]:
+    """The top-level statements with the names that they bind."""
+    return tuple((stmt, tuple(_bound_names(stmt))) for stmt in tree.body)
 
 
 def _bound_names(stmt: ast.stmt) -> Iterator[str]:

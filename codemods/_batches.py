@@ -132,7 +132,9 @@ def _like_sibling(culprit: Culprit, binding: Binding, transfer: Transfer) -> _Pl
     tree, statement = transfer.site.tree, transfer.site.stmt
     name = binding.name
     trailer = Move(transfer.site).trailer()
-    if binding.kind == "assign" and binding.value is not None and _is_plain_access(binding.value):
+    inline = isinstance(transfer.call.func, ast.Attribute) and _is_plain_access(transfer.call.func.value)
+    beside = not inline and isinstance(statement, ast.Assign) and statement.lineno >= binding.site.stmt.lineno
+    if not beside and binding.kind == "assign" and binding.value is not None and _is_plain_access(binding.value):
         return _appended(tree, binding.value, trailer, name)
     if isinstance(statement, ast.Assign) and isinstance(statement.value, (ast.Tuple, ast.List)):
         for element in statement.value.elts:

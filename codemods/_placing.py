@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 
 from devfix.flow.classes import externals
@@ -114,8 +115,13 @@ def _is_call(site: Site, level: Level, text: str) -> bool:
 
 
 def under_if(site: Site) -> bool:
-    """Whether a moment stands under an ``if``, inside its function."""
-    return bool(enclosing(site.tree, site.stmt, (ast.If,)))
+    """Whether a moment stands under an ``if`` that asks for more than the accelerator, inside its function."""
+    tests = [stmt.test for stmt in enclosing(site.tree, site.stmt, (ast.If,)) if isinstance(stmt, ast.If)]
+    return any(not set(_WORDS.findall(ast.unparse(test).lower())) & _ACCELERATOR_WORDS for test in tests)
+
+
+_WORDS = re.compile(r"[a-z]+")
+_ACCELERATOR_WORDS = {"cuda", "gpu", "gpus", "mps", "accel", "accelerator"}
 
 
 def names_in(node: ast.AST) -> set[str]:

@@ -122,7 +122,7 @@ def _finding(facts: Facts, key: int, culprits: list[Culprit]) -> Finding:
         for binding in facts.bindings
         if binding.birth.key == key and binding.birth.item == culprit.item
     ]
-    where = bindings[0].site if bindings else source.site
+    where = next((b.site for b in bindings if b.kind != "param"), source.site)
     remedies = list(candidates(facts, culprits))
     waits = any("non_blocking=True" in _told(remedy) for remedy in remedies[:1])
     notes: tuple[str, ...] = ()

@@ -45,7 +45,8 @@ __all__ = ["RULE"]
 def detect(facts: Facts) -> Iterator[Finding]:
     """One finding per call of ``torch.load`` that says nothing about the place."""
     for loading in facts.loadings.values():
-        if not loading.mapped and not loading.round_trip:
+        arrays = bool(loading.uses) and all(use.kind == "array" for use in loading.uses)
+        if not loading.mapped and not loading.round_trip and not arrays:
             yield _finding(facts, loading)
 
 

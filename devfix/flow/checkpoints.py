@@ -48,8 +48,8 @@ def joined_path(parts: list[Value]) -> Value:
 def save(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
     """``torch.save``."""
     target = args[1] if len(args) > 1 else keywords.get("f", UNKNOWN)
-    if isinstance(target, Ref):  # a buffer in memory: what comes back is where it was
-        run.now.saved |= {_key(target)}
+    buffers = {_key(option) for option in options(target) if isinstance(option, Ref)}
+    run.now.saved |= buffers  # what comes back from memory is where it was
     return Const(None)
 
 
@@ -61,7 +61,7 @@ def load(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Val
     loading = run.facts.loadings.setdefault(site.key, Loading(site, node, mapped, latent=run.latent))
     loading.mapped &= mapped
     source = args[0] if args else keywords.get("f", UNKNOWN)
-    loading.round_trip |= bool(_key(source)) and _key(source) in run.now.saved
+    loading.round_trip |= all(_key(option) in run.now.saved for option in options(source))
     if not mapped:
         return Tensor(ANYWHERE, (Birth("load", _number(run, site.key)),), sure=False, loose=True)
     place = ANYWHERE if mapping is None or isinstance(mapping, Function) else place_of(run, mapping) or ANYWHERE

@@ -92,7 +92,7 @@ def truth_of(run: Interpreter, value: Value) -> bool | None:
             record = run.record(value)
             if record.kind in ("list", "dict", "set"):
                 return bool(record.fields) or None
-            return True
+            return None if record.kind == "opaque" else True
         case TupleValue(items):
             return bool(items)
         case Union(alternatives):

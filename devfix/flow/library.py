@@ -21,6 +21,7 @@ from devfix.flow.values import (
     Birth,
     Const,
     DeviceValue,
+    Function,
     Number,
     Partial,
     Place,
@@ -265,6 +266,8 @@ def _from_data(run: Interpreter, name: str, args: list[Value], keywords: Keyword
 
 
 def _from_cpu(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    if args and isinstance(args[0], Tensor):
+        note_load_use(run, args[0], "array", node, False)
     return Tensor(CPU, (_made(run, node),))
 
 
@@ -417,8 +420,16 @@ def _split_dataset(run: Interpreter, name: str, args: list[Value], keywords: Key
 
 
 def _image_dataset(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    sample = TupleValue((Tensor(CPU), Number()))
+    transform = keywords.get("transform", args[1] if len(args) > 1 else NONE)
+    image = Tensor(CPU)
+    if isinstance(transform, (Function, Ref)) and not _of_torchvision(run, transform):
+        image = Tensor(CPU, sure=False, loose=True)  # a transform of the project may give several views
+    sample = TupleValue((image, Number()))
     return run.new(Record("dataset", name, fields={"sample": sample}, born=run.site(node)))
+
+
+def _of_torchvision(run: Interpreter, value: Value) -> bool:
+    return isinstance(value, Ref) and run.record(value).name.startswith("torchvision.")
 
 
 def _default_collate(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

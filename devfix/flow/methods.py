@@ -23,6 +23,8 @@ from devfix.flow.values import (
     ClassValue,
     Const,
     DeviceValue,
+    DType,
+    External,
     Function,
     Number,
     Parameters,
@@ -97,6 +99,8 @@ def _tensor(
         return _transfer(run, tensor, transfer_places(run, args, keywords), node)
     if name in _MOVES:
         return _transfer(run, tensor, [_MOVES[name]], node)
+    if name == "type" and args:
+        return _transfer(run, tensor, [_type_place(option) for option in options(args[0])], node)
     if name == "type_as" and args:
         return _transfer(run, tensor, [place_of(run, args[0])], node)
     if name in ("backward", "zero_", "fill_", "retain_grad", "register_hook"):
@@ -127,6 +131,16 @@ def _tensor(
     if name.startswith("new_"):
         return Tensor(tensor.place)
     return replace(tensor, scalar=tensor.scalar and name != "unsqueeze")
+
+
+def _type_place(value: Value) -> Place | None:
+    """Where ``.type(torch.cuda.FloatTensor)`` sends a tensor; ``None`` for a dtype."""
+    if isinstance(value, DType):
+        return None
+    name = value.name if isinstance(value, External) else str(value.value) if isinstance(value, Const) else ""
+    if name.endswith("Tensor"):
+        return ACCELERATOR if ".cuda." in name else CPU
+    return ANYWHERE
 
 
 def _transfer(run: Interpreter, tensor: Tensor, places: list[Place | None], node: ast.Call) -> Value:

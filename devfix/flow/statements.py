@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from devfix.flow import assign, classes, conditions, iteration, live
 from devfix.flow.state import State
 from devfix.flow.syntax import text_of
-from devfix.flow.values import NONE, UNKNOWN, DeviceValue, Namespace
+from devfix.flow.values import NONE, UNKNOWN, DeviceValue, Namespace, Tensor
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
@@ -289,7 +289,13 @@ def _as_load(target: ast.expr) -> ast.expr:
 
 
 def _expression(run: Interpreter, stmt: ast.Expr) -> None:
-    run.evaluate(stmt.value)
+    value = run.evaluate(stmt.value)
+    call = stmt.value
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda"):
+        base = call.func.value
+        held = run.lookup(base.id) if isinstance(base, ast.Name) else None
+        if isinstance(held, Tensor) and held.loose and not held.sure and isinstance(base, ast.Name):
+            run.bind(base.id, value)  # nobody drops the result: a batch object that moves in place
 
 
 def _assert(run: Interpreter, stmt: ast.Assert) -> None:

@@ -351,11 +351,14 @@ def _by_helper(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> 
     for transfer in reversed(facts.transfers):
         if transfer.place != "accelerator" or transfer.birth.key == culprit.key:
             continue
-        for level in transfer.site.levels[:-1]:
+        for level in transfer.site.levels:
             name = _helper_target(level.stmt)
             if name is None:
                 continue
-            for cut in range(len(culprit.item), -1, -1):
+            direct = level is transfer.site.level
+            for cut in range(len(culprit.item) if not direct else 0, -1, -1):
+                if direct and (transfer.birth.item or not culprit.item):
+                    continue  # only whole batches that move themselves are copied from another loop
                 for binding in _bindings(facts, replace(culprit, item=culprit.item[:cut])):
                     placed = _same_call(binding, level, name)
                     if placed is not None:
@@ -370,6 +373,8 @@ def _helper_target(stmt: ast.stmt) -> str | None:
     name, value = stmt.targets[0].id, stmt.value
     if not isinstance(value, ast.Call) or not isinstance(value.func, (ast.Name, ast.Attribute)):
         return None
+    if isinstance(value.func, ast.Attribute) and ast.unparse(value.func.value) == name:
+        return name
     return name if any(isinstance(argument, ast.Name) and argument.id == name for argument in value.args) else None
 
 

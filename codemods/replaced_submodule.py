@@ -34,7 +34,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codemods._placing import Move, all_live, device_at, hoisted, move_of
+from codemods._ordering import common_block
+from codemods._placing import Move, all_live, device_at, hoisted, inside_module, move_of, same_function
 from codemods._rule import Example, Rule
 from codemods._story import story
 from devfix.flow import Facts
@@ -150,9 +151,10 @@ def _remedy(facts: Facts, changes: list[Change], meeting: Meeting) -> tuple[Reme
     move = move_of(last.moved)
     if move is None:
         return None, "the call that moved the model is not in the source"
-    for depth in range(len(last.attached.levels) - 1, -1, -1):
-        level = last.attached.levels[depth]
-        code = _statement(facts, last, level, move, innermost=depth == len(last.attached.levels) - 1)
+    innermost = last.attached.levels[-1]
+    levels = [*reversed(last.attached.levels)]
+    for level in sorted(levels, key=inside_module):  # a model's own methods do not place it, if its users can
+        code = _statement(facts, last, level, move, innermost=level is innermost)
         if code is None:
             continue
         anchor = _anchor(changes, level, meeting)
@@ -164,7 +166,14 @@ def _remedy(facts: Facts, changes: list[Change], meeting: Meeting) -> tuple[Reme
 def _anchor(changes: list[Change], level: Level, meeting: Meeting) -> ast.stmt:
     """The statement behind which the move goes: after the last change, out of loops that do not use the model."""
     used = next((other.stmt for other in meeting.site.levels if other.frame is level.frame), None)
-    return hoisted(level.tree, level.stmt, used)
+    anchor = level.stmt
+    for change in changes[:-1]:
+        for other in change.attached.levels:
+            found = common_block(level.tree, anchor, other.stmt) if same_function(other, level) else None
+            if found is not None:
+                block, mine, theirs = found
+                anchor = block[max(mine, theirs)]  # one move behind the branches of an `if`, behind the last of a row
+    return hoisted(level.tree, anchor, used)
 
 
 def _statement(facts: Facts, change: Change, level: Level, move: Move, innermost: bool) -> str | None:

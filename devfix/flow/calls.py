@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.flow import assign, classes, iteration, library, methods, modules
+from devfix.flow.knowledge import LOOKING_METHODS
 from devfix.flow.sites import Frame
 from devfix.flow.state import State
 from devfix.flow.values import (
@@ -126,7 +127,8 @@ def call(run: Interpreter, function: Value, args: list[Value], keywords: dict[st
         case Tensor(loose=True):
             return _call_loaded(run, function, args, keywords, node)
         case _:
-            escape(run, [*args, *keywords.values()])
+            looks = isinstance(node.func, ast.Attribute) and node.func.attr in LOOKING_METHODS
+            escape(run, [] if looks else [*args, *keywords.values()])
             return library.unknown_result(run, getattr(function, "symbol", ""), args, node)
 
 

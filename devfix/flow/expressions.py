@@ -278,6 +278,8 @@ def _concatenated(run: Interpreter, left: Value, right: Value) -> Value | None:
         return _formatted(left)
     if isinstance(left, TupleValue) and isinstance(right, TupleValue):
         return TupleValue(left.items + right.items)
+    if isinstance(left, Parameters) or isinstance(right, Parameters):
+        return run.new(Record("list", fields={"0": left, "1": right}))
     if all(isinstance(side, Ref) and run.record(side).kind == "list" for side in (left, right)):
         both = [run.record(side) for side in (left, right) if isinstance(side, Ref)]
         held = [item for record in both for item in (*record.fields.values(), record.rest) if item is not None]

@@ -9,7 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-__all__ = ["ACCELERATOR_FLAGS", "CPU_FLAGS", "MANAGED", "MULTI_PROCESS_FLAGS", "TENSOR_METHODS", "Row", "behaviour"]
+__all__ = [
+    "ACCELERATOR_FLAGS",
+    "CPU_FLAGS",
+    "LOOKING_METHODS",
+    "MANAGED",
+    "MULTI_PROCESS_FLAGS",
+    "TENSOR_METHODS",
+    "Row",
+    "behaviour",
+]
 
 _DOCS = "https://docs.pytorch.org/docs/stable/"
 
@@ -191,6 +200,12 @@ TABLE = (
     Row("is-tensor", "torch.", "is_tensor", _DOCS + "generated/torch.is_tensor.html"),
     # data
     Row("loader", "torch.utils.data.", "DataLoader dataloader.DataLoader", _DOCS + "data.html"),
+    Row(
+        "loader",
+        "torch_geometric.loader.",
+        "*",
+        "https://pytorch-geometric.readthedocs.io/en/latest/modules/loader.html",
+    ),
     Row("tensor-dataset", "torch.utils.data.", "TensorDataset dataset.TensorDataset", _DOCS + "data.html"),
     Row("same-dataset", "torch.utils.data.", "Subset dataset.Subset ConcatDataset", _DOCS + "data.html"),
     Row("split-dataset", "torch.utils.data.", "random_split dataset.random_split", _DOCS + "data.html"),
@@ -329,6 +344,12 @@ MANAGED = (
     "colossalai.",
     "composer.",
     "torch_xla.",
+)
+
+# Methods that look at what they are given, whatever object they belong to: loggers, writers, progress bars.
+LOOKING_METHODS = frozenset(
+    "info debug warning warn error critical exception log print write watch add_graph add_scalar add_text summary "
+    "set_description set_postfix update_meter update describe format save log_metrics log_params register".split()
 )
 
 # Last words of names that say which world the program is meant to run in.  devfix follows the run that uses one

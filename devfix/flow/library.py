@@ -67,8 +67,21 @@ def call(run: Interpreter, name: str, args: list[Value], keywords: Keywords, nod
         return handler(run, name, args, keywords, node)
     if name.split(".")[-1][:1].islower():
         _hand_over(run, name, args, keywords, node)
-    _escape(run, args, keywords)
+    if may_place(name):
+        _escape(run, args, keywords)
     return unknown_result(run, name, args, node, keywords)
+
+
+def may_place(name: str) -> bool:
+    """Whether code of this name may move what it is given: classes that wrap, functions that prepare or train."""
+    last = name.split(".")[-1]
+    return last[:1].isupper() or any(word in last.lower() for word in _PLACING_WORDS)
+
+
+_PLACING_WORDS = (
+    "accelerat batch_to convert cuda deploy device dispatch distribut engine fit gpu init launch load main move "
+    "offload parallel place prepare run set_up setup shard to_ train wrap"
+).split()
 
 
 def _hand_over(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> None:

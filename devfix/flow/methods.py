@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow import classes, commandline, containers, library, modules, optimizers
 from devfix.flow.facts import Transfer
-from devfix.flow.knowledge import TENSOR_METHODS, behaviour
+from devfix.flow.knowledge import LOOKING_METHODS, TENSOR_METHODS, behaviour
 from devfix.flow.meetings import meet, tensor_side, tensors_in
 from devfix.flow.places import place_of, transfer_places
 from devfix.flow.syntax import text_of
@@ -173,7 +173,7 @@ def _object(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
         if name in _PROOFS_OF_MODULE:
             modules.promote(run, ref)
             record = run.record(ref)
-        elif behaviour(f"{record.name}.{name}") == "harmless":
+        elif name in LOOKING_METHODS or behaviour(f"{record.name}.{name}") == "harmless":
             return Unknown()
         else:
             from devfix.flow.calls import escape

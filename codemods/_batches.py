@@ -357,8 +357,8 @@ def _by_helper(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> 
                 continue
             direct = level is transfer.site.level
             for cut in range(len(culprit.item) if not direct else 0, -1, -1):
-                if direct and (transfer.birth.item or not culprit.item):
-                    continue  # only whole batches that move themselves are copied from another loop
+                if direct and transfer.birth.item not in ((), ("*",)):
+                    continue  # only moves of a whole batch are copied from another loop
                 for binding in _bindings(facts, replace(culprit, item=culprit.item[:cut])):
                     placed = _same_call(binding, level, name)
                     if placed is not None:
@@ -371,6 +371,8 @@ def _helper_target(stmt: ast.stmt) -> str | None:
     if not (isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 and isinstance(stmt.targets[0], ast.Name)):
         return None
     name, value = stmt.targets[0].id, stmt.value
+    if isinstance(value, (ast.DictComp, ast.ListComp)) and len(value.generators) == 1:
+        return name if names_in(value.generators[0].iter) == {name} else None
     if not isinstance(value, ast.Call) or not isinstance(value.func, (ast.Name, ast.Attribute)):
         return None
     if isinstance(value.func, ast.Attribute) and ast.unparse(value.func.value) == name:
@@ -382,10 +384,15 @@ def _same_call(binding: Binding, level: Level, name: str) -> _Placed | None:
     site, stmt = binding.site, level.stmt
     if binding.name != name or not isinstance(stmt, ast.Assign) or inside_module(site.level):
         return None
-    if not all_live(site, site.level, stmt.value):
-        known = names_in(stmt.value) - {name}
-        if not all(other in visible(site, site.level) for other in known):
-            return None
+    bound = {
+        inner.id
+        for node in ast.walk(stmt.value)
+        if isinstance(node, ast.comprehension)
+        for inner in ast.walk(node.target)
+        if isinstance(inner, ast.Name)
+    }
+    if not all(other in visible(site, site.level) for other in names_in(stmt.value) - bound - {name}):
+        return None
     loop = binding.kind == "target" and isinstance(site.stmt, (ast.For, ast.AsyncFor))
     if not loop and not isinstance(site.stmt, ast.Assign):
         return None

@@ -87,7 +87,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
 
 def _certain(facts: Facts) -> set[tuple[int, tuple[str, ...]]]:
     """Items of unknown datasets that some operation, or the move of such a batch elsewhere, proves to be tensors."""
-    whole = {t.birth.key for t in facts.transfers if t.place == "accelerator" and not t.birth.item}
+    whole = {t.birth.key for t in facts.transfers if t.place == "accelerator" and t.birth.item in ((), ("*",))}
     roots = [binding for binding in facts.bindings if binding.birth.kind == "batch" and not binding.birth.item]
     moved = {binding.name for binding in roots if binding.birth.key in whole}
     alike = {binding.birth.key for binding in roots if binding.name in moved and binding.birth.key not in whole}

@@ -35,8 +35,8 @@ from codemods._rule import Example, Rule
 from codemods._story import story
 from devfix.flow import Facts
 from devfix.flow.facts import Loading
-from devfix.flow.live import module_names
-from devfix.flow.values import ACCELERATOR
+from devfix.flow.live import module_names, value_of
+from devfix.flow.values import ACCELERATOR, Number
 from devfix.model import AddKeyword, Edit, Finding, Remedy, ReplaceExpression, Severity
 
 __all__ = ["RULE"]
@@ -46,8 +46,29 @@ def detect(facts: Facts) -> Iterator[Finding]:
     """One finding per call of ``torch.load`` that says nothing about the place."""
     for loading in facts.loadings.values():
         arrays = bool(loading.uses) and all(use.kind == "array" for use in loading.uses)
-        if not loading.mapped and not loading.round_trip and not arrays:
+        if not loading.mapped and not loading.round_trip and not arrays and not _handled_elsewhere(loading):
             yield _finding(facts, loading)
+
+
+def _handled_elsewhere(loading: Loading) -> bool:
+    """Whether the call is one side of a choice whose other side maps: the author has thought of both machines."""
+    tree = loading.site.tree
+    for parent in tree.ancestors(loading.call):
+        if isinstance(parent, (ast.If, ast.IfExp, ast.Try)):
+            keywords = {node.arg for node in ast.walk(parent) if isinstance(node, ast.keyword)}
+            if "map_location" in keywords and _chooses(parent):
+                return True
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            break
+    return False
+
+
+def _chooses(node: ast.If | ast.IfExp | ast.Try) -> bool:
+    """Whether the two sides are for machines with and without the accelerator."""
+    if isinstance(node, ast.Try):
+        return True
+    words = ("cuda", "gpu", "cpu", "device", "mps")
+    return bool(node.orelse) and any(word in ast.unparse(node.test).lower() for word in words)
 
 
 def _finding(facts: Facts, loading: Loading) -> Finding:
@@ -95,7 +116,9 @@ def _target(facts: Facts, loading: Loading) -> tuple[str | None, str]:
     if only_module_on_cpu:
         return '"cpu"', ""
     if device is not None:
-        return device, ""
+        node = ast.parse(device, mode="eval").body
+        index = isinstance(value_of(site, site.level, node), Number)
+        return (f'f"cuda:{{{device}}}"' if index else device), ""
     direct = [use for use in elsewhere if use.kind in ("tensor", "object") and use.on_accelerator]
     if direct:
         names = module_names(site, site.level, _accelerated(loading))

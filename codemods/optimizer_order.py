@@ -43,6 +43,7 @@ from devfix.flow import Facts
 from devfix.flow.facts import OptimizerHazard
 from devfix.flow.live import module_names
 from devfix.flow.sites import Level
+from devfix.flow.syntax import SourceTree
 from devfix.model import Finding, InsertStatement, MoveStatements, Remedy, Severity, Where
 
 __all__ = ["RULE"]
@@ -119,6 +120,7 @@ def _reordered(facts: Facts, hazard: OptimizerHazard, level: Level, late: Level)
     if first >= last:
         return None, "construction and move are part of one statement"
     shared = _model_names(hazard, level)
+    first = _with_parameters(tree, block, first)
     last = _behind_moves(facts, hazard, level, block, first, last)
     moving, reason = dependents(tree, block, first, last, shared)
     if not moving:
@@ -127,6 +129,15 @@ def _reordered(facts: Facts, hazard: OptimizerHazard, level: Level, late: Level)
         moving = list(block[first:last])  # the same as moving that one line up: far less changes
     edit = MoveStatements(tree.path, tuple(tree.span(statement) for statement in moving), tree.span(block[last]))
     return Remedy(f"build the optimizer behind line {block[last].end_lineno}", (edit,)), ""
+
+
+def _with_parameters(tree: SourceTree, block: list[ast.stmt], first: int) -> int:
+    """The statement that collects the parameters for the construction, where that is one of its own."""
+    for index in range(first - 1, -1, -1):
+        if touches(reach(tree, block[index]).writes, reach(tree, block[first]).reads):
+            names = {node.attr for node in ast.walk(block[index]) if isinstance(node, ast.Attribute)}
+            return index if names & {"parameters", "named_parameters"} and not hasattr(block[index], "body") else first
+    return first
 
 
 def _behind_moves(

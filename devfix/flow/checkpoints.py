@@ -72,6 +72,8 @@ def _is_given(node: ast.Call) -> bool:
     """Whether the call says where to: anything but a literal ``None`` (a parameter that may be ``None`` is the
     caller's word).
     """
+    if any(isinstance(value, ast.Starred) for value in node.args) or any(k.arg is None for k in node.keywords):
+        return True  # what is passed on may hold it
     given = [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "map_location")]
     return any(not (isinstance(value, ast.Constant) and value.value is None) for value in given)
 

@@ -120,11 +120,22 @@ def unknown_result(
 def _module(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if name in ("torch.nn.Module", "torch.nn.functional"):
         return modules.make(run, name, node, weights=False)
-    ref = modules.make(run, name, node, device_argument(run, keywords))
+    ref = modules.make(run, name, node, device_argument(run, keywords), weights=not _without_weights(name, keywords))
     for index, value in enumerate(args):
         if isinstance(value, Ref) and run.record(value).kind == "module":
             modules.attach(run, ref, str(index), value, node)
     return ref
+
+
+def _without_weights(name: str, keywords: Keywords) -> bool:
+    """Normalisation layers that learn nothing and keep no statistics."""
+    last, off = name.split(".")[-1], Const(False)
+    if last.startswith("InstanceNorm"):
+        given = ("affine", "track_running_stats")
+        return all(keywords.get(key, off) == off for key in given)
+    if last.startswith("BatchNorm"):
+        return keywords.get("affine") == off and keywords.get("track_running_stats") == off
+    return keywords.get("affine") == off or keywords.get("elementwise_affine") == off
 
 
 def _opaque_module(run: Interpreter, name: str, node: ast.Call, place: Place | None = None) -> Value:

@@ -58,6 +58,7 @@ _MOVES = {
     "mps": ACCELERATOR,
     "hpu": ACCELERATOR,
 }
+_REDUCTIONS = frozenset("sum mean max min prod norm std var median all any argmax argmin nanmean nansum".split())
 _PROOFS_OF_MODULE = frozenset(
     "parameters named_parameters train eval state_dict load_state_dict zero_grad requires_grad_ children modules "
     "named_modules forward buffers".split()
@@ -117,7 +118,7 @@ def _tensor(
             site = run.site(node)
             run.facts.needs_cpu.setdefault(site.key, site)
         return UNKNOWN
-    if kind == "several":
+    if kind == "several" and (args or keywords or name not in _REDUCTIONS):
         return replace(tensor, loose=True)
     if kind in ("mixes", "pointwise"):
         assert isinstance(node.func, ast.Attribute)
@@ -128,6 +129,8 @@ def _tensor(
             sides.extend(tensors_in(run, value, text))
         place, births = meet(run, node, f".{name}()", sides, scalars_are_free=kind == "pointwise")
         return Tensor(place, births)
+    if name in _REDUCTIONS and not args and "dim" not in keywords:
+        return replace(tensor, scalar=True, loose=False)
     if name.startswith("new_"):
         return Tensor(tensor.place)
     return replace(tensor, scalar=tensor.scalar and name != "unsqueeze")
@@ -266,7 +269,8 @@ def _module(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
                 run.now.update(part, info=(*(pair for pair in info if pair[0] != "frozen"), ("frozen", True)))
         return ref
     if name in ("parameters", "named_parameters", "buffers", "named_buffers"):
-        return Parameters(ref, named=name.startswith("named"))
+        held = frozenset(part.id for _, part in modules.parts(run, ref))
+        return Parameters(ref, named=name.startswith("named"), held=held)
     if name in ("children", "modules", "named_children", "named_modules"):
         listed = _listed_children(run, ref, name)
         if listed is not None:

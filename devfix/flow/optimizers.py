@@ -40,14 +40,14 @@ def build(
     source = args[0] if args else keywords.get("params")
     roots = held_modules(run, source)
     for root in roots:
-        for _, part in modules.parts(run, root):
-            held[part.id] = None
+        taken = root.held or frozenset(part.id for _, part in modules.parts(run, root.ref))
+        held.update(dict.fromkeys(sorted(taken)))
     on_cpu = frozenset(key for key in held if run.now.at(key).places == frozenset({CPU}))
     flags = [flag for flag in ("fused", "capturable") if _may_be_true(keywords.get(flag))]
     stateless = name.endswith("SGD") and not _may_be_true(keywords.get("momentum"))
     info: tuple[tuple[str, Any], ...] = (
         ("held", frozenset(held)),
-        ("roots", tuple(root.id for root in roots)),
+        ("roots", tuple(root.ref.id for root in roots)),
         ("cpu", on_cpu),
         ("eager", eager),
         ("flags", tuple(flags)),
@@ -61,23 +61,23 @@ def _may_be_true(value: Value | None) -> bool:
     return value is not None and not (isinstance(value, Const) and not value.value)
 
 
-def held_modules(run: Interpreter, value: Value | None, depth: int = 0) -> list[Ref]:
+def held_modules(run: Interpreter, value: Value | None, depth: int = 0) -> list[Parameters]:
     """The modules whose parameters a value holds."""
     if value is None or depth > 5:
         return []
     match value:
-        case Parameters(ref):
-            return [ref]
+        case Parameters():
+            return [value]
         case Tensor(births=births):
-            return [Ref(birth.key) for birth in births if birth.kind == "parameter" and birth.key]
+            return [Parameters(Ref(birth.key)) for birth in births if birth.kind == "parameter" and birth.key]
         case TupleValue(items) | Union(items):
-            return [ref for item in items for ref in held_modules(run, item, depth + 1)]
+            return [root for item in items for root in held_modules(run, item, depth + 1)]
         case Yields(element):
             return held_modules(run, element, depth + 1)
         case Ref() if run.record(value).kind in ("list", "dict", "set"):
             record = run.record(value)
             inside = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
-            return [ref for item in inside for ref in held_modules(run, item, depth + 1)]
+            return [root for item in inside for root in held_modules(run, item, depth + 1)]
     return []
 
 
@@ -86,7 +86,7 @@ def add_group(run: Interpreter, ref: Ref, value: Value) -> None:
     from devfix.flow import modules
 
     record = run.record(ref)
-    added = {part.id for root in held_modules(run, value) for _, part in modules.parts(run, root)}
+    added = {part.id for root in held_modules(run, value) for _, part in modules.parts(run, root.ref)}
     _update(run, ref, held=record.get("held", frozenset()) | added)
 
 

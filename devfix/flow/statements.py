@@ -228,6 +228,8 @@ def _try(run: Interpreter, stmt: ast.Try) -> None:
         ends.append(run.state)
     if not any(isinstance(inner, (ast.Import, ast.ImportFrom)) for inner in stmt.body):
         for handler in stmt.handlers:
+            if ends and not _changes_anything(handler):
+                continue  # it only looks away: what the body did counts
             run.state = start.fork()
             if handler.name:
                 run.bind(handler.name, UNKNOWN)
@@ -237,6 +239,11 @@ def _try(run: Interpreter, stmt: ast.Try) -> None:
     run.state = State.join(ends)
     if run.state is not None:
         execute(run, stmt.finalbody)
+
+
+def _changes_anything(handler: ast.ExceptHandler) -> bool:
+    kinds = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Raise, ast.Return, ast.Delete, ast.Import, ast.ImportFrom)
+    return any(isinstance(node, kinds) for node in ast.walk(handler))
 
 
 def _return(run: Interpreter, stmt: ast.Return) -> None:

@@ -151,10 +151,11 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Parameters:
-    """The parameters of a module (``model.parameters()``, filtered or not)."""
+    """The parameters of a module (``model.parameters()``, filtered or not); ``held`` are its parts at that moment."""
 
     ref: Ref
     named: bool = False
+    held: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)

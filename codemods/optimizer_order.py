@@ -120,7 +120,8 @@ def _reordered(facts: Facts, hazard: OptimizerHazard, level: Level, late: Level)
     if first >= last:
         return None, "construction and move are part of one statement"
     shared = _model_names(hazard, level)
-    first = _with_parameters(tree, block, first)
+    if hazard.kind == "replaced":
+        first = _with_parameters(tree, block, first)
     last = _behind_moves(facts, hazard, level, block, first, last)
     moving, reason = dependents(tree, block, first, last, shared)
     if not moving:

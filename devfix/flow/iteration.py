@@ -124,7 +124,7 @@ def source_key(run: Interpreter, kind: str, node: ast.AST, loader: Ref | None = 
         run.facts.sources.append(
             Source(
                 kind,
-                run.site(node),
+                run.site(node, remember=kind == "made"),
                 loader,
                 record.get("pinned") if record else None,
                 record.born if record else None,

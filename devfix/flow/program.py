@@ -15,6 +15,10 @@ __all__ = ["Module", "Program"]
 Reader = Callable[[str], "str | None"]
 
 
+# folders that scripts put on ``sys.path``
+_BESIDE = ("src", "lib", "libs", "site-packages", "third_party", "vendor", "external")
+
+
 @dataclass(eq=False)
 class Module:
     """A project file as a Python module.
@@ -62,7 +66,8 @@ class Program:
         while folder != self._root and os.path.dirname(folder) != folder and folder.startswith(self._root):
             folder = os.path.dirname(folder)
             self.roots.append(folder)
-        self.roots.extend([os.path.join(root, "src") for root in self.roots if "src" in _listing(root)])
+        beside = [os.path.join(root, name) for root in self.roots for name in _BESIDE if name in _listing(root)]
+        self.roots.extend(beside)
         return self.load(path, "__main__")
 
     def load(self, path: str, name: str) -> Module | None:

@@ -24,6 +24,7 @@ _VERBS = {
     "check": "Print device bugs and change nothing.",
     "explain": "Explain one rule, with an example.",
     "rules": "List all rules.",
+    "verify": "Prove a repair by running the script.",
 }
 
 
@@ -53,8 +54,8 @@ class _Verbs(click.Group):
 def cli() -> None:
     """Find and repair PyTorch device bugs.
 
-    Exit codes: 0 nothing to do or all done; 1 findings remain, files would change, or a file could not be handled;
-    2 wrong usage, wrong configuration or an internal error; 130 interrupted.
+    Exit codes: 0 nothing to do or all done; 1 findings remain, files would change, a file could not be handled,
+    or a repair is not proved; 2 wrong usage, wrong configuration or an internal error; 130 interrupted.
     """
 
 

@@ -9,12 +9,12 @@ from typing import IO, Any
 
 import click
 
-__all__ = ["VERBOSE", "Interrupted", "guarded"]
+__all__ = ["VERBOSE", "Interrupted", "OneLine", "guarded"]
 
 VERBOSE = "devfix.verbose"  # key in ``click.Context.meta``
 
 
-class _OneLine(click.ClickException):
+class OneLine(click.ClickException):
     """An error that is its message: ``devfix: …`` on standard error."""
 
     exit_code = 2
@@ -23,7 +23,7 @@ class _OneLine(click.ClickException):
         click.echo(f"devfix: {self.format_message()}", file=file or sys.stderr)
 
 
-class Interrupted(_OneLine):
+class Interrupted(OneLine):
     """Ctrl-C."""
 
     exit_code = 130
@@ -43,13 +43,13 @@ def guarded(context: click.Context) -> Iterator[None]:
         from devfix.config import ConfigError
 
         if isinstance(error, ConfigError):
-            raise _OneLine(str(error)) from error
+            raise OneLine(str(error)) from error
         if context.meta.get(VERBOSE):
             import traceback
 
             traceback.print_exc()
         what = f"{type(error).__name__}: {error}".replace("\n", " ")
-        raise _OneLine(
+        raise OneLine(
             f"internal error: {what}. Nothing further was written."
             " Please report this with the file and the output of the same command with -v."
         ) from error

@@ -131,7 +131,8 @@ def serve(probe: Any, options: Any) -> None:
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    answer({"ready": True})
+    torch = sys.modules["torch"]
+    answer({"ready": True, "torch": torch.__version__, "cuda": torch.version.cuda})
     running: dict[int, Any] = {}
     pending = b""
     while True:

@@ -1,7 +1,7 @@
 """What runs of original and patched prove.
 
-Runs: original and patched, with the accelerator hidden (``cpu``) and with the simulated one (``sim``).  The reference
-is the original on the CPU.  A script that insists on an accelerator cannot run there; then the reference is the
+Runs: original and patched, with the accelerator hidden (``cpu``) and with the simulated or real one (``device``).
+The reference is the original on the CPU.  A script that insists on an accelerator cannot run there; then the reference is the
 original on an accelerator that never complains (``unchecked``).  For a silent bug, where the original runs but trains
 something else, the reference is the patched script on the CPU.  On the simulator a match is bit for bit.
 
@@ -12,7 +12,7 @@ folder: ``setup`` writes it under the simulator, the run that counts has the acc
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +37,7 @@ ROUNDING = 1e-5
 _STAGES = {
     "cpu": ("cpu", "cpu"),
     "sim": ("sim", "sim"),
+    "cuda": ("cuda", "cuda"),
     "unchecked": ("unchecked", "unchecked"),
     "sim-cpu": ("sim", "cpu"),
 }
@@ -49,8 +50,8 @@ class Verdict:
     Attributes:
         word: one of :data:`VERDICTS`.
         reason: one sentence.
-        runs: the runs by name: ``original/cpu``, ``original/sim``, ``original/unchecked``, ``patched/cpu`` and
-            ``patched/sim``.
+        runs: the runs by name: ``original/cpu``, ``original/device``, ``original/unchecked``, ``patched/cpu`` and
+            ``patched/device``.
         reference: name of the run that the patched losses were compared with; None if it did not come to that.
         silent: the original raised nothing and trained something else.
 
@@ -90,8 +91,8 @@ def _same_failure(one: Run, other: Run) -> bool:
 
 def judge(runs: dict[str, Run]) -> Verdict:
     """The verdict on a set of runs, by the names that :class:`Verdict` lists."""
-    patched, patched_cpu = runs["patched/sim"], runs["patched/cpu"]
-    original, original_cpu = runs["original/sim"], runs["original/cpu"]
+    patched, patched_cpu = runs["patched/device"], runs["patched/cpu"]
+    original, original_cpu = runs["original/device"], runs["original/cpu"]
     unchecked = runs["original/unchecked"]
 
     def verdict(word: str, reason: str, **more: Any) -> Verdict:
@@ -99,8 +100,8 @@ def judge(runs: dict[str, Run]) -> Verdict:
 
     for name, each in runs.items():
         if each.timed_out and name != "original/unchecked":
-            return verdict("inconclusive", f"{name} was stopped for time")
-    for name in ("patched/sim", "original/sim"):
+            return verdict("inconclusive", f"{name} was stopped for time: more is allowed with --timeout")
+    for name in ("patched/device", "original/device"):
         if runs[name].unsupported:
             features = ", ".join(runs[name].unsupported)
             return verdict("inconclusive", f"{name} used what the simulator does not model: {features}")
@@ -136,8 +137,8 @@ def _fled(patched: Run, meant: Run) -> bool:
 
 def _judge_repaired(runs: dict[str, Run], verdict: Any) -> Verdict:
     """The original failed on the accelerator and the patched script did not."""
-    patched, unchecked = runs["patched/sim"], runs["original/unchecked"]
-    original = runs["original/sim"]
+    patched, unchecked = runs["patched/device"], runs["original/unchecked"]
+    original = runs["original/device"]
     worst: tuple[int, str] | None = None
     for name in ("original/cpu", "original/unchecked"):
         reference = runs[name]
@@ -180,7 +181,7 @@ def _judge_repaired(runs: dict[str, Run], verdict: Any) -> Verdict:
 
 def _close_by_nature(runs: dict[str, Run]) -> bool:
     """Whether only the script's own choice by device (``capturable=``, ``fused=``) changes the rounding."""
-    original, patched_cpu, patched = runs["original/cpu"], runs["patched/cpu"], runs["patched/sim"]
+    original, patched_cpu, patched = runs["original/cpu"], runs["patched/cpu"], runs["patched/device"]
     return (
         original.ok
         and patched_cpu.ok
@@ -226,13 +227,13 @@ def _differs(patched: Run, reference: Run, name: str, verdict: Any) -> Verdict:
 
 def _judge_silent(runs: dict[str, Run], verdict: Any) -> Verdict:
     """The original raised nothing: either there was nothing to repair, or it trained something else."""
-    patched, patched_cpu, original = runs["patched/sim"], runs["patched/cpu"], runs["original/sim"]
+    patched, patched_cpu, original = runs["patched/device"], runs["patched/cpu"], runs["original/device"]
     if _same_training(patched, original):
         return verdict("no-error", "the original runs on the accelerator, and the patched script trains as it does")  # type: ignore[no-any-return]
     if _fled(patched, original):
-        return verdict("loss-differs", "the work left the accelerator", reference="original/sim")  # type: ignore[no-any-return]
+        return verdict("loss-differs", "the work left the accelerator", reference="original/device")  # type: ignore[no-any-return]
     if not _trains_more(patched, original):
-        return _differs(patched, original, "original/sim", verdict)
+        return _differs(patched, original, "original/device", verdict)
     if not (patched_cpu.ok and _same_training(patched, patched_cpu)):
         return _differs(patched, patched_cpu, "patched/cpu", verdict)
     return _silent_verdict(patched, original, verdict)
@@ -255,6 +256,10 @@ def prove(
     setup: Sequence[str] | None = None,
     setup_script: str | None = None,
     run_on: str = "sim",
+    start: str = ".",
+    changes: Mapping[str, bytes] | None = None,
+    keep: bool = False,
+    known: Mapping[str, Run] | None = None,
 ) -> Verdict:
     """Run original and patched project folders on the CPU and on the simulated accelerator, and compare.
 
@@ -273,20 +278,24 @@ def prove(
         jobs: how many runs at a time.
         setup: arguments of a run that comes first, in the same folder (it writes the checkpoint that is then loaded).
         setup_script: what that run executes; default ``script``.
-        run_on: ``sim``, or ``cpu`` for a bug that shows where there is no accelerator: then ``.../sim`` is a run
-            without accelerator after a setup with one.
+        run_on: ``sim``, ``cuda`` for a real device, or ``cpu`` for a bug that shows where there is no accelerator: then
+            ``.../device`` is a run without accelerator after a setup with one.
+        start: working directory within the folders.
+        changes: new contents of files of ``patched``, by their path within it.
+        keep: leave the scratch copies behind.
+        known: runs that were made before, by name: they are not made again.
 
     Raises:
         devfix.verify.RunError: a run could not be made.
 
     """
-    target = "sim" if run_on == "sim" else "sim-cpu"
+    target = "sim-cpu" if run_on == "cpu" else run_on
     folders = {"original": original, "patched": patched}
-    names = ["original/cpu", "original/sim", "original/unchecked", "patched/cpu", "patched/sim"]
+    names = ["original/cpu", "original/device", "original/unchecked", "patched/cpu", "patched/device"]
 
     def one(name: str) -> Run:
         side, how = name.split("/")
-        first, then = _STAGES[target if how == "sim" else how]
+        first, then = _STAGES[target if how == "device" else how]
         return run(
             script,
             args,
@@ -302,11 +311,14 @@ def prove(
             setup=setup,
             setup_script=setup_script,
             setup_device=first,
+            start=start,
+            changes=changes if side == "patched" else None,
+            keep=keep,
         )
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        futures = {name: pool.submit(one, name) for name in names}
-        runs = {name: future.result() for name, future in futures.items()}
+        futures = {name: pool.submit(one, name) for name in names if name not in (known or {})}
+        runs = {name: futures[name].result() if name in futures else (known or {})[name] for name in names}
     verdict = judge(runs)
     reference = verdict.reference
     if verdict.word == "loss-differs" and reference and not _same_training(one(reference), runs[reference]):

@@ -11,12 +11,21 @@ import os
 import signal
 import sys
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from devfix.verify.sandbox import DEFAULT_SIZE_LIMIT, ProjectTooLarge, Scratch, clean_environment, scratch_copy
+from devfix.verify.sandbox import (
+    DEFAULT_SIZE_LIMIT,
+    ProjectTooLarge,
+    Scratch,
+    UnsafeChange,
+    clean_environment,
+    overlay,
+    scratch_copy,
+)
 from devfix.verify.servers import SIMULATOR, ServerDied, execute
 
 __all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT", "Failure", "Run", "RunError", "run"]
@@ -81,6 +90,7 @@ class Run:
         ended_early: it was stopped after the number of steps asked for.
         offline: it ran without network.
         torch: PyTorch's version.
+        kept: the scratch folder, where it was kept; else None.
 
     """
 
@@ -103,6 +113,7 @@ class Run:
     ended_early: bool = False
     offline: bool = False
     torch: str = ""
+    kept: str | None = None
 
     @property
     def ok(self) -> bool:
@@ -189,6 +200,9 @@ def run(
     setup: Sequence[str] | None = None,
     setup_script: str | None = None,
     setup_device: str | None = None,
+    start: str = ".",
+    changes: Mapping[str, bytes] | None = None,
+    keep: bool = False,
 ) -> Run:
     """Run a script of a project in a scratch copy of it.
 
@@ -209,27 +223,32 @@ def run(
         setup: run the script first with these arguments, in the same copy: to write the checkpoint that it then loads.
         setup_script: what that run executes; default ``script``.
         setup_device: where that run works; default ``device``.
+        start: the run's working directory within the project; ``script`` is relative to the project all the same.
+        changes: new contents of files of the copy, by their path within the project.
+        keep: leave the scratch copy behind; ``Run.kept`` names it.
 
     Raises:
         RunError: the run could not be made.
 
     """
     project = Path(cwd).resolve()
-    if not module and not (project / script).is_file():
+    if not module and not (project / script).is_file() and script not in (changes or {}):
         raise RunError(f"{project / script} does not exist")
     stages = [(setup_script or script, setup, setup_device or device)] if setup is not None else []
     stages.append((script, args, device))
     options = [] if max_steps is None else ["--max-steps", str(max_steps)]
     options += ["--devices", str(devices), *(["-m"] if module else [])]
     try:
-        with scratch_copy(project, size_limit) as scratch:
+        with scratch_copy(project, size_limit, keep) as scratch:
+            overlay(scratch.project, changes or {})
             for stage_script, stage_args, stage_device in stages:
-                argv = [*options, "--device", stage_device, "--", stage_script, *stage_args]
-                result = _stage(scratch, argv, stage_device, timeout, memory_mb, python, env)
+                named = stage_script if module else os.path.relpath(stage_script, start)
+                argv = [*options, "--device", stage_device, "--", named, *stage_args]
+                result = _stage(scratch, argv, stage_device, timeout, memory_mb, python, env, start)
                 if not result.ok:
                     break
-            return result
-    except (ServerDied, ProjectTooLarge) as error:
+            return replace(result, kept=str(scratch.project)) if keep else result
+    except (ServerDied, ProjectTooLarge, UnsafeChange) as error:
         raise RunError(str(error)) from error
 
 
@@ -241,6 +260,7 @@ def _stage(
     memory_mb: int,
     python: str,
     env: dict[str, str] | None,
+    start: str,
 ) -> Run:
     """Run the probe once in a scratch copy and read its report."""
     marker = uuid.uuid4().hex
@@ -249,15 +269,16 @@ def _stage(
     ended = execute(
         python,
         [*where, *argv],
-        scratch.project,
+        scratch.project / start,
         clean_environment(scratch, marker, env),
         scratch.folder / f"output-{marker}",
         timeout,
         memory_mb,
     )
     report: dict[str, Any] = {}
-    if report_path.is_file() and not ended.timed_out:
-        report = json.loads(report_path.read_text(encoding="utf-8"))
+    if not ended.timed_out:
+        with suppress(OSError, ValueError):  # the script may do anything, also to the folder that holds the report
+            report = json.loads(report_path.read_text(encoding="utf-8"))
     exit_code = int(report["exit_code"]) if report else _exit_code(ended.status) or (0 if ended.timed_out else 1)
     return Run(
         device=device,

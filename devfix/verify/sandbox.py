@@ -6,12 +6,12 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["ProjectTooLarge", "Scratch", "clean_environment", "scratch_copy"]
+__all__ = ["ProjectTooLarge", "Scratch", "UnsafeChange", "clean_environment", "overlay", "scratch_copy"]
 
 #: Folders that are no part of a run.
 SKIPPED_FOLDERS = frozenset(
@@ -57,6 +57,10 @@ class ProjectTooLarge(Exception):
     """The project's folder is larger than the limit for a scratch copy."""
 
 
+class UnsafeChange(Exception):
+    """A change would be written outside the scratch copy."""
+
+
 class Scratch(NamedTuple):
     """Folders of one run: ``project`` is the copy, ``home`` its home, ``folder`` holds both."""
 
@@ -97,8 +101,8 @@ def _check_size(project: Path, limit: int) -> None:
                 continue
         if total > limit:
             raise ProjectTooLarge(
-                f"{project} holds more than {limit >> 20} MB: run from a smaller folder, or name the folder that holds "
-                "the data as working directory"
+                f"{project} holds more than {limit >> 20} MB, too much to copy for each run: name a smaller folder "
+                "that holds the script with --cwd, and give data that stays outside by its absolute path"
             )
 
 
@@ -117,10 +121,44 @@ def scratch_copy(project: Path, size_limit: int = DEFAULT_SIZE_LIMIT, keep: bool
         home.mkdir()
         (folder / "tmp").mkdir()
         shutil.copytree(project, copy, symlinks=True, ignore=_ignored, copy_function=_clone_or_copy, dirs_exist_ok=True)
+        _point_links_inside(project, copy)
         yield Scratch(folder, copy, home)
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _point_links_inside(project: Path, copy: Path) -> None:
+    """Absolute links to files of the project lead to their copies: a script that writes there must not reach them."""
+    for current, folders, files in os.walk(copy):
+        for name in (*folders, *files):
+            path = os.path.join(current, name)
+            if not os.path.islink(path):
+                continue
+            target = os.readlink(path)
+            if os.path.isabs(target) and _within(os.path.realpath(target), project):
+                os.unlink(path)
+                os.symlink(copy / os.path.relpath(os.path.realpath(target), project), path)
+
+
+def _within(path: str, folder: Path) -> bool:
+    return path == str(folder) or path.startswith(str(folder) + os.sep)
+
+
+def overlay(copy: Path, changes: Mapping[str, bytes]) -> None:
+    """Write new contents of files, by their path within the scratch copy; links are replaced, never followed.
+
+    Raises:
+        UnsafeChange: a path leads out of the copy.
+
+    """
+    for name, content in changes.items():
+        target = copy / name
+        if not _within(os.path.realpath(target.parent), copy):
+            raise UnsafeChange(f"{name} lies behind a link that leads out of the project")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        target.write_bytes(content)
 
 
 def clean_environment(scratch: Scratch, marker: str, extra: dict[str, str] | None = None) -> dict[str, str]:

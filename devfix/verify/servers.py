@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Ended", "ServerDied", "execute"]
+__all__ = ["Ended", "ServerDied", "about", "execute"]
 
 HERE = Path(__file__).resolve().parent
 SIMULATOR = HERE.parent / "simulator"
@@ -79,15 +79,19 @@ class _Server:
             PYTORCH_JIT="0",
             PYTHONDONTWRITEBYTECODE="1",
         )
-        self.process = subprocess.Popen(
-            [python, "-s", str(PROBE), "--serve", "--simulator", str(SIMULATOR)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment,
-            cwd="/",
-            start_new_session=True,
-        )
+        self.about: dict[str, Any] = {}
+        try:
+            self.process = subprocess.Popen(
+                [python, "-s", str(PROBE), "--serve", "--simulator", str(SIMULATOR)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environment,
+                cwd="/",
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ServerDied(f"{python} cannot be started: {error.strerror or error}") from error
         self._ready = threading.Event()
         threading.Thread(target=self._read_answers, daemon=True).start()
         self._stderr = threading.Thread(target=self._read_errors, daemon=True)
@@ -95,7 +99,7 @@ class _Server:
         if not self._ready.wait(_STARTUP_SECONDS) or self.dead:
             self.close()
             self._stderr.join(2.0)
-            raise ServerDied(self._errors.decode("utf-8", "replace").strip()[-2000:] or f"{python} did not start")
+            raise ServerDied(_why_not(python, self._errors.decode("utf-8", "replace")))
 
     def _read_answers(self) -> None:
         assert self.process.stdout is not None
@@ -103,6 +107,7 @@ class _Server:
             for line in lines:
                 message = json.loads(line)
                 if message.get("ready"):
+                    self.about = message
                     self._ready.set()
                 else:
                     with self._lock:
@@ -151,16 +156,35 @@ class _Server:
             self.process.kill()
 
 
+def _why_not(python: str, errors: str) -> str:
+    """One line: why an interpreter does not serve, from what it printed."""
+    if "No module named 'torch'" in errors:
+        return f"{python} has no torch: name the interpreter that the script needs with --python"
+    told = errors.strip().splitlines()
+    return f"{python} cannot run the probe: {told[-1][:500]}" if told else f"{python} did not start"
+
+
 _servers: dict[str, _Server] = {}
 _servers_lock = threading.Lock()
 
 
 def _server(python: str) -> _Server:
+    python = os.path.abspath(python) if os.sep in python else python  # it starts in another folder
     with _servers_lock:
         found = _servers.get(python)
         if found is None or found.dead:
             found = _servers[python] = _Server(python)
         return found
+
+
+def about(python: str) -> dict[str, Any]:
+    """What an interpreter says of itself: ``torch``, its version, and ``cuda``, the CUDA it was built for, or None.
+
+    Raises:
+        ServerDied: the interpreter cannot run the probe.
+
+    """
+    return _server(python).about
 
 
 @atexit.register

@@ -23,14 +23,14 @@ def test_the_right_patch_is_fixed(tmp_path: Path) -> None:
     found = verdict(tmp_path, BROKEN, FIXED)
     assert (found.word, found.reference, found.silent) == ("fixed", "original/cpu", False), found.reason
     assert "got mat1 is on cpu, different from other tensors on cuda:0" in found.reason
-    failure = found.runs["original/sim"].failure
+    failure = found.runs["original/device"].failure
     assert failure is not None
     assert (failure.family, failure.where, failure.code) == (
         "same-device",
         "train.py:12",
         "loss = nn.functional.cross_entropy(head(model(x)), y)",
     )
-    patched = found.runs["patched/sim"]
+    patched = found.runs["patched/device"]
     assert (len(patched.losses), patched.steps, patched.parameters) == (4, 4, 6)
     assert patched.losses == found.runs["original/cpu"].losses
     assert "loss " in patched.output
@@ -94,7 +94,7 @@ def test_a_silent_bug_is_proved_by_the_parameters_that_start_to_train(tmp_path: 
     found = verdict(tmp_path, FORGOTTEN, SILENT)
     assert (found.word, found.silent, found.reference) == ("fixed", True, "patched/cpu"), found.reason
     assert "3×16" in found.reason
-    assert found.runs["original/sim"].forgotten == ((3, 16), (3,))
+    assert found.runs["original/device"].forgotten == ((3, 16), (3,))
 
 
 def test_too_few_losses_prove_nothing(tmp_path: Path) -> None:
@@ -139,8 +139,8 @@ def test_a_checkpoint_that_cannot_be_read_without_an_accelerator(tmp_path: Path)
         run_on="cpu",
     )
     assert found.word == "fixed", found.reason
-    assert found.runs["original/sim"].failure is not None
-    assert found.runs["original/sim"].failure.family == "load"
+    assert found.runs["original/device"].failure is not None
+    assert found.runs["original/device"].failure.family == "load"
 
 
 def test_first_difference() -> None:

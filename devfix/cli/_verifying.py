@@ -1,0 +1,125 @@
+"""What ``verify`` and ``apply --verify`` share: options, errors, and the run itself."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from devfix.cli._failures import OneLine
+
+if TYPE_CHECKING:
+    from devfix.report.verdict import Proof
+    from devfix.verify.experiment import Experiment
+
+__all__ = ["limit_options", "one_line_errors", "prepared", "verify"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--device",
+        type=click.Choice(["auto", "sim", "cuda", "cpu"]),
+        default="auto",
+        show_default=True,
+        help="auto: CUDA where the interpreter's torch sees it, else simulated. cpu: a bug that shows without a GPU.",
+    ),
+    click.option("--max-steps", type=click.IntRange(min=1), metavar="N", help="End each run after N optimizer steps."),
+    click.option(
+        "--timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        default=120.0,
+        show_default=True,
+        metavar="S",
+        help="Seconds for each run.",
+    ),
+    click.option(
+        "--memory",
+        type=click.IntRange(min=256),
+        default=8192,
+        show_default=True,
+        metavar="MB",
+        help="Memory for each run.",
+    ),
+    click.option(
+        "--python", metavar="PY", help="The interpreter (default: the project's virtual environment, or ours)."
+    ),
+    click.option(
+        "--cwd", metavar="DIR", help="Copy this folder and run in it (default: the repository, and the current folder)."
+    ),
+    click.option("--setup", metavar="ARGS", help="Run with these arguments first, as to write a checkpoint."),
+)
+
+
+def limit_options(function: _Function) -> _Function:
+    """Where and how far the script runs."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """A run that could not be made is wrong usage, told in one line."""
+    from devfix.verify.runs import RunError
+
+    try:
+        yield
+    except RunError as error:
+        raise OneLine(str(error)) from error
+
+
+def prepared(
+    script: str,
+    args: tuple[str, ...],
+    *,
+    timeout: float,
+    memory: int,
+    max_steps: int | None,
+    setup: str | None,
+    **given: Any,
+) -> Experiment:
+    """The experiment that the options ask for."""
+    from devfix.verify.experiment import Limits, prepare
+
+    if setup is not None:
+        import shlex
+
+        try:
+            shlex.split(setup)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--setup") from error
+    return prepare(script, args, limits=Limits(timeout, memory, max_steps), setup=setup, **given)
+
+
+def verify(script: str, args: tuple[str, ...], patched: str | None, output_format: str, **given: Any) -> int:
+    """Do what ``devfix verify`` was asked for and return the exit code."""
+    from devfix.cli._interrupts import interruptible
+    from devfix.report.verdict import Proof
+    from devfix.verify import patches
+
+    with interruptible(), one_line_errors():
+        experiment = prepared(script, args, **given)
+        notes: tuple[str, ...] = ()
+        if patched is not None:
+            changes = patches.read_patch(experiment.project, patched)
+        else:
+            outcome = patches.outcome_for(experiment.project)
+            changes, notes = patches.changes_of(experiment.project, outcome), patches.left_notes(outcome)
+        proof = Proof(experiment, experiment.prove(changes), tuple(sorted(changes)), notes)
+    show(proof, output_format)
+    return proof.exit_code
+
+
+def show(proof: Proof, output_format: str) -> None:
+    """Print a proof on standard output."""
+    from devfix.report import verdict
+
+    if output_format == "json":
+        sys.stdout.write(verdict.dumps(proof))
+    else:
+        verdict.show(proof)
+    sys.stdout.flush()

@@ -1,0 +1,211 @@
+"""A proof for people, as a table and a sentence, and for programs, as JSON.
+
+schema/verdict-1.json documents the JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from devfix import __version__
+from devfix.report._printable import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from devfix.verify.experiment import Experiment
+    from devfix.verify.proof import Verdict
+    from devfix.verify.runs import Run
+
+__all__ = ["SCHEMA_VERSION", "Proof", "cells", "document", "dumps", "largest_difference", "sentence", "show"]
+
+SCHEMA_VERSION = 1
+
+#: The rows of the table; the run without checks is a means to an end, and shown where it is the reference.
+ROWS = ("original/cpu", "original/device", "patched/cpu", "patched/device")
+
+_WIDTH_OF_A_FILE = 120
+_STYLES = {"fixed": "bold green", "no-error": "bold green", "inconclusive": "bold yellow"}
+_DEVICES = {"sim": "a simulated CUDA device", "cuda": "a CUDA device", "cpu": "a machine without accelerator"}
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A verdict with what it is about.
+
+    Attributes:
+        experiment: script, arguments, interpreter, device.
+        verdict: what the runs prove.
+        changed: the files that the patch changes, by their path within the project.
+        notes: remarks, one line each.
+
+    """
+
+    experiment: Experiment
+    verdict: Verdict
+    changed: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 where the patch may be kept, else 1."""
+        return 0 if self.verdict.good else 1
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Names of the runs to show."""
+        reference = self.verdict.reference
+        return ROWS if reference is None or reference in ROWS else (*ROWS, reference)
+
+    @property
+    def compared_with(self) -> str:
+        """The run whose losses count as right."""
+        return self.verdict.reference or "original/cpu"
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes, and what has to be said of the runs."""
+        found = list(self.notes)
+        if not self.changed:
+            found.append("the patch changes nothing")
+        if any(not run.offline for run in self.verdict.runs.values()):
+            found.append("the kernel does not let devfix cut the network off: the script ran with it")
+        found.extend(f"{name} is kept in {run.kept}" for name, run in self.verdict.runs.items() if run.kept)
+        return tuple(found)
+
+    @property
+    def where(self) -> str:
+        """One line: on what, and with what."""
+        torch = next((run.torch for run in self.verdict.runs.values() if run.torch), "")
+        device = _DEVICES[self.experiment.device]
+        return f"{device}, torch {torch}, {self.experiment.python}" if torch else f"{device}, {self.experiment.python}"
+
+
+def largest_difference(run: Run, reference: Run) -> float | None:
+    """Largest absolute difference of losses that both runs have; None where there is none to compare."""
+    pairs = [(a, b) for a, b in zip(run.losses, reference.losses, strict=False) if a == a or b == b]
+    return max((abs(a - b) if a != b else 0.0 for a, b in pairs), default=None)
+
+
+def cells(proof: Proof, name: str) -> tuple[str, str, str, str, str]:
+    """Outcome, steps, first loss, last loss, and largest difference of one run as text."""
+    run = proof.verdict.runs[name]
+    difference = largest_difference(run, proof.verdict.runs[proof.compared_with])
+    return (
+        printable(_ending(run)),
+        str(run.steps),
+        _number(run.losses[0]) if run.losses else "–",
+        _number(run.losses[-1]) if run.losses else "–",
+        "–" if difference is None else _number(difference),
+    )
+
+
+def _ending(run: Run) -> str:
+    """How a run ended, without the message, which is too long for a table."""
+    if run.failure is None or run.timed_out:
+        return run.outcome
+    return f"{run.failure.type} at {run.failure.where}" if run.failure.file else run.failure.type
+
+
+def sentence(proof: Proof) -> str:
+    """The verdict in one sentence."""
+    reason = proof.verdict.reason
+    return f"{proof.verdict.word}: {printable(reason)}" + ("" if reason.endswith((".", "!", "?")) else ".")
+
+
+def show(proof: Proof, console: Console | None = None) -> None:
+    """Print table, remarks and verdict."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    if console is None:
+        console = Console(highlight=False)
+        if not console.is_terminal and "COLUMNS" not in os.environ:
+            console.width = _WIDTH_OF_A_FILE
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("run", "outcome", "steps", "first loss", "last loss", "difference"):
+        numbers = heading not in ("run", "outcome")
+        table.add_column(heading, justify="right" if numbers else "left", no_wrap=heading != "outcome", overflow="fold")
+    for name in proof.rows:
+        table.add_row(*(Text(cell) for cell in (name, *cells(proof, name))))
+    console.print(Text(f"on {proof.where}", style="dim"), soft_wrap=True)
+    console.print(table)
+    for remark in proof.remarks:
+        console.print(Text(f"note: {printable(remark)}"), soft_wrap=True)
+    style = _STYLES.get(proof.verdict.word, "bold red")
+    console.print(Text(sentence(proof), style=style), soft_wrap=True)
+
+
+def dumps(proof: Proof) -> str:
+    """The document as ASCII text, two spaces deep, with a newline at the end."""
+    return json.dumps(document(proof), indent=2) + "\n"
+
+
+def document(proof: Proof) -> dict[str, Any]:
+    """The proof as dicts, lists, strings, and numbers; a loss that is no finite number is a string."""
+    experiment, verdict = proof.experiment, proof.verdict
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "devfix", "version": __version__},
+        "verdict": verdict.word,
+        "reason": verdict.reason,
+        "exit_code": proof.exit_code,
+        "silent": verdict.silent,
+        "reference": verdict.reference,
+        "script": experiment.project.script,
+        "arguments": list(experiment.args),
+        "project": str(experiment.project.root),
+        "python": experiment.python,
+        "device": experiment.device,
+        "changed": list(proof.changed),
+        "notes": list(proof.remarks),
+        "runs": {name: _run(proof, name) for name in verdict.runs},
+    }
+
+
+def _run(proof: Proof, name: str) -> dict[str, Any]:
+    run = proof.verdict.runs[name]
+    failure = run.failure
+    difference = largest_difference(run, proof.verdict.runs[proof.compared_with])
+    return {
+        "outcome": run.outcome,
+        "ok": run.ok,
+        "exit_code": run.exit_code,
+        "timed_out": run.timed_out,
+        "failure": failure
+        and {
+            "type": failure.type,
+            "message": failure.text,
+            "family": failure.family,
+            "path": failure.file,
+            "line": failure.line,
+            "source": failure.code,
+            "traceback": failure.traceback,
+        },
+        "steps": run.steps,
+        "losses": [_finite(loss) for loss in run.losses],
+        "largest_difference": None if difference is None else _finite(difference),
+        "parameters": run.parameters,
+        "forgotten": [list(shape) for shape in run.forgotten],
+        "accelerator_share": run.accelerator_share,
+        "wall_s": run.wall,
+        "memory_mb": run.memory_mb,
+        "offline": run.offline,
+        "unsupported": list(run.unsupported),
+        "torch": run.torch,
+        "output": run.output,
+    }
+
+
+def _finite(value: float) -> float | str:
+    return value if math.isfinite(value) else str(value)
+
+
+def _number(value: float) -> str:
+    return "0" if value == 0 else f"{value:.6g}"

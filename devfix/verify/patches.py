@@ -1,0 +1,158 @@
+"""The patch that is to be proved: new contents of a project's files, by their path within the project."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from devfix import sources
+from devfix.model import Status
+from devfix.verify.project import Project
+from devfix.verify.runs import RunError
+from devfix.verify.sandbox import SKIPPED_FOLDERS
+
+if TYPE_CHECKING:
+    from devfix.model import Outcome
+
+__all__ = ["Changes", "changes_of", "left_notes", "outcome_for", "program_files", "read_patch"]
+
+Changes = dict[str, bytes]
+
+
+def read_patch(project: Project, given: str) -> Changes:
+    """What a patched file, or a folder with patched files, changes in the project.
+
+    A file stands for the script.  A folder stands for the project, or for that folder above the script in which the
+    script has the same name; its files lie over those of the project, and nothing is deleted.
+
+    Raises:
+        RunError: there is no such file or folder, or no script in the folder.
+
+    """
+    path = Path(given)
+    if path.is_file():
+        pairs = {project.script: path}
+    elif path.is_dir():
+        base = _counterpart(project, path)
+        pairs = {os.path.normpath(os.path.join(base, name)): path / name for name in _files(path)}
+    else:
+        raise RunError(f"{given} does not exist")
+    changes = {}
+    for name, source in pairs.items():
+        content = source.read_bytes()
+        original = project.root / name
+        if not original.is_file() or original.read_bytes() != content:
+            changes[name] = content
+    return changes
+
+
+def _counterpart(project: Project, folder: Path) -> str:
+    """The folder of the project that ``folder`` stands for, relative to the project."""
+    parts = Path(project.script).parts
+    for depth in range(len(parts)):
+        if (folder / Path(*parts[depth:])).is_file():
+            return str(Path(*parts[:depth]))
+    raise RunError(f"{folder} holds no {parts[-1]}, which it should replace")
+
+
+def _files(folder: Path) -> Iterator[str]:
+    for current, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
+        for name in sorted(files):
+            if os.path.isfile(os.path.join(current, name)):
+                yield os.path.relpath(os.path.join(current, name), folder)
+
+
+def program_files(project: Project) -> list[str]:
+    """The script and the project files that it imports, also within functions, as absolute paths."""
+    from devfix.flow.program import Program
+
+    script = str(project.root / project.script)
+    program = Program(_text, str(project.root))
+    entry = program.entry(script)
+    waiting = [entry] if entry is not None else []
+    found = {script}
+    while waiting:
+        module = waiting.pop()
+        for name, level in _imported_names(module.tree.tree):
+            imported = program.find(name, module, level)
+            if imported is not None and os.path.abspath(imported.path) not in found:
+                found.add(os.path.abspath(imported.path))
+                waiting.append(imported)
+    return sorted(name for name in found if os.path.isfile(name))
+
+
+def _text(path: str) -> str | None:
+    try:
+        return sources.read(path).text
+    except sources.SourceError:
+        return None
+
+
+def _imported_names(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Everything that an import statement may load, as name and number of leading dots."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from ((name, 0) for name in _prefixes(alias.name))
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((name, node.level) for name in _prefixes(node.module or ""))
+            stem = f"{node.module}." if node.module else ""
+            yield from ((stem + alias.name, node.level) for alias in node.names if alias.name != "*")
+
+
+def _prefixes(name: str) -> Iterator[str]:
+    """``a``, ``a.b`` and ``a.b.c`` for ``a.b.c``: all of them are imported."""
+    parts = name.split(".")
+    for end in range(1, len(parts) + 1):
+        yield ".".join(parts[:end])
+
+
+def outcome_for(project: Project) -> Outcome:
+    """What ``devfix apply`` would do to the script and the project files that it imports; nothing is written."""
+    from codemods import all_rules
+    from devfix import config, engine
+
+    names = [_shown(name) for name in program_files(project)]
+    known = {rule.code: rule.name for rule in all_rules()}
+    settings = config.load(names, known)
+    files, problems = sources.load(names, settings.exclude, settings.root)
+    outcome = engine.apply(files, settings)
+    return replace(outcome, problems=(*outcome.problems, *problems))
+
+
+def _shown(path: str) -> str:
+    """A path as a person would name it from here."""
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative
+
+
+def left_notes(outcome: Outcome) -> tuple[str, ...]:
+    """What the patch does not repair, one line each."""
+    left = [
+        f"{item.finding.path}:{item.finding.span.line} {item.finding.code} is not repaired: {item.reason}"
+        for item in outcome.resolutions
+        if item.status in (Status.FIXABLE, Status.NOT_FIXED)
+    ]
+    return (*left, *(f"{problem.path}: {problem.message}" for problem in outcome.problems))
+
+
+def changes_of(project: Project, outcome: Outcome) -> Changes:
+    """The patch of an outcome by paths within the project.
+
+    Raises:
+        RunError: it changes a file outside the project.
+
+    """
+    changes = {}
+    for change in outcome.patch.files:
+        path = Path(change.path).absolute()
+        path = path.parent.resolve() / path.name
+        if not path.is_relative_to(project.root):
+            raise RunError(f"{change.path} is outside {project.root}, which is what the script runs in a copy of")
+        changes[str(path.relative_to(project.root))] = change.new
+    return changes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from codemods._placing import (
@@ -80,10 +80,24 @@ def candidates(facts: Facts, culprits: Sequence[Culprit]) -> Iterator[Remedy]:
                 break
             placed.extend(parts)
         else:
-            edits = tuple(dict.fromkeys(part.edit for part in placed))
+            edits = _under_one_flag(dict.fromkeys(part.edit for part in placed))
             if edits:
                 told = ", ".join(dict.fromkeys(part.told for part in placed))
                 yield Remedy(f"move {told}", edits)
+
+
+def _under_one_flag(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Statements that go to one place under the same flag share one ``if``."""
+    merged: list[Edit] = []
+    for edit in edits:
+        last = merged[-1] if merged else None
+        if isinstance(edit, InsertStatement) and isinstance(last, InsertStatement) and edit.code.startswith("if "):
+            head, body = edit.code.split("\n", 1)
+            if replace(last, code="") == replace(edit, code="") and last.code.startswith(head + "\n"):
+                merged[-1] = replace(last, code=f"{last.code}\n{body}")
+                continue
+        merged.append(edit)
+    return tuple(merged)
 
 
 def made_siblings(facts: Facts, culprit: Culprit) -> list[Transfer]:
@@ -134,7 +148,12 @@ def _like_sibling(culprit: Culprit, binding: Binding, transfer: Transfer) -> _Pl
     trailer = Move(transfer.site).trailer()
     inline = isinstance(transfer.call.func, ast.Attribute) and _is_plain_access(transfer.call.func.value)
     beside = not inline and isinstance(statement, ast.Assign) and statement.lineno >= binding.site.stmt.lineno
-    if not beside and binding.kind == "assign" and binding.value is not None and _is_plain_access(binding.value):
+    if (
+        not beside
+        and binding.kind in ("assign", "attribute")
+        and binding.value is not None
+        and _is_plain_access(binding.value)
+    ):
         return _appended(tree, binding.value, trailer, name)
     if isinstance(statement, ast.Assign) and isinstance(statement.value, (ast.Tuple, ast.List)):
         for element in statement.value.elts:
@@ -183,7 +202,7 @@ def _at_name(facts: Facts, culprit: Culprit, binding: Binding) -> _Placed | None
         where = Where.BODY_START
     elif binding.kind == "param":
         function = site.level.frame.node
-        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or _dispatches(function, name):
             return None
         edit = InsertStatement(tree.path, tree.span(function), Where.BODY_START, code)
         return _Placed(edit, f"`{name}`")
@@ -192,6 +211,20 @@ def _at_name(facts: Facts, culprit: Culprit, binding: Binding) -> _Placed | None
     else:
         return None
     return _Placed(InsertStatement(tree.path, tree.span(statement), where, code), f"`{name}`")
+
+
+def _dispatches(function: ast.AST, name: str) -> bool:
+    """Whether a function asks what its argument is: then it may be anything, not only a tensor."""
+    return any(_asks_about(node, name) for node in ast.walk(function))
+
+
+def _asks_about(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.Match):
+        return ast.unparse(node.subject) == name
+    if not isinstance(node, ast.Call) or not node.args:
+        return False
+    asks = ast.unparse(node.func).split(".")[-1] in ("isinstance", "hasattr", "is_tensor")
+    return asks and ast.unparse(node.args[0]) == name
 
 
 def _style(facts: Facts, site: Site, culprit: Culprit, level: Level | None = None) -> tuple[str, str | None] | None:

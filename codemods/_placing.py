@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from devfix.flow.classes import externals
-from devfix.flow.live import device_expressions, value_of, visible
+from devfix.flow.live import device_expressions, is_device, value_of, visible
 from devfix.flow.sites import Level, Site
 from devfix.flow.syntax import SourceTree
 from devfix.flow.values import Number
@@ -92,17 +92,18 @@ def device_at(site: Site, level: Level, preferred: str | None = None, like: str 
     live = device_expressions(site, level, preferred)
     if like is None or (preferred and preferred in live):
         return live[0] if live else None
-    usable = like in live or (not live and _is_call(site, level, like)) or _is_index(site, level, like)
+    usable = like in live or (not live and _is_call(site, level, like)) or _is_place(site, level, like)
     return like if usable else live[0] if live else None
 
 
-def _is_index(site: Site, level: Level, text: str) -> bool:
-    """``local_rank``, where it is the same number."""
+def _is_place(site: Site, level: Level, text: str) -> bool:
+    """``local_rank`` or ``CONFIG["device"]``, where it is a number or a device here, too."""
     try:
         node = ast.parse(text, mode="eval").body
     except SyntaxError:
         return False
-    return isinstance(value_of(site, level, node), Number)
+    value = value_of(site, level, node)
+    return isinstance(value, Number) or (value is not None and is_device("device", value))
 
 
 def _is_call(site: Site, level: Level, text: str) -> bool:

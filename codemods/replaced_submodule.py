@@ -43,7 +43,7 @@ from devfix.flow.facts import Meeting, Operand
 from devfix.flow.live import module_names, value_of
 from devfix.flow.sites import Level, Site
 from devfix.flow.state import State
-from devfix.flow.values import Ref, options
+from devfix.flow.values import ACCELERATOR, Ref, options
 from devfix.model import Finding, InsertStatement, Remedy, Severity, Where
 
 __all__ = ["RULE"]
@@ -89,7 +89,9 @@ def structural_change(site: Site, part: Ref) -> Change | None:
             if key in seen or not memory.has(key):
                 continue
             seen.add(key)
-            attached = memory.at(key).attached
+            attached, own = memory.at(key).attached, memory.at(key).moved
+            if attached is not None and own is not None and attached.order > own.order and _on_itself(attached, key):
+                return Change(Ref(key), attached, own)
             for parent in _parents(memory, key):
                 moved = memory.at(parent).moved
                 if attached is not None and moved is not None and attached.order > moved.order:
@@ -97,6 +99,12 @@ def structural_change(site: Site, part: Ref) -> Change | None:
                 upper.append(parent)
         level = upper
     return None
+
+
+def _on_itself(attached: Site, key: int) -> bool:
+    """Whether a parameter or buffer came to the module itself (it was on the accelerator then)."""
+    memory = attached.memory
+    return memory is not None and memory.has(key) and ACCELERATOR in memory.at(key).places
 
 
 def _parents(memory: State, key: int) -> list[int]:
@@ -153,7 +161,8 @@ def _remedy(facts: Facts, changes: list[Change], meeting: Meeting) -> tuple[Reme
         return None, "the call that moved the model is not in the source"
     innermost = last.attached.levels[-1]
     levels = [*reversed(last.attached.levels)]
-    for level in sorted(levels, key=inside_module):  # a model's own methods do not place it, if its users can
+    functions = [level.frame.node for level in levels]
+    for level in sorted(levels, key=lambda level: _reluctance(level, functions)):
         code = _statement(facts, last, level, move, innermost=level is innermost)
         if code is None:
             continue
@@ -161,6 +170,17 @@ def _remedy(facts: Facts, changes: list[Change], meeting: Meeting) -> tuple[Reme
         edit = InsertStatement(level.tree.path, level.tree.span(anchor), Where.AFTER, code)
         return Remedy(f"move the model again after the change: `{code.splitlines()[-1].strip()}`", (edit,)), ""
     return None, "no name for the model and its device is in reach of the change"
+
+
+def _reluctance(level: Level, functions: list[ast.AST]) -> tuple[bool, bool]:
+    """Levels to try last: methods of models (their users place them), and helpers that call themselves."""
+    return inside_module(level), functions.count(level.frame.node) > 1 or _calls_itself(level.frame.node)
+
+
+def _calls_itself(function: ast.AST) -> bool:
+    name = getattr(function, "name", None)
+    calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call)) if name else ()
+    return any(isinstance(func, ast.Name) and func.id == name for func in calls)
 
 
 def _anchor(changes: list[Change], level: Level, meeting: Meeting) -> ast.stmt:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow import iteration, modules
 from devfix.flow.facts import Binding
+from devfix.flow.syntax import text_of
 from devfix.flow.values import (
     ACCELERATOR,
     UNKNOWN,
@@ -45,7 +46,7 @@ def assign(
         case ast.Attribute():
             base = run.evaluate(target.value)
             for option in options(base):
-                set_attribute(run, option, target.attr, value, target, weak=isinstance(base, Union))
+                set_attribute(run, option, target.attr, value, target, isinstance(base, Union), source)
         case ast.Subscript():
             base = run.evaluate(target.value)
             key = run.evaluate(target.slice)
@@ -97,10 +98,22 @@ def _unpack(run: Interpreter, targets: list[ast.expr], value: Value, kind: str, 
         assign(run, target, item, kind, pair)
 
 
-def set_attribute(run: Interpreter, base: Value, name: str, value: Value, node: ast.AST, weak: bool = False) -> None:
+def set_attribute(
+    run: Interpreter,
+    base: Value,
+    name: str,
+    value: Value,
+    node: ast.AST,
+    weak: bool = False,
+    source: ast.expr | None = None,
+) -> None:
     """``base.name = value``."""
     from devfix.flow.classes import find_property_setter
 
+    if isinstance(base, Tensor) and name == "data" and isinstance(value, Tensor):
+        for birth in base.births:
+            if birth.kind == "parameter" and birth.key and value.place != base.place:
+                modules.move(run, Ref(birth.key), value.place, node)
     if not isinstance(base, Ref):
         return
     record = run.record(base)
@@ -113,7 +126,7 @@ def set_attribute(run: Interpreter, base: Value, name: str, value: Value, node: 
     if record.kind == "module":
         modules.attach(run, base, name, value, node, weak)
         return
-    note_binding(run, name, value, "attribute", node)
+    note_binding(run, text_of(node) if isinstance(node, ast.Attribute) else name, value, "attribute", node, source)
     old = record.fields.get(name)
     run.now.put(base, name, union((old, value)) if weak and old is not None else value)
 
@@ -126,6 +139,9 @@ def set_item(run: Interpreter, base: Value, key: Value, value: Value, node: ast.
     """``base[key] = value``."""
     if isinstance(base, Tensor):
         _set_batch_item(run, base, key, value, node)
+        return
+    if isinstance(base, TupleValue):
+        _set_tuple_item(run, base, key, value, node)
         return
     if not isinstance(base, Ref):
         return
@@ -155,6 +171,20 @@ def _overridden(base: Ref, record: Record) -> dict[str, Value]:
 
 def _is_setting(record: Record, value: Value) -> bool:
     return record.kind in ("dict", "instance") and isinstance(value, Const) and value.value is not None
+
+
+def _set_tuple_item(run: Interpreter, base: TupleValue, key: Value, value: Value, node: ast.AST) -> None:
+    """An item of a collated batch (a list, in fact) is replaced under the batch's name."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+        return
+    items = list(base.items)
+    if isinstance(key, Const) and isinstance(key.value, int) and -len(items) <= key.value < len(items):
+        items[key.value] = value
+    elif all(_moves_every_item(item, value) or item == value for item in items):
+        items = [value] * len(items)
+    else:
+        items = [union((item, value)) for item in items]
+    run.bind(node.value.id, TupleValue(tuple(items)))
 
 
 def _moves_every_item(old: Value, new: Value) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from devfix.flow.facts import Loading, LoadUse
@@ -24,7 +25,7 @@ from devfix.flow.values import (
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["joined_path", "load", "note_birth", "note_use", "save"]
+__all__ = ["joined_path", "load", "loaded_in", "note_birth", "note_use", "save"]
 
 
 def _key(value: Value) -> str:
@@ -72,14 +73,27 @@ def _is_given(node: ast.Call) -> bool:
     """Whether the call says where to: anything but a literal ``None`` (a parameter that may be ``None`` is the
     caller's word).
     """
-    if any(isinstance(value, ast.Starred) for value in node.args) or any(k.arg is None for k in node.keywords):
+    if any(isinstance(value, ast.Starred) for value in node.args):
         return True  # what is passed on may hold it
-    given = [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "map_location")]
+    if any(keyword.arg == "map_location" for keyword in node.keywords):
+        return True  # also an explicit ``None``: the author has thought of it
+    given = node.args[1:2]
     return any(not (isinstance(value, ast.Constant) and value.value is None) for value in given)
 
 
 def _number(run: Interpreter, key: tuple[str, int, int]) -> int:
     return list(run.facts.loadings).index(key)
+
+
+def loaded_in(run: Interpreter, value: Value, depth: int = 0) -> Iterator[Tensor]:
+    """What came from ``torch.load`` in a value: itself, or what a dictionary or list of it holds."""
+    for option in options(value):
+        if isinstance(option, Tensor) and any(birth.kind == "load" for birth in option.births):
+            yield option
+        elif isinstance(option, Ref) and depth < 3 and run.record(option).kind in ("dict", "list"):
+            record = run.record(option)
+            for inner in (*record.fields.values(), *([record.rest] if record.rest is not None else [])):
+                yield from loaded_in(run, inner, depth + 1)
 
 
 def note_use(run: Interpreter, value: Tensor, kind: str, node: ast.AST, on_accelerator: bool) -> None:

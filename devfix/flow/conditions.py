@@ -61,10 +61,15 @@ def truth(run: Interpreter, test: ast.expr) -> bool | None:
         known = _compared(run, test)
     else:
         value = run.evaluate(test)
-        known = truth_of(run, value)
+        known = None if _is_switch(test, value) else truth_of(run, value)
     if known is None:
         return run.now.assumptions.get(_key(run, test))
     return known
+
+
+def _is_switch(test: ast.expr, value: Value) -> bool:
+    """``LOAD_MODEL = False`` at the top of a script: people flip it."""
+    return isinstance(test, ast.Name) and test.id.isupper() and value == Const(False) and flag(test.id) is None
 
 
 def _combined(run: Interpreter, test: ast.BoolOp) -> bool | None:
@@ -305,13 +310,33 @@ def _narrow(run: Interpreter, test: ast.expr, holds: bool) -> None:
             run.bind(name.id, union(kept))
 
 
-def matches(subject: Value, pattern: ast.pattern) -> bool | None:
+def _is_of_class(run: Interpreter, subject: Value, name: str) -> bool | None:
+    kinds: dict[type, tuple[str, ...]] = {
+        Tensor: ("Tensor",),
+        TupleValue: ("tuple", "list", "Sequence"),
+        Text: ("str",),
+        Number: ("int", "float"),
+        Yields: ("list", "tuple", "Sequence"),
+    }
+    if isinstance(subject, Ref):
+        record = run.record(subject)
+        held = {"dict": ("dict", "Mapping"), "list": ("list", "Sequence"), "set": ("set",)}.get(record.kind)
+        return name in held if held is not None else None
+    if isinstance(subject, Tensor) and (subject.loose or not subject.sure):
+        return None
+    known = kinds.get(type(subject))
+    return name in known if known is not None else None
+
+
+def matches(run: Interpreter, subject: Value, pattern: ast.pattern) -> bool | None:
     """Whether a ``case`` applies; ``None`` where the code does not tell."""
     if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
         return True
     if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant) and isinstance(subject, Const):
         return bool(subject.value == pattern.value.value)
+    if isinstance(pattern, ast.MatchClass):
+        return _is_of_class(run, subject, ast.unparse(pattern.cls).split(".")[-1])
     if isinstance(pattern, ast.MatchOr):
-        outcomes = {matches(subject, part) for part in pattern.patterns}
+        outcomes = {matches(run, subject, part) for part in pattern.patterns}
         return True if True in outcomes else None if None in outcomes else False
     return None

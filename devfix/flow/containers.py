@@ -77,6 +77,11 @@ def container_method(
             return Yields(union(held) if held else UNKNOWN)
         case "keys":
             return TupleValue(tuple(Const(key) for key in record.fields)) if record.rest is None else Yields(Text())
+        case "setdefault" if len(args) == 2 and isinstance(args[0], Const):
+            key = str(args[0].value)
+            if key not in record.fields:
+                run.now.put(ref, key, args[1])
+            return record.fields.get(key, args[1])
         case "get" | "pop" | "setdefault":
             return _item(record, args)
         case "copy":

@@ -341,6 +341,8 @@ def _item(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Val
             return iteration.element(run, base, node)
         case DeviceValue():
             return base
+        case External(full) if full.endswith(".__dict__"):
+            return External(f"{full.removesuffix('.__dict__')}.{name or 'any'}")
         case External(full):
             return External(full) if full.startswith("typing") else Unknown(f"{full}.{name}" if name else "")
     return UNKNOWN

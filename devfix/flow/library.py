@@ -202,7 +202,8 @@ def _parallel(run: Interpreter, name: str, args: list[Value], keywords: Keywords
     for option in options(inner):
         if isinstance(option, Ref) and name.endswith("DataParallel") and "Distributed" not in name:
             modules.promote(run, option)
-            modules.move(run, option, ACCELERATOR, node)
+            if modules.first_place(run, option) != ACCELERATOR:
+                modules.move(run, option, ACCELERATOR, node)
     ref = modules.make(run, name, node, weights=False)
     run.now.update(ref, info=(("data-parallel", True),))
     run.now.put(ref, "module", inner)

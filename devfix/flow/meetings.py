@@ -138,4 +138,5 @@ def _result(sides: Sequence[Side]) -> tuple[Place, tuple[Birth, ...]]:
             for _, operand in side.alternatives:
                 births.update(dict.fromkeys(operand.births))
         return CPU, tuple(births)[:4]
-    return ANYWHERE, ()
+    loads = (birth for side in dimensioned for _, operand in side.alternatives for birth in operand.births)
+    return ANYWHERE, tuple(dict.fromkeys(birth for birth in loads if birth.kind == "load"))[:4]

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import classes, commandline, containers, library, modules, optimizers
+from devfix.flow import checkpoints, classes, commandline, containers, library, modules, optimizers
 from devfix.flow.facts import Transfer
 from devfix.flow.knowledge import LOOKING_METHODS, TENSOR_METHODS, behaviour
 from devfix.flow.meetings import meet, tensor_side, tensors_in
@@ -45,6 +45,7 @@ from devfix.flow.values import (
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
+    from devfix.flow.sites import Site
 
 __all__ = ["call_method", "call_parallel"]
 
@@ -188,6 +189,8 @@ def _object(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
     if record.kind == "optimizer":
         for value in args:
             _note_loaded(run, value, "optimizer", node, optimizer=ref)
+        if name == "step" and args:
+            run.call(args[0], [], {}, node)  # a closure that computes the loss
         return optimizers.method(run, ref, name, args, node) or UNKNOWN
     if record.kind == "scaler":
         return _scaler(run, name, args, node)
@@ -241,13 +244,12 @@ def _scaler(run: Interpreter, name: str, args: list[Value], node: ast.Call) -> V
 
 
 def _note_loaded(run: Interpreter, value: Value, kind: str, node: ast.AST, optimizer: Ref | None = None) -> None:
-    for option in options(value):
-        if isinstance(option, Tensor) and option.births and option.births[0].kind == "load":
-            on_accelerator = False
-            if optimizer is not None:
-                held = run.record(optimizer).get("held", frozenset())
-                on_accelerator = any(ACCELERATOR in run.now.at(key).places for key in held if run.now.has(key))
-            library.note_load_use(run, option, kind, node, on_accelerator)
+    for tensor in checkpoints.loaded_in(run, value):
+        on_accelerator = False
+        if optimizer is not None:
+            held = run.record(optimizer).get("held", frozenset())
+            on_accelerator = any(ACCELERATOR in run.now.at(key).places for key in held if run.now.has(key))
+        library.note_load_use(run, tensor, kind, node, on_accelerator)
 
 
 # --- modules ----------------------------------------------------------------------------------------------------
@@ -277,16 +279,19 @@ def _module(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
             return listed
         inner = _submodules(run, ref, deep="modules" in name)
         return Yields(TupleValue((Text(), inner)) if name.startswith("named") else inner)
+    if name == "apply" and args:
+        run.call(args[0], [ref], {}, node)
+        return ref
     if name == "load_state_dict":
         on_accelerator = any(ACCELERATOR in run.record(part).places for _, part in modules.parts(run, ref))
         for value in args:
-            for option in options(value):
-                if isinstance(option, Tensor) and option.births and option.births[0].kind == "load":
-                    library.note_load_use(run, option, "module", node, on_accelerator)
+            for tensor in checkpoints.loaded_in(run, value):
+                library.note_load_use(run, tensor, "module", node, on_accelerator)
         return UNKNOWN
     if name in ("register_buffer", "register_parameter") and args:
         value = args[1] if len(args) > 1 else keywords.get("tensor", UNKNOWN)
-        _register(run, ref, args[0], value, "buffer" if name == "register_buffer" else "parameter")
+        site = run.site(node, remember=True)
+        _register(run, ref, args[0], value, "buffer" if name == "register_buffer" else "parameter", site)
         return NONE
     if name in ("add_module", "register_module") and len(args) == 2:
         key = str(args[0].value) if isinstance(args[0], Const) else None
@@ -332,8 +337,9 @@ def _submodules(run: Interpreter, ref: Ref, deep: bool) -> Value:
     return union(found) if found else UNKNOWN
 
 
-def _register(run: Interpreter, ref: Ref, key: Value, value: Value, kind: str) -> None:
+def _register(run: Interpreter, ref: Ref, key: Value, value: Value, kind: str, site: Site) -> None:
     if isinstance(key, Const) and isinstance(value, Tensor):
+        modules.note_own(run, ref, value.place, site)
         place = run.default_place if value.place == CPU else value.place
         run.now.put(ref, str(key.value), Tensor(place, (Birth(kind, ref.id),)))
     elif isinstance(key, Const):

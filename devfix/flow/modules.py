@@ -29,8 +29,9 @@ from devfix.flow.values import (
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
+    from devfix.flow.sites import Site
 
-__all__ = ["attach", "call_leaf", "child", "forget", "is_opaque", "make", "move", "parts", "promote"]
+__all__ = ["attach", "call_leaf", "child", "forget", "is_opaque", "make", "move", "note_own", "parts", "promote"]
 
 _HELD = ("parameter", "buffer")
 
@@ -116,6 +117,7 @@ def attach(run: Interpreter, parent: Ref, name: str | None, value: Value, node: 
             optimizers.note_attach(run, parent, option, old, site)
     record = run.record(parent)
     if isinstance(value, Tensor) and any(birth.kind == "parameter" for birth in value.births):
+        note_own(run, parent, value.place, site)
         value = replace(value, births=(Birth("parameter", parent.id),))
         run.now.update(
             parent, weights=True, places=record.places | {value.place} if record.weights else frozenset({value.place})
@@ -126,6 +128,13 @@ def attach(run: Interpreter, parent: Ref, name: str | None, value: Value, node: 
     else:
         old = record.fields.get(name)
         run.now.put(parent, name, union((old, value)) if weak and old is not None else value)
+
+
+def note_own(run: Interpreter, ref: Ref, place: Place, site: Site) -> None:
+    """A parameter or buffer of a module's own comes on the CPU after the module was moved."""
+    record = run.record(ref)
+    if place == CPU and record.moved is not None and ACCELERATOR in record.places:
+        run.now.update(ref, attached=site)
 
 
 def _set_info(run: Interpreter, ref: Ref, key: str, value: object) -> None:

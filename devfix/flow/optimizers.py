@@ -123,9 +123,14 @@ def note_attach(run: Interpreter, parent: Ref, part: Ref, old: Value | None, sit
         if isinstance(option, Ref) and run.record(option).kind == "module"
         for _, inner in modules.parts(run, option)
     }
+    above = {parent.id}
+    owner = run.record(parent).get("parent")
+    while isinstance(owner, Ref) and owner.id not in above:
+        above.add(owner.id)
+        owner = run.record(owner).get("parent")
     for ref, record in _optimizers(run):
         held = record.get("held", frozenset())
-        if ({parent.id} | replaced) & held and not new & held:
+        if (above | replaced) & held and not new & held:
             missing = record.get("missing", frozenset()) | {(parent.id, key) for key in new}
             _update(run, ref, missing=missing, replaced=site)
 

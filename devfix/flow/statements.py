@@ -347,7 +347,7 @@ def _match(run: Interpreter, stmt: ast.Match) -> None:
     subject = run.evaluate(stmt.subject)
     start, ends = run.now, []
     for case in stmt.cases:
-        fits = conditions.matches(subject, case.pattern)
+        fits = conditions.matches(run, subject, case.pattern)
         if fits is False:
             continue
         run.state = start.fork()

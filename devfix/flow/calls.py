@@ -126,6 +126,8 @@ def call(run: Interpreter, function: Value, args: list[Value], keywords: dict[st
             return _call_one_of(run, alternatives, args, keywords, node)
         case Tensor(loose=True):
             return _call_loaded(run, function, args, keywords, node)
+        case Unknown() if isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "cuda"):
+            return methods.move_unknown(run, node.func.attr, args, keywords, node)
         case _:
             looks = isinstance(node.func, ast.Attribute) and node.func.attr in LOOKING_METHODS
             escape(run, [] if looks else [*args, *keywords.values()])

@@ -330,6 +330,9 @@ def _is_of_class(run: Interpreter, subject: Value, name: str) -> bool | None:
 
 def matches(run: Interpreter, subject: Value, pattern: ast.pattern) -> bool | None:
     """Whether a ``case`` applies; ``None`` where the code does not tell."""
+    if isinstance(subject, Union):
+        outcomes = {matches(run, option, pattern) for option in subject.options}
+        return outcomes.pop() if len(outcomes) == 1 else None
     if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
         return True
     if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant) and isinstance(subject, Const):
@@ -337,6 +340,6 @@ def matches(run: Interpreter, subject: Value, pattern: ast.pattern) -> bool | No
     if isinstance(pattern, ast.MatchClass):
         return _is_of_class(run, subject, ast.unparse(pattern.cls).split(".")[-1])
     if isinstance(pattern, ast.MatchOr):
-        outcomes = {matches(run, subject, part) for part in pattern.patterns}
-        return True if True in outcomes else None if None in outcomes else False
+        parts = {matches(run, subject, part) for part in pattern.patterns}
+        return True if True in parts else None if None in parts else False
     return None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow.facts import Source
 from devfix.flow.values import (
+    ANYWHERE,
     CPU,
     UNKNOWN,
     Birth,
@@ -176,6 +177,8 @@ def sample(run: Interpreter, dataset: Value, node: ast.AST) -> Value:
         if record.kind == "dataset":
             inner = record.fields.get("dataset")
             return sample(run, inner, node) if inner is not None else record.fields.get("sample", UNKNOWN)
+        if record.kind == "opaque" and any(place.kind != "cpu" for place in record.places if record.moved is not None):
+            return Tensor(ANYWHERE, sure=False, loose=True)  # data that was sent to a device as a whole
         if record.kind == "list":
             inner_items = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
             return union(inner_items) if inner_items else UNKNOWN

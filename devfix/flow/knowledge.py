@@ -307,7 +307,8 @@ TABLE = (
     Row(
         "calls",
         "",
-        "fire.Fire typer.run absl.app.run torch.multiprocessing.spawn torch.multiprocessing.start_processes",
+        "fire.Fire typer.run absl.app.run torch.multiprocessing.spawn torch.multiprocessing.start_processes "
+        "torch.multiprocessing.Process multiprocessing.Process threading.Thread",
         "https://docs.pytorch.org/docs/stable/multiprocessing.html",
     ),
     # what needs CPU data

@@ -534,8 +534,13 @@ def _exits(run: Interpreter, name: str, args: list[Value], keywords: Keywords, n
 
 
 def _calls(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    function = args[0] if args else keywords.get("fn", UNKNOWN)
+    function = args[0] if args else keywords.get("target", keywords.get("fn", UNKNOWN))
     given: list[Value] = []
+    if "target" in keywords:
+        held = keywords.get("args", UNKNOWN)
+        given = list(held.items) if isinstance(held, TupleValue) else []
+        run.call(function, given, {}, node)
+        return Unknown(f"{name}()")
     if name.startswith("torch.multiprocessing"):
         held = keywords.get("args", args[1] if len(args) > 1 else UNKNOWN)
         given = [Number("rank"), *(held.items if isinstance(held, TupleValue) else ())]

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
     from devfix.flow.sites import Site
 
-__all__ = ["call_method", "call_parallel"]
+__all__ = ["call_method", "call_parallel", "move_unknown"]
 
 Keywords = dict[str, Value]
 
@@ -203,6 +203,11 @@ def _object(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
     if record.kind == "loader":
         return ref if name == "__iter__" else UNKNOWN
     return containers.container_method(run, ref, name, args, keywords, node)
+
+
+def move_unknown(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """Something that devfix knows nothing of is sent somewhere: that much is known of it now."""
+    return _move_opaque(run, run.new(Record("opaque", places=frozenset({ANYWHERE}))), name, args, keywords, node)
 
 
 def _move_opaque(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

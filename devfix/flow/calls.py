@@ -27,6 +27,7 @@ from devfix.flow.values import (
     Tensor,
     TupleValue,
     Union,
+    Unknown,
     Value,
     Yields,
     options,

@@ -125,6 +125,7 @@ def _beside_siblings(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer
             placed = _like_sibling(culprit, binding, transfer)
             if placed is not None:
                 return [placed]
+    for transfer in siblings:
         if not inside_module(transfer.site.level):
             node = _expression(transfer.site, transfer.site.level, culprit, "…", whole=True)
             if node is not None:

@@ -36,7 +36,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from codemods._ordering import common_block, dependents, independent, reach, touches
-from codemods._placing import device_at
+from codemods._placing import all_live, device_at, move_of
 from codemods._rule import Example, Rule
 from codemods._story import story
 from devfix.flow import Facts
@@ -126,10 +126,12 @@ def _reordered(facts: Facts, hazard: OptimizerHazard, level: Level, late: Level)
     moving, reason = dependents(tree, block, first, last, shared)
     if not moving:
         return None, reason
+    title = f"build the optimizer behind line {block[last].end_lineno}"
     if any(hasattr(statement, "body") for statement in moving) and independent(tree, block, first, last, shared):
         moving = list(block[first:last])  # the same as moving that one line up: far less changes
+        title = f"move line {block[last].lineno} ahead of the optimizer"
     edit = MoveStatements(tree.path, tuple(tree.span(statement) for statement in moving), tree.span(block[last]))
-    return Remedy(f"build the optimizer behind line {block[last].end_lineno}", (edit,)), ""
+    return Remedy(title, (edit,)), ""
 
 
 def _with_parameters(tree: SourceTree, block: list[ast.stmt], first: int) -> int:
@@ -193,7 +195,13 @@ def _earlier_move(facts: Facts, hazard: OptimizerHazard) -> Iterator[Remedy]:
             trailer = f".to({device})"
         else:
             continue
-        edit = InsertStatement(level.tree.path, level.tree.span(level.stmt), Where.BEFORE, f"{held[0]}{trailer}")
+        code = f"{held[0]}{trailer}"
+        move = move_of(hazard.late)
+        if move is not None and move.guard is not None:
+            if not all_live(site, level, move.guard.test):
+                continue
+            code = f"if {move.site.tree.source(move.guard.test)}:\n    {code}"
+        edit = InsertStatement(level.tree.path, level.tree.span(level.stmt), Where.BEFORE, code)
         yield Remedy("move the model ahead of the optimizer", (edit,))
         return
 

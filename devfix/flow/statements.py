@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from devfix.flow import assign, classes, conditions, iteration, live
 from devfix.flow.state import State
 from devfix.flow.syntax import text_of
-from devfix.flow.values import NONE, UNKNOWN, DeviceValue, Namespace, Tensor
+from devfix.flow.values import NONE, UNKNOWN, DeviceValue, Namespace, Tensor, Unknown
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
@@ -301,7 +301,8 @@ def _expression(run: Interpreter, stmt: ast.Expr) -> None:
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda"):
         base = call.func.value
         held = run.lookup(base.id) if isinstance(base, ast.Name) else None
-        if isinstance(held, Tensor) and held.loose and not held.sure and isinstance(base, ast.Name):
+        unsure = isinstance(held, Unknown) or (isinstance(held, Tensor) and held.loose and not held.sure)
+        if unsure and isinstance(base, ast.Name):
             run.bind(base.id, value)  # nobody drops the result: a batch object that moves in place
 
 

@@ -188,9 +188,9 @@ def check(files: Sequence[SourceFile], settings: Settings, jobs: int = 1) -> Out
     return _run(files, settings, jobs, repair=False)
 
 
-def apply(files: Sequence[SourceFile], settings: Settings, jobs: int = 1) -> Outcome:
-    """Findings and the patch that repairs them; nothing is written."""
-    return _run(files, settings, jobs, repair=True)
+def apply(files: Sequence[SourceFile], settings: Settings, jobs: int = 1, without: Iterable[Finding] = ()) -> Outcome:
+    """Findings and the patch that repairs them, but for those of ``without``; nothing is written."""
+    return _run(files, settings, jobs, repair=True, without=without)
 
 
 def fix_text(path: str, text: str, codes: Iterable[str] = ()) -> str:
@@ -213,19 +213,23 @@ def _rare_collection() -> Iterator[None]:
         gc.set_threshold(*thresholds)
 
 
-def _run(files: Sequence[SourceFile], settings: Settings, jobs: int, repair: bool) -> Outcome:
+def _run(
+    files: Sequence[SourceFile], settings: Settings, jobs: int, repair: bool, without: Iterable[Finding] = ()
+) -> Outcome:
     with _rare_collection():
-        return _resolve(files, settings, jobs, repair)
+        return _resolve(files, settings, jobs, repair, frozenset(_key(finding) for finding in without))
 
 
-def _resolve(files: Sequence[SourceFile], settings: Settings, jobs: int, repair: bool) -> Outcome:
+def _resolve(
+    files: Sequence[SourceFile], settings: Settings, jobs: int, repair: bool, without: frozenset[_Key]
+) -> Outcome:
     files = sorted(files, key=lambda file: file.path)
     comments = {file.path: suppressions.collect(file.text) for file in files if can_matter(file.raw)}
     kept = [file for file in files if not (file.path in comments and comments[file.path].skip_file)]
     space = _Workspace(kept, settings)
     entries = [file.path for file in kept if can_matter(file.raw)]
     scans = _scan_all(space, entries, jobs)
-    collected = _Collected(space, comments)
+    collected = _Collected(space, comments, without)
     for scan in scans:
         collected.problems.update(dict.fromkeys(scan.problems))
         if repair and any(collected.open_to_repair(finding) for finding in scan.findings):
@@ -263,8 +267,11 @@ def _scan_in_worker(path: str) -> _Scan:
 class _Collected:
     """Resolutions by finding, in the order in which programs were seen; one entry for each cause."""
 
-    def __init__(self, space: _Workspace, comments: dict[str, suppressions.Suppressions]) -> None:
+    def __init__(
+        self, space: _Workspace, comments: dict[str, suppressions.Suppressions], without: frozenset[_Key]
+    ) -> None:
         self.space = space
+        self.without = without
         self.comments = comments
         self.resolutions: dict[_Key, Resolution] = {}
         self.problems: dict[Problem, None] = {}
@@ -284,6 +291,8 @@ class _Collected:
     def open_to_repair(self, finding: Finding) -> bool:
         """Whether this run can try to repair the finding."""
         known = self.resolutions.get(_key(finding))
+        if _key(finding) in self.without:
+            return False
         return known is None and bool(self.usable(finding)) and not self.suppressed(finding)
 
     def settle(self, finding: Finding, status: Status, reason: str = "", remedy: Remedy | None = None) -> None:
@@ -298,6 +307,8 @@ class _Collected:
             usable = self.usable(finding)
             if self.suppressed(finding):
                 self.settle(finding, Status.SUPPRESSED)
+            elif _key(finding) in self.without:
+                self.settle(finding, Status.NOT_FIXED, "left out")
             elif usable and not repair:
                 self.settle(finding, Status.FIXABLE, remedy=usable[0])
             elif finding.remedies:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from devfix import config, engine, landing, sources
 from devfix.cli._interrupts import interruptible
 from devfix.config import Settings
-from devfix.model import Outcome, Problem, Severity
+from devfix.model import Finding, Outcome, Problem, Severity
 from devfix.report import Mode, Report
 from devfix.sources import SourceFile
+
+if TYPE_CHECKING:
+    from devfix.cli._verifying import ProofRequest
 
 __all__ = ["Request", "run"]
 
@@ -39,6 +43,7 @@ class Request:
     verbosity: int
     config_file: str | None
     isolated: bool
+    proof: ProofRequest | None = None
 
     @classmethod
     def of(
@@ -61,6 +66,8 @@ class Request:
             raise click.UsageError("--stdin-filename goes with '-'.")
         if same["isolated"] and same["config_file"] is not None:
             raise click.UsageError("--isolated and --config exclude each other.")
+        if same.get("proof") is not None and _STDIN in paths:
+            raise click.UsageError("--verify runs a script: name its file instead of '-'.")
         return cls(
             mode=mode,
             paths=paths,
@@ -92,13 +99,24 @@ def _run(request: Request) -> int:
     settings = _settings(request)
     files, problems, raw = _files(request, settings)
     work = engine.check if request.mode is Mode.CHECK else engine.apply
-    outcome = _with_problems(work(files, settings, request.jobs), problems)
+    outcome = work(files, settings, request.jobs)
+    show_proof = None
+    if request.proof is not None:
+        from devfix.cli._verifying import proved
+
+        def again(without: Sequence[Finding]) -> Outcome:
+            return engine.apply(files, settings, request.jobs, without=without)
+
+        outcome, show_proof = proved(outcome, again, request.paths, request.proof)
+    outcome = _with_problems(outcome, problems)
     if request.filters:
         _write_stdout(outcome.patch.files[0].new if outcome.patch.files else raw)
     elif request.mode is Mode.APPLY:
         outcome = landing.land(outcome)
     report = Report(outcome, request.mode)
     _print(report, request)
+    if show_proof is not None:
+        show_proof(request.verbosity)
     return report.exit_code
 
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from devfix.cli._failures import OneLine
 
 if TYPE_CHECKING:
+    from devfix.model import Finding, Outcome
     from devfix.report.verdict import Proof
     from devfix.verify.experiment import Experiment
 
-__all__ = ["limit_options", "one_line_errors", "prepared", "verify"]
+__all__ = ["ProofRequest", "limit_options", "proved", "take_limits", "verify"]
+
+_LIMITS = ("device", "max_steps", "timeout", "memory", "python", "cwd", "setup")
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -93,6 +99,57 @@ def prepared(
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--setup") from error
     return prepare(script, args, limits=Limits(timeout, memory, max_steps), setup=setup, **given)
+
+
+@dataclass(frozen=True)
+class ProofRequest:
+    """``apply --verify``: the script's arguments, and the options for its runs."""
+
+    args: tuple[str, ...]
+    limits: dict[str, Any]
+
+
+def take_limits(
+    context: click.Context, given: dict[str, Any], args: tuple[str, ...], *, wanted: bool
+) -> ProofRequest | None:
+    """Take the options for runs out of ``given``; raises ``click.UsageError`` where nothing is to run."""
+    limits = {name: given.pop(name) for name in _LIMITS}
+    if wanted:
+        return ProofRequest(args, limits)
+    for name in _LIMITS:
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"--{name.replace('_', '-')} goes with --verify.")
+    return None
+
+
+def proved(
+    outcome: Outcome, again: Callable[[Sequence[Finding]], Outcome], paths: tuple[str, ...], request: ProofRequest
+) -> tuple[Outcome, Callable[[int], None] | None]:
+    """The outcome with what is proved, and how to show the proof, given the verbosity."""
+    from devfix.report import verdict
+    from devfix.verify.subset import provable
+
+    script = next((path for path in paths if not os.path.isdir(path)), None)
+    if script is None:
+        raise click.UsageError(
+            "--verify runs a script: name it among the paths, as in devfix apply train.py . --verify"
+        )
+    if not outcome.patch.files:
+        return outcome, None
+    with one_line_errors():
+        experiment = prepared(script, request.args, keep=False, **request.limits)
+        found = provable(experiment, outcome, again)
+    if found.verdict is None:
+        return found.outcome, None
+    proof = verdict.Proof(experiment, found.verdict, found.changed)
+
+    def display(verbosity: int) -> None:
+        if verbosity < 0:
+            click.echo(verdict.sentence(proof), err=True)
+        else:
+            verdict.show(proof, verdict.console(stderr=True))
+
+    return found.outcome, display
 
 
 def verify(script: str, args: tuple[str, ...], patched: str | None, output_format: str, **given: Any) -> int:

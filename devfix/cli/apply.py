@@ -7,23 +7,48 @@ from typing import Any
 import click
 
 from devfix.cli._options import selection_options
+from devfix.cli._verifying import limit_options
 
 __all__ = ["command"]
 
+_SCRIPT_ARGUMENTS = "devfix.script_arguments"  # key in ``click.Context.meta``
 
-@click.command("apply", short_help="Repair device bugs in files and folders.")
+
+class _Apply(click.Command):
+    """With ``--verify``, what follows '--' are the script's arguments and not further paths."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        if "--verify" in args[:end]:
+            ctx.meta[_SCRIPT_ARGUMENTS] = tuple(args[end + 1 :])
+            args = args[:end]
+        return super().parse_args(ctx, args)
+
+
+@click.command("apply", cls=_Apply, short_help="Repair device bugs in files and folders.")
 @selection_options
 @click.option("--diff", is_flag=True, help="Print a diff on standard output; write nothing.")
 @click.option("--check", is_flag=True, help="Report what would change; write nothing.")
 @click.option("--unsafe-fixes", is_flag=True, help="Also make edits that may change more than the device.")
-def command(diff: bool, check: bool, **given: Any) -> None:
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="Run the first file that is named, with the arguments after '--'; write only what is proved. The options"
+    " below are for these runs.",
+)
+@limit_options
+def command(diff: bool, check: bool, verify: bool, **given: Any) -> None:
     """Repair device bugs in files and folders; '-' reads standard input and writes the result to standard output.
 
     Edits are made only in what is named here; the analysis reads what it imports in the project.
     `devfix apply . --diff | git apply` gives the same bytes as `devfix apply .`.
+    `devfix apply train.py models/ --verify -- --epochs 1` runs train.py and writes nothing that is not proved.
     """
     from devfix.cli._session import Request, run
+    from devfix.cli._verifying import take_limits
     from devfix.report import Mode
 
+    context = click.get_current_context()
+    proof = take_limits(context, given, context.meta.get(_SCRIPT_ARGUMENTS, ()), wanted=verify)
     mode = Mode.PREVIEW if diff or check else Mode.APPLY
-    click.get_current_context().exit(run(Request.of(mode, diff=diff, **given)))
+    context.exit(run(Request.of(mode, diff=diff, proof=proof, **given)))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from devfix.verify.proof import Verdict
     from devfix.verify.runs import Run
 
-__all__ = ["SCHEMA_VERSION", "Proof", "cells", "document", "dumps", "largest_difference", "sentence", "show"]
+__all__ = ["SCHEMA_VERSION", "Proof", "cells", "console", "document", "dumps", "largest_difference", "sentence", "show"]
 
 SCHEMA_VERSION = 1
 
@@ -117,29 +117,35 @@ def sentence(proof: Proof) -> str:
     return f"{proof.verdict.word}: {printable(reason)}" + ("" if reason.endswith((".", "!", "?")) else ".")
 
 
-def show(proof: Proof, console: Console | None = None) -> None:
+def console(stderr: bool = False) -> Console:
+    """Where a proof is shown: wide enough for its table where nothing says how wide it is."""
+    from rich.console import Console
+
+    made = Console(highlight=False, stderr=stderr)
+    if not made.is_terminal and "COLUMNS" not in os.environ:
+        made.width = _WIDTH_OF_A_FILE
+    return made
+
+
+def show(proof: Proof, to: Console | None = None) -> None:
     """Print table, remarks and verdict."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    if console is None:
-        console = Console(highlight=False)
-        if not console.is_terminal and "COLUMNS" not in os.environ:
-            console.width = _WIDTH_OF_A_FILE
+    to = to or console()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("run", "outcome", "steps", "first loss", "last loss", "difference"):
         numbers = heading not in ("run", "outcome")
         table.add_column(heading, justify="right" if numbers else "left", no_wrap=heading != "outcome", overflow="fold")
     for name in proof.rows:
         table.add_row(*(Text(cell) for cell in (name, *cells(proof, name))))
-    console.print(Text(f"on {proof.where}", style="dim"), soft_wrap=True)
-    console.print(table)
+    to.print(Text(f"on {proof.where}", style="dim"), soft_wrap=True)
+    to.print(table)
     for remark in proof.remarks:
-        console.print(Text(f"note: {printable(remark)}"), soft_wrap=True)
+        to.print(Text(f"note: {printable(remark)}"), soft_wrap=True)
     style = _STYLES.get(proof.verdict.word, "bold red")
-    console.print(Text(sentence(proof), style=style), soft_wrap=True)
+    to.print(Text(sentence(proof), style=style), soft_wrap=True)
 
 
 def dumps(proof: Proof) -> str:

@@ -150,8 +150,7 @@ def changes_of(project: Project, outcome: Outcome) -> Changes:
     """
     changes = {}
     for change in outcome.patch.files:
-        path = Path(change.path).absolute()
-        path = path.parent.resolve() / path.name
+        path = Path(project.absolute(change.path))
         if not path.is_relative_to(project.root):
             raise RunError(f"{change.path} is outside {project.root}, which is what the script runs in a copy of")
         changes[str(path.relative_to(project.root))] = change.new

@@ -26,6 +26,11 @@ class Project(NamedTuple):
     script: str
     start: str
 
+    def absolute(self, path: str) -> str:
+        """A path as the project's own files are named: links above the file are resolved."""
+        whole = Path(path).absolute()
+        return str(whole.parent.resolve() / whole.name)
+
 
 def find_project(script: str, cwd: str | None = None) -> Project:
     """The project of a script: ``cwd``, else its repository, else the current folder where that holds it.

@@ -1,9 +1,10 @@
 """What runs of original and patched prove.
 
 Runs: original and patched, with the accelerator hidden (``cpu``) and with the simulated or real one (``device``).
-The reference is the original on the CPU.  A script that insists on an accelerator cannot run there; then the reference is the
-original on an accelerator that never complains (``unchecked``).  For a silent bug, where the original runs but trains
-something else, the reference is the patched script on the CPU.  On the simulator a match is bit for bit.
+The reference is the original on the CPU.  A script that insists on an accelerator cannot run there; then the
+reference is the original on an accelerator that never complains (``unchecked``).  For a silent bug, where the original
+runs but trains something else, the reference is the patched script on the CPU.  On the simulator a match is bit for
+bit.
 
 A checkpoint that was written on an accelerator and is read on a machine without one is proved by two stages in one
 folder: ``setup`` writes it under the simulator, the run that counts has the accelerator hidden (``run_on="cpu"``).

@@ -1,0 +1,248 @@
+"""``devfix apply --verify``: nothing is written that running the script does not prove."""
+
+import importlib
+import sys
+import types
+
+import pytest
+
+from devfix.model import (
+    Event,
+    FileChange,
+    Finding,
+    Outcome,
+    Patch,
+    Remedy,
+    ReplaceExpression,
+    Resolution,
+    Severity,
+    Span,
+    Status,
+)
+
+pytest.importorskip("torch")
+
+TRAIN = """\
+import torch
+from torch import nn
+
+torch.manual_seed(3)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3)).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+data = torch.utils.data.TensorDataset(torch.randn(32, 4), torch.randint(3, (32,)))
+for x, y in torch.utils.data.DataLoader(data, batch_size=8):
+    loss = nn.functional.cross_entropy(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+ONE = TRAIN.replace("    loss = nn", "    x, y = x.to(device), y\n    loss = nn")
+
+#: What the toy engine rewrites: two halves of the repair, and three edits that spoil it.
+X = ("model(x)", "model(x.to(device))")
+Y = (", y)\n", ", y.to(device))\n")
+SEED = ("manual_seed(3)", "manual_seed(4)")
+STEP = ("    optimizer.step()\n", "    pass\n")
+NAME = ("zero_grad()", "zero_grads()")
+HARMLESS = ("lr=0.1", "lr=0.1 + 0")
+
+
+class ToyEngine(types.ModuleType):
+    """Makes the edits that it is told to make."""
+
+    def __init__(self, *edits):
+        super().__init__("devfix.engine")
+        self.edits = edits
+
+    def apply(self, files, settings, jobs=1, without=()):
+        resolutions, changes = [], []
+        for file in files:
+            text = file.text
+            for old, new in self.edits:
+                if old not in file.text:
+                    continue
+                line = file.text[: file.text.index(old)].count("\n") + 1
+                span = Span(line, 0, line, 1)
+                remedy = Remedy(f"write {new.strip()}", (ReplaceExpression(file.path, span, new),))
+                story = (Event("moved", file.path, line, 0, text.splitlines()[line - 1], ""),)  # as the text is by now
+                finding = Finding("DEV101", "toy", Severity.ERROR, file.path, span, old.strip(), story, (remedy,))
+                if (finding.span, finding.message) in {(left.span, left.message) for left in without}:
+                    resolutions.append(Resolution(finding, Status.NOT_FIXED, "left out"))
+                else:
+                    text = text.replace(old, new)
+                    resolutions.append(Resolution(finding, Status.FIXED, remedy=remedy))
+            if text != file.text:
+                changes.append(FileChange(file.path, file.raw, text.encode()))
+        return Outcome(tuple(resolutions), Patch(tuple(changes)), checked=len(files))
+
+
+@pytest.fixture
+def apply(monkeypatch, capfd):
+    """Run the command in this process; ``edits`` replaces the engine."""
+    from devfix.cli import main
+
+    def call(*arguments, edits=None):
+        with monkeypatch.context() as patch:
+            if edits is not None:
+                patch.setattr(importlib.import_module("devfix.cli._session"), "engine", ToyEngine(*edits))
+            with pytest.raises(SystemExit) as exited:
+                main(["apply", *map(str, arguments)])
+        return exited.value.code, *capfd.readouterr()
+
+    return call
+
+
+def replaced(text, *edits):
+    for old, new in edits:
+        text = text.replace(old, new)
+    return text
+
+
+def test_a_proved_repair_is_written(outside, project):
+    (project / "train.py").write_text(ONE)
+
+    result = outside("apply", "train.py", "--verify", cwd=project)
+
+    assert result.code == 0, result.stderr
+    assert (project / "train.py").read_text() == ONE.replace("x.to(device), y\n", "x.to(device), y.to(device)\n")
+    assert result.stdout == b""
+    assert "1 fixed" in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("fixed: 4 losses over 4 steps equal original/cpu")
+
+
+@pytest.mark.parametrize("wrong", [SEED, STEP, NAME], ids=["another seed", "no step", "no such name"])
+def test_the_edit_that_spoils_the_proof_is_dropped_and_the_reason_is_told(apply, project, wrong):
+    (project / "train.py").write_text(TRAIN)
+
+    code, _, err = apply("train.py", "--verify", edits=[X, wrong, Y])
+
+    assert (project / "train.py").read_text() == replaced(TRAIN, X, Y)
+    assert code == 1  # a finding remains
+    reason = next(line for line in err.splitlines() if "not fixed: " in line)
+    assert (
+        "the edit was dropped, because the verdict with it is " + ("broken" if wrong is NAME else "loss-differs")
+        in reason
+    )
+    assert "2 fixed, 1 not fixed" in err
+    assert err.splitlines()[-1].startswith("fixed: ")
+
+
+def test_two_edits_are_dropped_where_one_is_not_enough(apply, project):
+    (project / "train.py").write_text(TRAIN)
+
+    code, _, err = apply("train.py", "--verify", edits=[SEED, X, NAME, Y])
+
+    assert (project / "train.py").read_text() == replaced(TRAIN, X, Y)
+    assert (code, err.count("the edit was dropped")) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("edits", "word"),
+    [([X], "not-fixed"), ([X, SEED], "not-fixed"), ([(X[0], "model(x.to(device)).detach()"), Y], "broken")],
+    ids=["half a repair", "half a repair and a seed", "no part is right"],
+)
+def test_nothing_is_written_where_nothing_is_proved(apply, project, edits, word):
+    (project / "train.py").write_text(TRAIN)
+
+    code, _, err = apply("train.py", "--verify", edits=edits)
+
+    assert (project / "train.py").read_text() == TRAIN
+    assert code == 1
+    assert "nothing was written, because the verdict is" in err
+    assert " changed" not in err and "fixed:" not in err.splitlines()[0]
+    assert err.splitlines()[-1].startswith(f"{word}: ")
+
+
+def test_an_edit_of_a_sound_script_is_not_written(apply, project):
+    sound = replaced(TRAIN, X, Y)
+    (project / "train.py").write_text(sound)
+
+    code, _, err = apply("train.py", "--verify", edits=[HARMLESS])
+
+    assert ((project / "train.py").read_text(), code) == (sound, 1)
+    assert "nothing was written, because the verdict is no-error" in err
+
+
+def test_a_script_that_does_not_end_leaves_everything_as_it_is(apply, project):
+    source = "import time\ntime.sleep(600)\n" + TRAIN
+    (project / "train.py").write_text(source)
+
+    code, _, err = apply("train.py", "--verify", "--timeout", "1", edits=[X, Y])
+
+    assert ((project / "train.py").read_text(), code) == (source, 1)
+    assert "inconclusive" in err.splitlines()[-1]
+
+
+def test_files_that_the_script_does_not_import_are_left_alone(apply, project):
+    (project / "train.py").write_text(ONE)
+    (project / "other.py").write_text(ONE)
+
+    code, _, err = apply("train.py", ".", "--verify")
+
+    assert (project / "train.py").read_text() != ONE
+    assert (project / "other.py").read_text() == ONE
+    assert code == 1
+    assert "not proved: train.py does not import other.py" in err
+
+
+def test_modules_that_the_script_imports_are_repaired(apply, project):
+    (project / "train.py").write_text("import loop\n")
+    (project / "loop.py").write_text(ONE)
+
+    code, _, _ = apply("train.py", "loop.py", "--verify", "-q")
+
+    assert code == 0
+    assert "y.to(device)" in (project / "loop.py").read_text()
+
+
+def test_the_arguments_of_the_script_follow_after_two_dashes(apply, project):
+    source = "import sys\nassert sys.argv[1:] == ['--epochs', '2', '--', '--verify']\n" + ONE
+    (project / "train.py").write_text(source)
+
+    code, _, err = apply("train.py", "--verify", "--", "--epochs", "2", "--", "--verify")
+
+    assert code == 0, err
+
+
+def test_without_verify_two_dashes_are_what_they_were(apply, project):
+    (project / "-odd.py").write_text("x = 1\n")
+
+    assert apply("--", "-odd.py")[0] == 0
+
+
+def test_the_diff_holds_what_is_proved_and_nothing_is_written(apply, project):
+    (project / "train.py").write_text(TRAIN)
+
+    code, out, _ = apply("train.py", "--verify", "--diff", edits=[X, Y, SEED])
+
+    assert code == 1
+    assert "y.to(device)" in out and "manual_seed(4)" not in out
+    assert (project / "train.py").read_text() == TRAIN
+
+
+def test_a_clean_script_is_not_run(apply, project):
+    (project / "train.py").write_text("raise SystemExit(open('ran', 'w').write('x'))\n")
+
+    assert apply("train.py", "--verify")[0] == 0
+
+
+USAGE = {
+    "no script": ([".", "--verify"], "--verify runs a script: name it among the paths"),
+    "standard input": (["-", "--verify"], "--verify runs a script"),
+    "options for nothing": (["train.py", "--timeout", "3"], "--timeout goes with --verify"),
+    "no torch": (["train.py", "--verify", "--python", "./bare"], "has no torch: name the interpreter"),
+}
+
+
+@pytest.mark.parametrize("case", USAGE)
+def test_wrong_usage_writes_nothing(apply, project, case):
+    arguments, message = USAGE[case]
+    (project / "train.py").write_text(ONE)
+    (project / "bare").write_text(f'#!/bin/sh\nexec {sys.executable} -S -I "$@"\n')
+    (project / "bare").chmod(0o755)
+
+    code, _, err = apply(*arguments)
+
+    assert (code, message in err.splitlines()[-1]) == (2, True), err
+    assert (project / "train.py").read_text() == ONE

@@ -191,6 +191,7 @@ RULE = Rule(
     valid=(
         _SETUP + 'model.load_state_dict(torch.load("model.pt", map_location="cpu"))\n',
         _SETUP + 'model.load_state_dict(torch.load("model.pt", device))\n',
-        _SETUP + 'torch.save(model.state_dict(), "model.pt")\nmodel.load_state_dict(torch.load("model.pt"))\n',
+        _SETUP + "import io\n\nbuffer = io.BytesIO()\ntorch.save(model.state_dict(), buffer)\nbuffer.seek(0)\n"
+        "model.load_state_dict(torch.load(buffer))\n",
     ),
 )

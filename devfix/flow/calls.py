@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from devfix.flow.knowledge import LOOKING_METHODS
 from devfix.flow.sites import Frame
 from devfix.flow.state import State
 from devfix.flow.values import (
+    ANYWHERE,
+    CPU,
     NONE,
     UNKNOWN,
     Bound,
@@ -206,7 +209,7 @@ def _call_sequence(run: Interpreter, ref: Ref, args: list[Value], node: ast.Call
     return value
 
 
-def escape(run: Interpreter, values: Iterable[Value]) -> None:
+def escape(run: Interpreter, values: Iterable[Value], depth: int = 0) -> None:
     """Values go to code that cannot be read: modules among them may be moved there."""
     for value in values:
         for option in options(value):
@@ -214,8 +217,15 @@ def escape(run: Interpreter, values: Iterable[Value]) -> None:
                 record = run.record(option)
                 if record.kind == "module":
                     modules.forget(run, option)
-                elif record.kind in ("list", "dict") and record.fields:
-                    escape(run, record.fields.values())
+                elif record.kind in ("list", "dict", "instance") and record.fields and depth < 3:
+                    escape(run, record.fields.values(), depth + 1)
+                    fields = {name: _somewhere(held) for name, held in run.record(option).fields.items()}
+                    run.now.update(option, fields=fields)
+
+
+def _somewhere(value: Value) -> Value:
+    """A tensor inside an object that unknown code was given: it may have been moved there."""
+    return replace(value, place=ANYWHERE, births=()) if isinstance(value, Tensor) and value.place == CPU else value
 
 
 # --- project functions ------------------------------------------------------------------------------------------

@@ -269,6 +269,11 @@ def _module(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
             for _, part in modules.parts(run, ref):
                 run.now.update(part, places=frozenset(known))
         return ref
+    if name == "type" and args:
+        target = _type_place(args[0])
+        if target is not None:
+            modules.move(run, ref, target, node)
+        return ref
     if name == "requires_grad_":
         if args and args[0] == Const(False):
             for _, part in modules.parts(run, ref):

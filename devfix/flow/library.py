@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import builtin_functions, checkpoints, classes, iteration, modules, optimizers
+from devfix.flow import builtin_functions, checkpoints, classes, creation, datasets, iteration, modules, optimizers
 from devfix.flow.knowledge import behaviour
-from devfix.flow.meetings import meet, tensors_in, weights_side
-from devfix.flow.places import device_argument, place_of
-from devfix.flow.syntax import text_of
+from devfix.flow.meetings import meet, weights_side
+from devfix.flow.places import device_argument
 from devfix.flow.values import (
     ACCELERATOR,
     ANYWHERE,
@@ -21,14 +20,12 @@ from devfix.flow.values import (
     Birth,
     Const,
     DeviceValue,
-    Function,
     Number,
     Partial,
     Place,
     Record,
     Ref,
     Tensor,
-    Text,
     TupleValue,
     Unknown,
     Value,
@@ -40,7 +37,7 @@ from devfix.flow.values import (
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["call", "fill_module", "make_loader", "note_load_use", "unknown_result"]
+__all__ = ["call", "fill_module", "note_load_use", "unknown_result"]
 
 Keywords = dict[str, Value]
 note_load_use = checkpoints.note_use
@@ -225,260 +222,6 @@ def _averaged(run: Interpreter, name: str, args: list[Value], keywords: Keywords
     return builtin_functions.deep_copy(run, source, node)
 
 
-# --- tensors ----------------------------------------------------------------------------------------------------
-def _sides(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> list[object]:
-    texts = [text_of(argument) for argument in node.args] + ["…"] * len(args)
-    named = {keyword.arg: text_of(keyword.value) for keyword in node.keywords}
-    pairs = [
-        *zip(args, texts, strict=False),
-        *((value, named.get(key, key)) for key, value in keywords.items() if key != "out"),
-    ]
-    return [side for value, text in pairs for side in tensors_in(run, value, text)]
-
-
-def _mixes(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    sides = _sides(run, args, keywords, node)
-    place, births = meet(run, node, name.split(".")[-1], sides)  # type: ignore[arg-type]
-    return Tensor(place, births)
-
-
-def _pointwise(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    sides = _sides(run, args, keywords, node)
-    place, births = meet(run, node, name.split(".")[-1], sides, scalars_are_free=True)  # type: ignore[arg-type]
-    return Tensor(place, births)
-
-
-def _keeps_first(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    for value in [*args, *keywords.values()]:
-        for option in options(value):
-            if isinstance(option, Tensor):
-                several = name.split(".")[-1] in ("max", "min", "sort", "topk", "split", "chunk", "unbind", "meshgrid")
-                return replace(option, loose=option.loose or several, scalar=False)
-            if isinstance(option, Ref) and run.record(option).kind == "list":
-                inner = iteration.element(run, option, node)
-                if isinstance(inner, Tensor):
-                    return inner
-    return UNKNOWN
-
-
-def _keeps_list(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    inner = iteration.element(run, args[0], node) if args else UNKNOWN
-    return inner if isinstance(inner, Tensor) else Tensor(ANYWHERE)
-
-
-def _factory(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    place = device_argument(run, keywords) or run.default_place
-    run.facts.accelerated |= place == ACCELERATOR
-    births = (_made(run, node),) if place == CPU else ()
-    scalar = name.endswith("scalar_tensor")
-    return Tensor(place, births, scalar=scalar)
-
-
-def _made(run: Interpreter, node: ast.Call) -> Birth:
-    return Birth("made", iteration.source_key(run, "made", node))
-
-
-def _from_data(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    place = device_argument(run, keywords)
-    source = args[0] if args else keywords.get("data", UNKNOWN)
-    if place is None:
-        held = [option for option in options(source) if isinstance(option, Tensor)]
-        place = held[0].place if held and not name.endswith("torch.tensor") else run.default_place
-        if isinstance(source, Tensor):
-            place = source.place
-    scalar = isinstance(source, (Number, Const)) and not isinstance(getattr(source, "value", 0), str)
-    return Tensor(place, (_made(run, node),) if place == CPU else (), scalar=scalar)
-
-
-def _from_cpu(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    if args and isinstance(args[0], Tensor):
-        note_load_use(run, args[0], "array", node, False)
-    return Tensor(CPU, (_made(run, node),))
-
-
-def _normal(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    held = [value for value in args if isinstance(value, Tensor)]
-    return Tensor(held[0].place) if held else _factory(run, name, args, keywords, node)
-
-
-def _like(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    place = device_argument(run, keywords)
-    source = args[0] if args else UNKNOWN
-    if place is not None:
-        return Tensor(place)
-    return union(Tensor(option.place) if isinstance(option, Tensor) else Tensor(ANYWHERE) for option in options(source))
-
-
-def _accelerator_factory(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    run.facts.accelerated = True
-    return Tensor(ACCELERATOR)
-
-
-def _tensor_same(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return args[0] if args else UNKNOWN
-
-
-def _is_tensor(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    if args and isinstance(args[0], Tensor) and args[0].sure:
-        return Const(True)
-    if args and isinstance(args[0], (Text, Const, Number)):
-        return Const(False)
-    return UNKNOWN
-
-
-def _pack(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    lengths = args[1] if len(args) > 1 else keywords.get("lengths")
-    if isinstance(lengths, Tensor) and lengths.place == ACCELERATOR:
-        site = run.site(node)
-        run.facts.needs_cpu.setdefault(site.key, site)
-    first = args[0] if args else UNKNOWN
-    return replace(first, loose=True) if isinstance(first, Tensor) else UNKNOWN
-
-
-def _pad_packed(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    first = args[0] if args else UNKNOWN
-    return TupleValue((first if isinstance(first, Tensor) else Tensor(ANYWHERE), Tensor(CPU)))
-
-
-def _needs_cpu(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    for value in args:
-        if isinstance(value, Tensor) and value.place == ACCELERATOR:
-            site = run.site(node)
-            run.facts.needs_cpu.setdefault(site.key, site)
-    return Unknown(f"{name}()")
-
-
-def _needs_cpu_state(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    for value in args:
-        for option in options(value):
-            if isinstance(option, Tensor):
-                note_load_use(run, option, "needs-cpu", node, False)
-    return NONE
-
-
-# --- devices ----------------------------------------------------------------------------------------------------
-def _device(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    value = args[0] if args else keywords.get("type", UNKNOWN)
-    found = []
-    for option in options(value):
-        named = not isinstance(option, (Unknown, Text, Ref))
-        place = place_of(run, option) if named else ACCELERATOR  # whatever it is, the run was told to use it
-        found.append(DeviceValue(place if place is not None else ANYWHERE, symbol=getattr(option, "symbol", "")))
-    return union(found)
-
-
-def _accelerator_device(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return DeviceValue(ACCELERATOR)
-
-
-def _default_device(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    place = place_of(run, args[0]) if args else None
-    run.default_place = place or CPU
-    return NONE
-
-
-def _default_type(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    text = str(getattr(args[0], "value", getattr(args[0], "name", ""))) if args else ""
-    run.default_place = ACCELERATOR if "cuda" in text else CPU
-    return NONE
-
-
-# --- data -------------------------------------------------------------------------------------------------------
-def make_loader(
-    run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call, into: Ref | None = None
-) -> Value:
-    """A ``DataLoader``; what it yields is worked out when it is iterated."""
-    fields: dict[str, Value] = {"dataset": args[0] if args else keywords.get("dataset", UNKNOWN)}
-    if "collate_fn" in keywords:
-        fields["collate_fn"] = keywords["collate_fn"]
-    pinned = keywords.get("pin_memory")
-    known: bool | None = False if pinned is None else None
-    if isinstance(pinned, Const):
-        known = bool(pinned.value)
-    elif pinned is not None:
-        known = True
-    if "**" in keywords:
-        known = True if known is False else known
-    record = Record(
-        "loader", "torch.utils.data.DataLoader", fields=fields, born=run.site(node), info=(("pinned", known),)
-    )
-    if into is not None:
-        held = run.record(into)
-        run.now.write(into.id, replace(record, cls=held.cls, fields={**held.fields, **fields}))
-        return into
-    return run.new(record)
-
-
-def _loader(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return make_loader(run, args, keywords, node)
-
-
-def _tensor_dataset(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    items = tuple(replace(value, births=()) if isinstance(value, Tensor) else value for value in args)
-    starred = any(isinstance(argument, ast.Starred) for argument in node.args)
-    unknown = starred or any(not isinstance(value, Tensor) for value in items)
-    sample: Value = TupleValue(items)
-    if starred and not all(isinstance(value, Tensor) for value in items):
-        sample = Tensor(ANYWHERE, loose=True)
-    elif unknown:
-        sample = TupleValue(tuple(v if isinstance(v, Tensor) else Tensor(_data_place(v)) for v in items))
-    return run.new(Record("dataset", name, fields={"sample": sample}, born=run.site(node)))
-
-
-def _data_place(value: Value) -> Place:
-    """A tensor of unknown origin inside a dataset: nothing has sent it to a device that devfix has seen."""
-    return ANYWHERE
-
-
-def _same_dataset(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    source = args[0] if args else UNKNOWN
-    if name.endswith("ConcatDataset"):
-        source = iteration.element(run, source, node)
-    return run.new(Record("dataset", name, fields={"dataset": source}, born=run.site(node)))
-
-
-def _split_dataset(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    part = _same_dataset(run, name, args, keywords, node)
-    lengths = args[1] if len(args) > 1 else keywords.get("lengths", UNKNOWN)
-    known = iteration.elements(run, lengths, node)
-    return TupleValue((part,) * len(known)) if known else Yields(part)
-
-
-def _image_dataset(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    transform = keywords.get("transform", args[1] if len(args) > 1 else NONE)
-    image = Tensor(CPU)
-    if isinstance(transform, (Function, Ref)) and not _of_torchvision(run, transform):
-        image = Tensor(CPU, sure=False, loose=True)  # a transform of the project may give several views
-    sample = TupleValue((image, Number()))
-    return run.new(Record("dataset", name, fields={"sample": sample}, born=run.site(node)))
-
-
-def _of_torchvision(run: Interpreter, value: Value) -> bool:
-    return isinstance(value, Ref) and run.record(value).name.startswith("torchvision.")
-
-
-def _default_collate(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return iteration.collate(run, iteration.element(run, args[0], node)) if args else UNKNOWN
-
-
-def _passes(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return args[0] if args else keywords.get("iterable", keywords.get("sequence", UNKNOWN))
-
-
-def _chain(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    if name.endswith("from_iterable"):
-        args = [iteration.element(run, value, node) for value in args]
-    return run.new(Record("list", rest=union(_held(run, value, node) for value in args)))
-
-
-def _held(run: Interpreter, value: Value, node: ast.AST) -> Value:
-    return iteration.element(run, value, node)
-
-
-def _zip_longest(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return Yields(TupleValue(tuple(iteration.element(run, value, node) for value in args)))
-
-
 # --- optimizers and the rest --------------------------------------------------------------------------------------
 def _optimizer(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     return optimizers.build(run, name, behaviour(name) == "optimizer-eager", args, keywords, node)
@@ -568,70 +311,42 @@ def _decorator(run: Interpreter, name: str, args: list[Value], keywords: Keyword
 
 
 _BEHAVIOURS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Call], Value]] = {
-    "accelerator-device": _accelerator_device,
-    "accelerator-factory": _accelerator_factory,
+    **creation.BEHAVIOURS,
+    **datasets.BEHAVIOURS,
     "attention": _module,
     "available": _yes,
     "averaged": _averaged,
     "calls": _calls,
-    "chain": _chain,
     "clip": _number,
     "ctc": _weightless,
     "data-parallel": _parallel,
     "decorator": _decorator,
     "deep-copy": _deep_copy,
-    "default-collate": _default_collate,
-    "default-device": _default_device,
     "default-dict": _default_dict,
-    "default-type": _default_type,
-    "device": _device,
     "exits": _exits,
-    "factory": _factory,
-    "from-cpu": _from_cpu,
-    "from-data": _from_data,
-    "functional-init": _keeps_first,
     "harmless": _harmless,
-    "image-dataset": _image_dataset,
-    "is-tensor": _is_tensor,
     "joins-paths": _joins_paths,
-    "keeps-first": _keeps_first,
-    "keeps-list": _keeps_list,
-    "like": _like,
     "load": checkpoints.load,
-    "loader": _loader,
     "loss": _loss,
-    "mixes": _mixes,
     "module": _module,
     "module-dict": _container,
     "module-list": _container,
     "namespace": _namespace,
-    "needs-cpu": _needs_cpu,
-    "needs-cpu-state": _needs_cpu_state,
     "no": _no,
-    "normal": _normal,
     "number": _number,
     "opaque-module": lambda run, name, args, keywords, node: _opaque_module(run, name, node),
     "optimizer": _optimizer,
     "optimizer-eager": _optimizer,
     "ordered-dict": _dictionary,
-    "pack": _pack,
-    "pad-packed": _pad_packed,
     "parameter": _parameter,
     "parser": _parser,
     "partial": _partial,
-    "passes": _passes,
-    "pointwise": _pointwise,
     "recurrent": _module,
     "same": _same,
-    "same-dataset": _same_dataset,
     "save": checkpoints.save,
     "scaler": _scaler,
     "scheduler": _scheduler,
     "sequence": _sequence,
     "sequential": _container,
-    "split-dataset": _split_dataset,
-    "tensor-dataset": _tensor_dataset,
-    "tensor-same": _tensor_same,
     "weightless": _weightless,
-    "zip-longest": _zip_longest,
 }

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import checkpoints, classes, commandline, containers, library, modules, optimizers
+from devfix.flow import checkpoints, classes, commandline, containers, datasets, library, modules, optimizers
 from devfix.flow.facts import Transfer
 from devfix.flow.knowledge import LOOKING_METHODS, TENSOR_METHODS, behaviour
 from devfix.flow.meetings import meet, tensor_side, tensors_in
@@ -398,7 +398,7 @@ def _super(run: Interpreter, value: Super, name: str, args: list[Value], keyword
         if record.kind == "module" and names and names[0] not in ("torch.nn.Module", "?"):
             library.fill_module(run, receiver, names[0], args, keywords, node)
         elif record.kind == "instance" and "torch.utils.data.DataLoader" in names:
-            library.make_loader(run, args, keywords, node, into=receiver)
+            datasets.make_loader(run, args, keywords, node, into=receiver)
         return NONE
     if record.kind == "module":
         if name in ("forward", "__call__"):

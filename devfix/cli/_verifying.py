@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -141,7 +142,7 @@ def proved(
         found = provable(experiment, outcome, again)
     if found.verdict is None:
         return found.outcome, None
-    proof = verdict.Proof(experiment, found.verdict, found.changed)
+    proof = verdict.Proof(experiment, found.verdict, found.changes)
 
     def display(verbosity: int) -> None:
         if verbosity < 0:
@@ -158,6 +159,8 @@ def verify(script: str, args: tuple[str, ...], patched: str | None, output_forma
     from devfix.report.verdict import Proof
     from devfix.verify import patches
 
+    if output_format == "html" and find_spec("jinja2") is None:
+        raise OneLine("--output-format html needs jinja2: pip install 'devfix[report]'")
     with interruptible(), one_line_errors():
         experiment = prepared(script, args, **given)
         notes: tuple[str, ...] = ()
@@ -166,7 +169,7 @@ def verify(script: str, args: tuple[str, ...], patched: str | None, output_forma
         else:
             outcome = patches.outcome_for(experiment.project)
             changes, notes = patches.changes_of(experiment.project, outcome), patches.left_notes(outcome)
-        proof = Proof(experiment, experiment.prove(changes), tuple(sorted(changes)), notes)
+        proof = Proof(experiment, experiment.prove(changes), changes, notes)
     show(proof, output_format)
     return proof.exit_code
 
@@ -177,6 +180,10 @@ def show(proof: Proof, output_format: str) -> None:
 
     if output_format == "json":
         sys.stdout.write(verdict.dumps(proof))
+    elif output_format == "html":
+        from devfix.report import verdict_html
+
+        sys.stdout.buffer.write(verdict_html.page(proof).encode())
     else:
         verdict.show(proof)
     sys.stdout.flush()

@@ -21,10 +21,10 @@ __all__ = ["command"]
 @click.option("--keep", is_flag=True, help="Leave the scratch copies behind, and say where.")
 @click.option(
     "--output-format",
-    type=click.Choice(["text", "json"]),
+    type=click.Choice(["text", "json", "html"]),
     default="text",
     show_default=True,
-    help="Both on standard output.",
+    help="All on standard output; html is one file that needs nothing else.",
 )
 def command(script: str, args: tuple[str, ...], patched: str | None, output_format: str, **given: Any) -> None:
     """Run SCRIPT as it is and as patched, with and without an accelerator, and compare.

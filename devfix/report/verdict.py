@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,20 +41,25 @@ class Proof:
     Attributes:
         experiment: script, arguments, interpreter, device.
         verdict: what the runs prove.
-        changed: the files that the patch changes, by their path within the project.
+        changes: new contents of the files that the patch changes, by their path within the project.
         notes: remarks, one line each.
 
     """
 
     experiment: Experiment
     verdict: Verdict
-    changed: tuple[str, ...]
+    changes: Mapping[str, bytes]
     notes: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
         """0 where the patch may be kept, else 1."""
         return 0 if self.verdict.good else 1
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The files that the patch changes."""
+        return tuple(sorted(self.changes))
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -142,10 +148,30 @@ def show(proof: Proof, to: Console | None = None) -> None:
         table.add_row(*(Text(cell) for cell in (name, *cells(proof, name))))
     to.print(Text(f"on {proof.where}", style="dim"), soft_wrap=True)
     to.print(table)
+    _show_curves(proof, to)
     for remark in proof.remarks:
         to.print(Text(f"note: {printable(remark)}"), soft_wrap=True)
     style = _STYLES.get(proof.verdict.word, "bold red")
     to.print(Text(sentence(proof), style=style), soft_wrap=True)
+
+
+def _show_curves(proof: Proof, to: Console) -> None:
+    """The chart, where the output can show it and plotext is there to draw it."""
+    from rich.text import Text
+
+    if "utf" not in to.encoding.lower():
+        return
+    from devfix.report import curves
+
+    try:
+        chart = curves.terminal(proof, to.width, to.is_terminal and not to.no_color)
+    except ImportError:
+        if to.is_terminal:
+            to.print(Text("for loss curves: pip install 'devfix[verify]'", style="dim"), soft_wrap=True)
+        return
+    if chart is not None:
+        to.print(Text.from_ansi(chart), soft_wrap=True)
+        to.print()
 
 
 def dumps(proof: Proof) -> str:

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from devfix.model import Finding, Outcome, Patch, Resolution, Status
 from devfix.verify.experiment import Experiment
-from devfix.verify.patches import changes_of, program_files
+from devfix.verify.patches import Changes, changes_of, program_files
 from devfix.verify.proof import Verdict
 
 __all__ = ["MOST_ATTEMPTS", "Proved", "provable"]
@@ -28,13 +28,13 @@ class Proved:
     Attributes:
         outcome: its patch holds what is proved, and is empty where nothing is; findings say why their edit was dropped.
         verdict: on the patch that is left, or where none is left on the one with all edits; None if no edit was made.
-        changed: the files that ``verdict`` is about, by their path within the project.
+        changes: what ``verdict`` is about: new contents of files, by their path within the project.
 
     """
 
     outcome: Outcome
     verdict: Verdict | None
-    changed: tuple[str, ...]
+    changes: Changes
 
 
 def provable(experiment: Experiment, outcome: Outcome, again: Again) -> Proved:
@@ -54,7 +54,7 @@ def provable(experiment: Experiment, outcome: Outcome, again: Again) -> Proved:
         outcome = again(list(reasons))
     edits = _edits(outcome)
     if not edits:
-        return Proved(_explained(outcome, reasons), None, ())
+        return Proved(_explained(outcome, reasons), None, {})
     seen: dict[tuple[tuple[str, bytes], ...], Verdict] = {}
 
     def verdict_on(candidate: Outcome) -> Verdict:
@@ -66,7 +66,7 @@ def provable(experiment: Experiment, outcome: Outcome, again: Again) -> Proved:
 
     first = verdict_on(outcome)
     if first.word == "fixed":
-        return Proved(_explained(outcome, reasons), first, _changed(experiment, outcome))
+        return Proved(_explained(outcome, reasons), first, changes_of(experiment.project, outcome))
     for dropped in _smaller(edits) if first.word in _OPEN else ():
         candidate = again([*reasons, *dropped])
         if not candidate.patch.files:
@@ -75,13 +75,13 @@ def provable(experiment: Experiment, outcome: Outcome, again: Again) -> Proved:
         if verdict.word == "fixed":
             with_it = f"the edit was dropped, because the verdict with it is {first.word}: {first.reason}"
             reasons.update(dict.fromkeys(dropped, with_it))
-            return Proved(_explained(candidate, reasons), verdict, _changed(experiment, candidate))
+            return Proved(_explained(candidate, reasons), verdict, changes_of(experiment.project, candidate))
         if len(seen) >= MOST_ATTEMPTS:
             break
     withheld = f"nothing was written, because the verdict is {first.word}: {first.reason}"
     reasons.update(dict.fromkeys(edits, withheld))
     nothing = replace(outcome, patch=Patch())
-    return Proved(_explained(nothing, reasons), first, _changed(experiment, outcome))
+    return Proved(_explained(nothing, reasons), first, changes_of(experiment.project, outcome))
 
 
 def _edits(outcome: Outcome) -> list[Finding]:
@@ -107,10 +107,6 @@ def _smaller(edits: Sequence[Finding]) -> Iterator[tuple[Finding, ...]]:
     """What to drop: one edit, then two, and so on; all of them leaves nothing to prove."""
     for number in range(1, len(edits)):
         yield from combinations(edits, number)
-
-
-def _changed(experiment: Experiment, outcome: Outcome) -> tuple[str, ...]:
-    return tuple(sorted(changes_of(experiment.project, outcome)))
 
 
 def _identity(finding: Finding) -> tuple[str, str, int, str]:

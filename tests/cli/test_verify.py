@@ -291,3 +291,23 @@ def test_the_command_imports_no_torch(environment, project):
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=False, text=True)
 
     assert (done.returncode, done.stderr) == (0, "False\n")
+
+
+def test_html_is_one_file_on_standard_output(verify, project):
+    pytest.importorskip("jinja2")
+    (project / "train.py").write_text(BROKEN)
+
+    code, out, _ = verify("train.py", "--output-format", "html")
+
+    assert code == 0
+    assert out.startswith("<!doctype html>") and out.rstrip().endswith("</html>")
+    assert "y.to(device)" in out and "<polyline" in out
+
+
+def test_html_without_jinja2_is_said_before_anything_runs(verify, project, monkeypatch):
+    (project / "train.py").write_text(BROKEN)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+
+    code, _, err = verify("train.py", "--output-format", "html")
+
+    assert (code, "needs jinja2: pip install 'devfix[report]'" in err) == (2, True)

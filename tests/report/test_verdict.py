@@ -1,0 +1,190 @@
+"""A proof as text, JSON, chart and page, from runs that nobody had to make."""
+
+import html.parser
+import io
+import json
+import pathlib
+import sys
+
+import jsonschema
+import pytest
+from rich.console import Console
+
+from devfix.report import curves, verdict
+from devfix.report.verdict import Proof
+from devfix.verify.experiment import Experiment
+from devfix.verify.project import Project
+from devfix.verify.proof import Verdict
+from devfix.verify.runs import Failure, Run
+
+ROOT = pathlib.Path(__file__).parents[2]
+HOSTILE = "<script>alert('x')</script>\x1b[31m"
+
+
+def make(tmp_path, losses=(0.9, 0.7, 0.8, 0.5), patched=None, word="fixed", message="two devices", args=()):
+    (tmp_path / "train.py").write_text("a = 1\nb = 2\n")
+    failure = Failure("RuntimeError", message, "same-device", "train.py", 12, "b = 2", f"Traceback\n{message}\n")
+    good = {"steps": len(losses), "torch": "2.13.0", "offline": True}
+    runs = {
+        "original/cpu": Run("cpu", losses=tuple(losses), **good),
+        "original/device": Run("sim", failure=failure, offline=True),
+        "original/unchecked": Run("unchecked", losses=tuple(losses), **good),
+        "patched/cpu": Run("cpu", losses=tuple(losses), **good),
+        "patched/device": Run("sim", losses=tuple(losses if patched is None else patched), **good),
+    }
+    experiment = Experiment(Project(tmp_path, "train.py", "."), args, "/usr/bin/python3", "sim")
+    return Proof(
+        experiment, Verdict(word, f"it is so: {message}", runs, "original/cpu"), {"train.py": b"a = 1\nb = 3\n"}
+    )
+
+
+def shown(proof, **options):
+    target = io.StringIO()
+    verdict.show(proof, Console(file=target, width=120, **options))
+    return target.getvalue()
+
+
+def page(proof):
+    pytest.importorskip("jinja2")
+    from devfix.report import verdict_html
+
+    return verdict_html.page(proof)
+
+
+class Reader(html.parser.HTMLParser):
+    """Elements, attributes and text of a page; every element must be closed in order."""
+
+    VOID = ("meta", "line", "polyline", "circle")
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.elements, self.text = [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.text.append(data)
+
+
+def test_the_table_has_a_row_for_each_run_and_the_verdict_comes_last(tmp_path):
+    text = shown(make(tmp_path, patched=(0.9, 0.7, 0.75, 0.5)))
+
+    rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line[1:9] in ("original", "patched/")}
+    assert rows["original/cpu"] == ["ran", "to", "its", "end", "4", "0.9", "0.5", "0"]
+    assert rows["original/device"] == ["RuntimeError", "at", "train.py:12", "0", "–", "–", "–"]
+    assert rows["patched/device"][-1] == "0.05"
+    assert text.splitlines()[-1] == "fixed: it is so: two devices."
+
+
+def test_a_network_that_is_not_cut_off_is_told(tmp_path):
+    proof = make(tmp_path)
+    assert "network" not in shown(proof)
+
+    proof.verdict.runs["patched/cpu"] = Run("cpu", losses=(1.0,), offline=False)
+
+    assert "note: the kernel does not let devfix cut the network off" in shown(proof)
+
+
+def test_a_run_that_was_never_made_offline_or_not_makes_no_note(tmp_path):
+    assert "note:" not in shown(make(tmp_path))
+
+
+def test_the_chart_shows_both_curves_and_no_colours_in_a_file(tmp_path):
+    pytest.importorskip("plotext")
+
+    text = shown(make(tmp_path))
+
+    assert "loss (⠤ original/cpu, x patched/device) by backward pass" in text
+    assert "0.900┤x" in text and "\x1b" not in text
+    assert "\x1b[" in shown(make(tmp_path), force_terminal=True, color_system="standard")
+
+
+@pytest.mark.parametrize("losses", [(), (0.5,), (float("nan"),) * 4, (float("inf"), 1.0)])
+def test_nothing_is_drawn_where_there_is_nothing_to_draw(tmp_path, losses):
+    assert "by backward pass" not in shown(make(tmp_path, losses))
+    assert "<svg" not in page(make(tmp_path, losses))
+
+
+def test_without_plotext_the_rest_is_shown(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "plotext", None)
+
+    assert "pip install 'devfix[verify]'" in shown(make(tmp_path), force_terminal=True)
+    assert shown(make(tmp_path)).splitlines()[-1].startswith("fixed: ")
+
+
+def test_a_spike_survives_thinning():
+    points = [(number, 1.0) for number in range(1, 10001)]
+    points[5003] = (5004, 99.0)
+
+    few = curves.thinned(points, 200)
+
+    assert len(few) <= 200 and (5004, 99.0) in few
+    assert few == sorted(few)
+    assert curves.thinned(points[:50], 200) == points[:50]
+
+
+def test_json_follows_its_schema_also_where_a_loss_is_no_number(tmp_path):
+    schema = json.loads((ROOT / "devfix" / "schema" / "verdict-1.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+    document = json.loads(verdict.dumps(make(tmp_path, (0.5, float("nan"), float("inf")))), parse_constant=pytest.fail)
+
+    jsonschema.validate(document, schema)
+    assert document["runs"]["patched/device"]["losses"] == [0.5, "nan", "inf"]
+
+
+def test_the_page_needs_nothing_else(tmp_path):
+    text = page(make(tmp_path))
+    read = Reader(text)
+
+    assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in read.elements}
+    assert not any(name.startswith("on") or name in ("src", "href") for _, found in read.elements for name in found)
+    assert "url(" not in text and "@import" not in text and "http" not in text.replace('http-equiv="', "")
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_the_page_says_what_the_text_says(tmp_path):
+    read = Reader(page(make(tmp_path, args=("--epochs", "2"))))
+    text = "".join(read.text)
+
+    for words in (
+        "train.py --epochs 2",
+        "fixed: it is so: two devices.",
+        "RuntimeError at train.py:12",
+        "torch 2.13.0",
+    ):
+        assert words in text
+    assert "-b = 2" in text and "+b = 3" in text
+    lines = [found["points"].split() for tag, found in read.elements if tag == "polyline"]
+    assert [len(points) for points in lines] == [4, 4] and lines[0] == lines[1]
+    heights = [float(point.split(",")[1]) for point in lines[0]]
+    assert heights.index(min(heights)) == 0 and heights.index(max(heights)) == 3  # the largest loss is on top
+
+
+def test_what_comes_out_of_programs_is_text_and_not_markup(tmp_path):
+    text = page(make(tmp_path, message=HOSTILE, word="not-fixed", args=("</title><b>", HOSTILE)))
+
+    read = Reader(text)
+    assert not {"script", "b"} & {tag for tag, _ in read.elements}
+    assert "alert('x')" in "".join(read.text) and "\x1b" not in text
+    assert "\x1b" not in shown(make(tmp_path, message=HOSTILE))
+
+
+def test_losses_that_are_all_the_same_are_a_level_line(tmp_path):
+    read = Reader(page(make(tmp_path, (0.0, 0.0, 0.0))))
+
+    points = next(found["points"] for tag, found in read.elements if tag == "polyline").split()
+    assert len({point.split(",")[1] for point in points}) == 1

@@ -420,6 +420,26 @@ REWRITES = [
     ),
     pytest.param(
         """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          loader = DataLoader(TensorDataset(torch.randn(8, 4), torch.randint(0, 2, (8,))), batch_size=4)
+          model = nn.Linear(4, 2).to(device)
+          optimizer = torch.optim.LBFGS(model.parameters())
+          for x, y in loader:
+              x = x.to(device)
+        +     y = y.to(device)
+
+              def closure():
+                  optimizer.zero_grad()
+                  loss = nn.functional.cross_entropy(model(x), y)
+                  loss.backward()
+                  return loss
+
+              optimizer.step(closure)
+        """,
+        id="closure",
+    ),
+    pytest.param(
+        """
           class Trainer:
               def __init__(self, model, loaders, device):
                   self.device = device
@@ -602,6 +622,27 @@ REWRITES = [
           print(evaluate(model, loader))
         """,
         id="validation-in-a-function",
+    ),
+    pytest.param(
+        """
+          import argparse
+
+          parser = argparse.ArgumentParser()
+          parser.add_argument("--use-cuda", action="store_true")
+          args = parser.parse_args()
+          loader = DataLoader(TensorDataset(torch.randn(8, 4), torch.randint(0, 2, (8,))), batch_size=4)
+          model = nn.Linear(4, 2)
+          criterion = nn.CrossEntropyLoss()
+          if args.use_cuda:
+              model = model.cuda()
+              criterion = criterion.cuda()
+          for x, y in loader:
+        +     if args.use_cuda:
+        +         x = x.cuda()
+        +         y = y.cuda()
+              criterion(model(x), y).backward()
+        """,
+        id="flag-nothing-moved",
     ),
     pytest.param(
         """
@@ -1218,6 +1259,18 @@ UNTOUCHED = [
             nn.functional.cross_entropy(model(x), y).backward()
         """,
         id="moved-by-a-lambda",
+    ),
+    pytest.param(
+        """
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        loader = DataLoader(TensorDataset(torch.randn(8, 4), torch.randint(0, 2, (8,))), batch_size=4)
+        model = nn.Linear(4, 2).to(device)
+        for batch in loader:
+            for i in range(len(batch)):
+                batch[i] = batch[i].to(device)
+            nn.functional.cross_entropy(model(batch[0]), batch[1]).backward()
+        """,
+        id="moved-by-index",
     ),
     pytest.param(
         """

@@ -113,15 +113,6 @@ REWRITES = [
         """
           device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
           model = nn.Linear(4, 2).to(device)
-        - model.load_state_dict(torch.load("model.pt", map_location=None))
-        + model.load_state_dict(torch.load("model.pt", map_location=device))
-        """,
-        id="none-is-nothing",
-    ),
-    pytest.param(
-        """
-          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-          model = nn.Linear(4, 2).to(device)
         - model.load_state_dict(torch.load("model.pt", None))
         + model.load_state_dict(torch.load("model.pt", device))
         """,
@@ -225,6 +216,18 @@ REWRITES = [
     ),
     pytest.param(
         """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2)
+        - state = torch.load("model.pt")
+        + state = torch.load("model.pt", map_location="cpu")
+          state = {key.replace("module.", ""): value for key, value in state["state_dict"].items()}
+          model.load_state_dict(state, strict=False)
+          model = model.to(device)
+        """,
+        id="renamed-keys",
+    ),
+    pytest.param(
+        """
           import glob
 
           device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -242,6 +245,16 @@ REWRITES = [
         + model.load_state_dict(torch.load("model.pt", map_location="cpu"))
         """,
         id="cuda-without-a-name",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2).to(device)
+          options = {"weights_only": True}
+        - model.load_state_dict(torch.load("model.pt", **options))
+        + model.load_state_dict(torch.load("model.pt", map_location=device, **options))
+        """,
+        id="keywords-without-it",
     ),
     pytest.param(
         """
@@ -421,6 +434,17 @@ REWRITES = [
     ),
     pytest.param(
         """
+          from pathlib import Path
+
+          CONFIG = {"device": "cuda:0", "out": Path("runs")}
+          model = nn.Linear(4, 2).to(CONFIG["device"])
+        - model.load_state_dict(torch.load(CONFIG["out"] / "model.pt"))
+        + model.load_state_dict(torch.load(CONFIG["out"] / "model.pt", map_location=CONFIG["device"]))
+        """,
+        id="device-in-a-dictionary",
+    ),
+    pytest.param(
+        """
           device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
           model = nn.Linear(4, 2).to(device)
           torch.save(model.state_dict(), "model.pt")
@@ -444,6 +468,14 @@ REWRITES = [
 ]
 
 UNTOUCHED = [
+    pytest.param(
+        """
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = nn.Linear(4, 2).to(device)
+        model.load_state_dict(torch.load("model.pt", map_location=None))
+        """,
+        id="none-on-purpose",
+    ),
     pytest.param(
         """
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -331,6 +331,86 @@ REWRITES = [
     pytest.param(
         """
           device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 2)).to(device)
+          model[1].weight = nn.Parameter(torch.zeros(2, 8))
+        + model.to(device)
+          model(torch.randn(2, 4, device=device)).sum().backward()
+        """,
+        id="new-parameter",
+    ),
+    pytest.param(
+        """
+          class Scaled(nn.Module):
+              def __init__(self):
+                  super().__init__()
+                  self.body = nn.Linear(4, 8)
+                  self.scale = None
+
+              def forward(self, x):
+                  x = self.body(x)
+                  return x if self.scale is None else x * self.scale
+
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = Scaled().to(device)
+          model.scale = nn.Parameter(torch.ones(8))
+        + model.to(device)
+          model(torch.randn(2, 4, device=device)).sum().backward()
+        """,
+        id="parameter-added",
+    ),
+    pytest.param(
+        """
+          class Scaled(nn.Module):
+              def __init__(self):
+                  super().__init__()
+                  self.body = nn.Linear(4, 8)
+
+              def forward(self, x):
+                  return self.body(x) * self.scale
+
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = Scaled().to(device)
+          model.register_buffer("scale", torch.ones(8))
+        + model.to(device)
+          model(torch.randn(2, 4, device=device)).sum().backward()
+        """,
+        id="buffer-added",
+    ),
+    pytest.param(
+        """
+          class LoRA(nn.Module):
+              def __init__(self, base, rank):
+                  super().__init__()
+                  self.base = base
+                  self.down = nn.Linear(base.in_features, rank)
+                  self.up = nn.Linear(rank, base.out_features)
+
+              def forward(self, x):
+                  return self.base(x) + self.up(self.down(x))
+
+
+          def inject(model, rank=4):
+              for name, child in model.named_children():
+                  if isinstance(child, nn.Linear):
+                      setattr(model, name, LoRA(child, rank))
+                  else:
+                      inject(child, rank)
+
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Sequential(nn.Linear(4, 8), nn.Sequential(nn.Linear(8, 2)))
+          model.to(device)
+          inject(model)
+        + model.to(device)
+          model(torch.randn(2, 4, device=device)).sum().backward()
+        """,
+        id="recursive-injection",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
           model = nn.Sequential(nn.Linear(4, 4)).to(device)
           for epoch in range(10):
               if epoch % 3 == 2:

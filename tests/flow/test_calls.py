@@ -1,0 +1,166 @@
+"""Functions: arguments, closures, generators, partial, decorators, recursion."""
+
+from __future__ import annotations
+
+import pytest
+
+PROGRAMS = [
+    pytest.param("def f(x):\n    return x.cuda()\nx = f(torch.ones(3))", id="argument"),
+    pytest.param("def f(x, device='cuda'):\n    return x.to(device)\nx = f(torch.ones(3))", id="default"),
+    pytest.param("def f(x, *, device):\n    return x.to(device)\nx = f(torch.ones(3), device='cuda')", id="keyword"),
+    pytest.param("def f(*args):\n    return args[0].cuda()\nx = f(torch.ones(3), 1)", id="star"),
+    pytest.param("def f(**kw):\n    return kw['x'].cuda()\nx = f(x=torch.ones(3))", id="double-star"),
+    pytest.param("def f(x, d):\n    return x.to(d)\nx = f(*[torch.ones(3), 'cuda'])", id="spread"),
+    pytest.param("def f(x, d):\n    return x.to(d)\nx = f(torch.ones(3), **{'d': 'cuda'})", id="spread-keywords"),
+    pytest.param(
+        "def f(x):\n    if choose():\n        return x.cuda()\n    return x.to('cuda')\nx = f(torch.ones(3))",
+        id="two-returns",
+    ),
+    pytest.param("def f(x):\n    return x, x.cuda()\n_, x = f(torch.ones(3))", id="tuple-returned"),
+    pytest.param("def f(x):\n    return {'x': x.cuda()}\nx = f(torch.ones(3))['x']", id="dictionary-returned"),
+    pytest.param(
+        "def outer(d):\n    def inner(x):\n        return x.to(d)\n    return inner\nx = outer('cuda')(torch.ones(3))",
+        id="closure",
+    ),
+    pytest.param("d = 'cpu'\ndef f(x):\n    return x.to(d)\nd = 'cuda'\nx = f(torch.ones(3))", id="global-at-the-call"),
+    pytest.param("x = torch.ones(3)\ndef f():\n    global x\n    x = x.cuda()\nf()", id="global-statement"),
+    pytest.param(
+        "def outer():\n"
+        "    x = torch.ones(3)\n"
+        "    def inner():\n"
+        "        nonlocal x\n"
+        "        x = x.cuda()\n"
+        "    inner()\n"
+        "    return x\n"
+        "x = outer()",
+        id="nonlocal-statement",
+    ),
+    pytest.param(
+        "from functools import partial\nmake = partial(torch.ones, 3, device='cuda')\nx = make()", id="partial"
+    ),
+    pytest.param(
+        "from functools import partial\ndef f(d, x):\n    return x.to(d)\nx = partial(f, 'cuda')(torch.ones(3))",
+        id="partial-of-a-function",
+    ),
+    pytest.param(
+        "from functools import lru_cache\n"
+        "@lru_cache\n"
+        "def device():\n"
+        "    return 'cuda'\n"
+        "x = torch.ones(3, device=device())",
+        id="lru-cache",
+    ),
+    pytest.param("@torch.no_grad()\ndef f(x):\n    return x.cuda()\nx = f(torch.ones(3))", id="no-grad"),
+    pytest.param("@torch.inference_mode()\ndef f(x):\n    return x.cuda()\nx = f(torch.ones(3))", id="inference-mode"),
+    pytest.param(
+        "from functools import wraps\n"
+        "def there(f):\n"
+        "    @wraps(f)\n"
+        "    def inner(*args):\n"
+        "        return f(*args).cuda()\n"
+        "    return inner\n"
+        "@there\n"
+        "def make():\n"
+        "    return torch.ones(3)\n"
+        "x = make()",
+        id="project-decorator",
+    ),
+    pytest.param("f = lambda x, d='cuda': x.to(d)\nx = f(torch.ones(3))", id="lambda"),
+    pytest.param("def gen():\n    yield torch.ones(3).cuda()\nx = next(gen())", id="generator"),
+    pytest.param(
+        "def inner():\n    yield torch.ones(3).cuda()\ndef gen():\n    yield from inner()\nfor x in gen():\n    pass",
+        id="yield-from",
+    ),
+    pytest.param(
+        "import contextlib\n"
+        "@contextlib.contextmanager\n"
+        "def there():\n"
+        "    yield torch.ones(3).cuda()\n"
+        "with there() as x:\n"
+        "    pass",
+        id="context-manager",
+    ),
+    pytest.param("def apply(f, x):\n    return f(x)\nx = apply(lambda t: t.cuda(), torch.ones(3))", id="higher-order"),
+    pytest.param("x = torch.ones(3)\nmove = x.cuda\nx = move()", id="bound-method"),
+    pytest.param("OPS = {'there': lambda x: x.cuda()}\nx = OPS['there'](torch.ones(3))", id="dispatch-table"),
+    pytest.param("x = getattr(torch.ones(3), 'cuda')()", id="getattr"),
+    pytest.param(
+        "def f(x, n):\n    return x if n == 0 else f(x.cuda(), n - 1)\nx = f(torch.ones(3), 3)", id="recursion"
+    ),
+    pytest.param(
+        "def f(x):\n    try:\n        return x.cuda()\n    except RuntimeError:\n        raise\nx = f(torch.ones(3))",
+        id="try",
+    ),
+    pytest.param("def f(x):\n    with torch.no_grad():\n        return x.cuda()\nx = f(torch.ones(3))", id="with"),
+    pytest.param(
+        "def move(held):\n    held['x'] = held['x'].cuda()\nheld = {'x': torch.ones(3)}\nmove(held)\nx = held['x']",
+        id="changed-argument",
+    ),
+    pytest.param(
+        "def move(held):\n"
+        "    for i in range(len(held)):\n"
+        "        held[i] = held[i].cuda()\n"
+        "held = [torch.ones(3)]\n"
+        "move(held)\n"
+        "x = held[0]",
+        id="changed-list",
+    ),
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_tensor_is_followed_through_the_call(place, program):
+    assert place(program, "x") == "accelerator"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param("x = somewhere(torch.ones(3))", id="unknown-function"),
+        pytest.param("from lib import f\nx = f(torch.ones(3))", id="foreign-function"),
+        pytest.param("def f(x):\n    return f(x)\nx = f(torch.ones(3))", id="endless-recursion"),
+        pytest.param(
+            "def a(x):\n    return b(x)\ndef b(x):\n    return a(x)\nx = a(torch.ones(3))", id="mutual-recursion"
+        ),
+        pytest.param("x = eval('torch.ones(3)')", id="eval"),
+    ],
+)
+def test_nothing_is_known_of_what_cannot_be_read(place, program):
+    assert place(program, "x") == "unknown"
+
+
+def test_one_function_with_two_devices_gives_two_places(place):
+    program = "def f(d):\n    return torch.ones(3, device=d)\nhere, there = f('cpu'), f('cuda')"
+
+    assert place(program, "here") == "cpu"
+    assert place(program, "there") == "accelerator"
+
+
+def test_defaults_are_evaluated_at_the_definition(place):
+    program = "d = 'cpu'\ndef f(x, where=d):\n    return x.to(where)\nd = 'cuda'\nx = f(torch.ones(3).cuda())"
+
+    assert place(program, "x") == "cpu"
+
+
+def test_what_nobody_calls_is_not_run(met):
+    program = "def f():\n    torch.ones(3).cuda() + torch.ones(3)\n"
+
+    assert met(program) == []
+
+
+def test_what_nobody_calls_is_latent_when_asked_for(analyse):
+    program = "def f():\n    torch.ones(3).cuda() + torch.ones(3)\n"
+    facts = analyse(program, latent=True)
+
+    assert [meeting.latent for meeting in facts.meetings] == [True]
+
+
+def test_the_levels_of_a_site_tell_who_called(analyse):
+    program = "def f(x):\n    return x + torch.ones(3)\ndef g():\n    f(torch.ones(3).cuda())\ng()\n"
+    (meeting,) = analyse(program).meetings
+
+    assert [level.tree.line(level.stmt.lineno) for level in meeting.site.levels] == [
+        "g()",
+        "f(torch.ones(3).cuda())",
+        "return x + torch.ones(3)",
+    ]

@@ -1,0 +1,109 @@
+"""``torch.load``: whether it says where to, and what becomes of what it gives."""
+
+from __future__ import annotations
+
+import pytest
+
+SETUP = """
+import io
+import os
+model = nn.Linear(3, 3)
+optimizer = torch.optim.Adam(model.parameters())
+there = torch.ones(3, device="cuda")
+"""
+
+
+def only(facts):
+    (loading,) = facts.loadings.values()
+    return loading
+
+
+@pytest.mark.parametrize(
+    ("call", "mapped"),
+    [
+        ("torch.load('a.pt')", False),
+        ("torch.load('a.pt', weights_only=True)", False),
+        ("torch.load('a.pt', map_location=None)", True),
+        ("torch.load('a.pt', None)", False),
+        ("torch.load(f='a.pt')", False),
+        ("torch.load('a.pt', map_location='cpu')", True),
+        ("torch.load('a.pt', 'cpu')", True),
+        ("torch.load('a.pt', map_location=lambda s, l: s)", True),
+        ("torch.load('a.pt', map_location=somewhere())", True),
+        ("torch.load('a.pt', **options())", True),
+        ("torch.load('a.pt', **{'map_location': 'cpu'})", True),
+    ],
+)
+def test_a_call_says_where_to_or_not(analyse, call, mapped):
+    assert only(analyse(f"{SETUP}\nstate = {call}\n")).mapped is mapped
+
+
+@pytest.mark.parametrize(
+    ("use", "kind", "on_accelerator"),
+    [
+        pytest.param("model.load_state_dict(state)", "module", False, id="module"),
+        pytest.param("model.cuda()\nmodel.load_state_dict(state)", "module", True, id="moved-module"),
+        pytest.param("model.load_state_dict(state['model'])", "module", False, id="item"),
+        pytest.param("model.load_state_dict(state.get('model'))", "module", False, id="get"),
+        pytest.param("model.cuda()\noptimizer.load_state_dict(state['optimizer'])", "optimizer", True, id="optimizer"),
+        pytest.param("there + state['x']", "tensor", True, id="tensor"),
+        pytest.param("torch.set_rng_state(state)", "needs-cpu", False, id="random-state"),
+    ],
+)
+def test_the_use_is_noted_with_the_place_of_its_other_side(analyse, use, kind, on_accelerator):
+    uses = only(analyse(f"{SETUP}\nstate = torch.load('a.pt')\n{use}\n")).uses
+
+    assert (kind, on_accelerator) in {(item.kind, item.on_accelerator) for item in uses}
+
+
+def test_what_was_loaded_without_a_place_may_be_anywhere(place):
+    assert place(SETUP, "torch.load('a.pt')['x']") == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("device", "where"), [("'cpu'", "cpu"), ("'cuda'", "accelerator"), ("there.device", "accelerator")]
+)
+def test_what_was_loaded_to_a_place_is_there(place, device, where):
+    assert place(SETUP, f"torch.load('a.pt', map_location={device})['x']") == where
+
+
+def test_a_buffer_of_this_run_brings_tensors_back_where_they_were(analyse):
+    program = "buffer = io.BytesIO()\ntorch.save(model, buffer)\nbuffer.seek(0)\ntorch.load(buffer)\n"
+
+    assert only(analyse(SETUP + program)).round_trip
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param("torch.save(model, 'a.pt')\ntorch.load('a.pt')\n", id="file"),
+        pytest.param("path = os.path.join('runs', 'a.pt')\ntorch.save(model, path)\ntorch.load(path)\n", id="path"),
+        pytest.param("buffer = io.BytesIO(open('a.pt', 'rb').read())\ntorch.load(buffer)\n", id="bytes-of-a-file"),
+    ],
+)
+def test_a_file_may_come_from_another_machine(analyse, program):
+    assert not only(analyse(SETUP + program)).round_trip
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "pickle.load(file)",
+        "np.load('a.npy')",
+        "json.load(file)",
+        "torch.hub.load('a', 'b')",
+        "torch.jit.load('a.pt')",
+        "model.load('a.pt')",
+        "checkpoint.load('a.pt')",
+    ],
+)
+def test_other_loads_are_not_torch_load(analyse, call):
+    program = f"import json, pickle\nimport numpy as np\nfrom lib import checkpoint, file, model\nx = {call}\n"
+
+    assert analyse(program).loadings == {}
+
+
+def test_one_call_that_is_reached_twice_is_one_loading(analyse):
+    program = "def load(path):\n    return torch.load(path)\nfor path in ('a.pt', 'b.pt'):\n    load(path)\n"
+
+    assert len(analyse(program).loadings) == 1

@@ -1,0 +1,355 @@
+"""Classes: attributes across methods, bases, properties, dataclasses, special methods."""
+
+from __future__ import annotations
+
+import pytest
+
+PROGRAMS = [
+    pytest.param(
+        """
+        class Trainer:
+            def __init__(self):
+                self.setup()
+
+            def setup(self):
+                self.x = torch.ones(3).cuda()
+
+        x = Trainer().x
+        """,
+        id="set-in-another-method",
+    ),
+    pytest.param(
+        """
+        class Base:
+            device = "cuda"
+
+        class Child(Base):
+            def make(self):
+                return torch.ones(3, device=self.device)
+
+        x = Child().make()
+        """,
+        id="class-attribute-of-the-base",
+    ),
+    pytest.param(
+        """
+        class Base:
+            def __init__(self, device):
+                self.device = device
+
+        class Child(Base):
+            def __init__(self, device):
+                super().__init__(device)
+                self.x = torch.ones(3).to(self.device)
+
+        x = Child("cuda").x
+        """,
+        id="super-init",
+    ),
+    pytest.param(
+        """
+        class Base:
+            def __init__(self, device):
+                self.device = device
+
+        class Child(Base):
+            def __init__(self, device):
+                Base.__init__(self, device)
+
+        x = torch.ones(3, device=Child("cuda").device)
+        """,
+        id="base-init-by-name",
+    ),
+    pytest.param(
+        """
+        class Base:
+            def make(self):
+                return torch.ones(3)
+
+        class Child(Base):
+            def make(self):
+                return super().make().cuda()
+
+        x = Child().make()
+        """,
+        id="super-method",
+    ),
+    pytest.param(
+        """
+        class Base:
+            def run(self):
+                return self.make()
+
+            def make(self):
+                raise NotImplementedError
+
+        class Child(Base):
+            def make(self):
+                return torch.ones(3).cuda()
+
+        x = Child().run()
+        """,
+        id="overridden-method",
+    ),
+    pytest.param(
+        """
+        class Holder:
+            @property
+            def device(self):
+                return torch.device("cuda")
+
+        x = torch.ones(3, device=Holder().device)
+        """,
+        id="property",
+    ),
+    pytest.param(
+        """
+        from functools import cached_property
+
+        class Holder:
+            @cached_property
+            def x(self):
+                return torch.ones(3).cuda()
+
+        x = Holder().x
+        """,
+        id="cached-property",
+    ),
+    pytest.param(
+        """
+        class Holder:
+            @staticmethod
+            def make():
+                return torch.ones(3).cuda()
+
+        x = Holder.make()
+        """,
+        id="static-method",
+    ),
+    pytest.param(
+        """
+        class Holder:
+            device = "cuda"
+
+            @classmethod
+            def make(cls):
+                return torch.ones(3, device=cls.device)
+
+        x = Holder.make()
+        """,
+        id="class-method",
+    ),
+    pytest.param(
+        """
+        class Holder:
+            def __init__(self, x):
+                self.x = x
+
+            @classmethod
+            def there(cls):
+                return cls(torch.ones(3).cuda())
+
+        x = Holder.there().x
+        """,
+        id="alternative-constructor",
+    ),
+    pytest.param(
+        """
+        from dataclasses import dataclass, field
+
+        @dataclass
+        class Batch:
+            x: torch.Tensor
+            names: list = field(default_factory=list)
+
+            def to(self, device):
+                return Batch(self.x.to(device), self.names)
+
+        x = Batch(torch.ones(3)).to("cuda").x
+        """,
+        id="dataclass-with-to",
+    ),
+    pytest.param(
+        """
+        from typing import NamedTuple
+
+        class Batch(NamedTuple):
+            x: torch.Tensor
+            y: torch.Tensor
+
+        batch = Batch(x=torch.ones(3).cuda(), y=torch.ones(3))
+        x = batch.x
+        """,
+        id="named-tuple",
+    ),
+    pytest.param(
+        """
+        class Move:
+            def __init__(self, device):
+                self.device = device
+
+            def __call__(self, x):
+                return x.to(self.device)
+
+        x = Move("cuda")(torch.ones(3))
+        """,
+        id="callable-object",
+    ),
+    pytest.param(
+        """
+        class Table:
+            def __getitem__(self, index):
+                return torch.ones(3).cuda()
+
+        x = Table()[0]
+        """,
+        id="getitem",
+    ),
+    pytest.param(
+        """
+        class Session:
+            def __enter__(self):
+                return torch.ones(3).cuda()
+
+            def __exit__(self, *args):
+                return False
+
+        with Session() as x:
+            pass
+        """,
+        id="context-manager",
+    ),
+    pytest.param(
+        """
+        class Mixin:
+            def move(self, x):
+                return x.to(self.device)
+
+        class Base:
+            def __init__(self):
+                self.device = "cuda"
+
+        class Both(Mixin, Base):
+            pass
+
+        x = Both().move(torch.ones(3))
+        """,
+        id="mixin",
+    ),
+    pytest.param(
+        """
+        class Holder:
+            def __init__(self):
+                self.parts = {}
+
+            def add(self, name, x):
+                self.parts[name] = x.cuda()
+
+        holder = Holder()
+        holder.add("a", torch.ones(3))
+        x = holder.parts["a"]
+        """,
+        id="container-attribute",
+    ),
+    pytest.param(
+        """
+        class Holder:
+            pass
+
+        holder = Holder()
+        holder.x = torch.ones(3).cuda()
+        x = holder.x
+        """,
+        id="attribute-from-outside",
+    ),
+    pytest.param(
+        """
+        class Holder:
+            pass
+
+        holder = Holder()
+        setattr(holder, "x", torch.ones(3).cuda())
+        x = holder.x
+        """,
+        id="setattr",
+    ),
+    pytest.param(
+        """
+        from abc import ABC, abstractmethod
+
+        class Base(ABC):
+            @abstractmethod
+            def device(self):
+                ...
+
+            def make(self):
+                return torch.ones(3, device=self.device())
+
+        class There(Base):
+            def device(self):
+                return "cuda"
+
+        x = There().make()
+        """,
+        id="abstract-base",
+    ),
+    pytest.param(
+        """
+        class Node:
+            def __init__(self, x, parent=None):
+                self.x, self.parent = x, parent
+
+        node = Node(torch.ones(3), Node(torch.ones(3).cuda()))
+        x = node.parent.x
+        """,
+        id="linked-objects",
+    ),
+    pytest.param(
+        """
+        class Lazy(nn.Module):
+            @property
+            def device(self):
+                return next(self.parameters()).device
+
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(3, 3)
+
+        x = torch.ones(3, device=Lazy().cuda().device)
+        """,
+        id="device-property-of-a-module",
+    ),
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_tensor_is_followed_to_the_accelerator(place, program):
+    assert place(program, "x") == "accelerator"
+
+
+def test_two_objects_of_one_class_are_two(place):
+    program = """
+        class Holder:
+            def __init__(self, device):
+                self.x = torch.ones(3, device=device)
+
+        here, there = Holder("cpu"), Holder("cuda")
+        """
+
+    assert place(program, "here.x") == "cpu"
+    assert place(program, "there.x") == "accelerator"
+
+
+def test_a_class_of_a_foreign_base_keeps_what_its_own_code_says(place):
+    program = """
+        from somewhere import Base
+
+        class Holder(Base):
+            def __init__(self):
+                super().__init__()
+                self.x = torch.ones(3).cuda()
+
+        holder = Holder()
+        """
+
+    assert place(program, "holder.x") == "accelerator"

@@ -1,0 +1,147 @@
+"""Flags: the followed run uses one accelerator, and the same unknown thing has one outcome on a path."""
+
+from __future__ import annotations
+
+import pytest
+
+# each program moves the model and its input under conditions that agree, whatever they are
+AGREE = [
+    pytest.param("flag = choose()\nif flag:\n    m.cuda()\nif flag:\n    x = x.cuda()", id="same-name"),
+    pytest.param("flag = choose()\nif flag:\n    m.cuda()\nx = x.cuda() if flag else x", id="conditional"),
+    pytest.param(
+        "flag = choose()\nif not flag:\n    pass\nelse:\n    m.cuda()\nif flag:\n    x = x.cuda()", id="negated"
+    ),
+    pytest.param("if mode == 'a':\n    m.cuda()\nif mode == 'a':\n    x = x.cuda()", id="comparison"),
+    pytest.param("if mode == 'a':\n    m.cuda()\nif mode != 'a':\n    pass\nelse:\n    x = x.cuda()", id="inverse"),
+    pytest.param("if mode is None:\n    m.cuda()\nif mode is None:\n    x = x.cuda()", id="is-none"),
+    pytest.param("if cfg.fast:\n    m.cuda()\nif cfg.fast:\n    x = x.cuda()", id="attribute"),
+    pytest.param("if a and b:\n    m.cuda()\nif a and b:\n    x = x.cuda()", id="and"),
+    pytest.param("if torch.cuda.is_available():\n    m.cuda()\nx = x.cuda()", id="available"),
+    pytest.param("if args.cuda:\n    m.cuda()\nx = x.cuda()", id="flag-cuda"),
+    pytest.param("if not args.no_cuda:\n    m.cuda()\nx = x.cuda()", id="flag-no-cuda"),
+    pytest.param("if use_gpu and torch.cuda.is_available():\n    m.cuda()\nx = x.cuda()", id="flag-use-gpu"),
+    pytest.param("if args.gpu is not None:\n    m.cuda(args.gpu)\nx = x.cuda(args.gpu)", id="gpu-number"),
+    pytest.param("if args.gpu >= 0:\n    m.cuda(args.gpu)\nx = x.cuda(args.gpu)", id="gpu-sign"),
+    pytest.param(
+        "if torch.cuda.device_count() > 1:\n    m = nn.DataParallel(m)\nm.cuda()\nx = x.cuda()", id="device-count"
+    ),
+    pytest.param("if device.type == 'cuda':\n    m.cuda()\nx = x.cuda()", id="device-type"),
+    pytest.param("if 'cuda' in str(device):\n    m.cuda()\nx = x.cuda()", id="device-text"),
+    pytest.param("if device == 'cpu':\n    m.cpu()\nelse:\n    m.cuda()\nx = x.cuda()", id="device-is-not-cpu"),
+    pytest.param("if args.distributed:\n    m = m\nelse:\n    m.cuda()\nx = x.cuda()", id="one-process"),
+    pytest.param("if LEVEL > 2:\n    pass\nelse:\n    m.cuda()\nx = x.cuda()", id="constant"),
+    pytest.param("if len(sys.argv) > 1:\n    m.cuda()\n    x = x.cuda()", id="same-branch"),
+    pytest.param(
+        "if mode == 'a':\n"
+        "    m.cuda()\n"
+        "elif mode == 'b':\n"
+        "    pass\n"
+        "if mode == 'b':\n"
+        "    pass\n"
+        "elif mode == 'a':\n"
+        "    x = x.cuda()",
+        id="elif",
+    ),
+    pytest.param(
+        "match mode:\n    case 'a':\n        m.cuda()\n        x = x.cuda()\n    case _:\n        pass", id="match"
+    ),
+]
+DISAGREE = [
+    pytest.param("if args.cuda:\n    m.cuda()", id="flag-cuda"),
+    pytest.param("if torch.cuda.is_available():\n    m.cuda()", id="available"),
+    pytest.param("if cfg.fast:\n    m.cuda()\nelse:\n    x = x.cuda()", id="other-branch"),
+    pytest.param("if a:\n    m.cuda()\nif not a:\n    x = x.cuda()", id="negated"),
+    pytest.param("if LEVEL < 2:\n    m.cuda()", id="constant"),
+]
+SETUP = """
+import argparse
+import sys
+from settings import a, b, cfg, mode, use_gpu
+parser = argparse.ArgumentParser()
+parser.add_argument("--cuda", action="store_true")
+parser.add_argument("--no-cuda", action="store_true")
+parser.add_argument("--gpu", type=int, default=0)
+parser.add_argument("--distributed", action="store_true")
+args = parser.parse_args()
+LEVEL = 1
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+m, x = nn.Linear(3, 3), torch.ones(3, 3)
+"""
+
+
+@pytest.mark.parametrize("program", AGREE)
+def test_conditions_that_agree_are_followed_together(met, program):
+    assert met(f"{SETUP}\n{program}\nm(x)\n") == []
+
+
+@pytest.mark.parametrize("program", DISAGREE)
+def test_a_path_on_which_they_do_not_agree_is_found(met, program):
+    assert met(f"{SETUP}\n{program}\nm(x)\n") == ["m(x)"]
+
+
+def test_a_branch_that_the_followed_run_does_not_take_is_not_run(met):
+    program = """
+        if not torch.cuda.is_available():
+            nn.Linear(3, 3).cuda()(torch.ones(3, 3))
+        while False:
+            nn.Linear(3, 3).cuda()(torch.ones(3, 3))
+        """
+
+    assert met(program) == []
+
+
+@pytest.mark.parametrize("end", ["raise SystemExit", "sys.exit(1)", "raise ValueError('no')", "os._exit(1)", "quit()"])
+def test_what_follows_an_end_is_not_run(met, end):
+    program = f"""
+        import os, sys
+        x = torch.ones(3)
+        if choose():
+            {end}
+        else:
+            x = x.cuda()
+        print(x + torch.ones(3).cuda())
+        """
+
+    assert met(program) == []
+
+
+def test_what_follows_a_return_is_not_run(met):
+    program = """
+        def f(x):
+            return x
+            x + torch.ones(3).cuda()
+
+        f(torch.ones(3))
+        """
+
+    assert met(program) == []
+
+
+def test_a_value_that_may_be_none_is_narrowed_by_the_question(met):
+    program = """
+        def f(x, device=None):
+            if device is not None:
+                x = x.to(device)
+            return x + torch.ones(3)
+
+        f(torch.ones(3))
+        """
+
+    assert met(program) == []
+
+
+def test_isinstance_decides_which_branch_is_run(met):
+    program = """
+        def move(value):
+            if isinstance(value, torch.Tensor):
+                return value.cuda()
+            if isinstance(value, (list, tuple)):
+                return [move(item) for item in value]
+            return value
+
+        x, y = move([torch.ones(3), torch.ones(3)])
+        print(x + y)
+        print(move(torch.ones(3)) + torch.ones(3).cuda())
+        """
+
+    assert met(program) == []

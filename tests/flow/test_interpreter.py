@@ -1,0 +1,71 @@
+"""Programs that are large, deep or endless: the analysis comes to an end and says whether it saw everything."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+FAULT = "torch.ones(3).cuda() + torch.ones(3)\n"
+
+
+def test_a_program_that_is_followed_to_its_end_is_complete(analyse):
+    assert analyse(FAULT).complete
+
+
+def test_a_program_of_too_many_steps_is_left_early_and_says_so(analyse):
+    functions = "".join(
+        f"def f{i}(n):\n    for _ in n:\n        f{i + 1}((n, {i}))\n        f{i + 1}((n, {i}, n))\n" for i in range(30)
+    )
+    facts = analyse(f"{FAULT}{functions}def f30(n):\n    pass\nf0(unknown)\n{FAULT}")
+
+    assert not facts.complete
+    assert len(facts.meetings) == 1
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param("def f(n):\n    return f(n + 1)\nf(0)\n", id="endless-recursion"),
+        pytest.param("def f():\n    g()\ndef g():\n    f()\nf()\n", id="mutual-recursion"),
+        pytest.param("class A:\n    def __init__(self):\n        self.a = A()\nA()\n", id="endless-construction"),
+        pytest.param(
+            "x = []\nx.append(x)\nfor y in x:\n    for z in y:\n        print(z)\n", id="self-containing-list"
+        ),
+        pytest.param("class A:\n    pass\na = A()\na.a = a\nprint(a.a.a.a)\n", id="self-containing-object"),
+        pytest.param(
+            "class M(nn.Module):\n"
+            "    def __init__(self):\n"
+            "        super().__init__()\n"
+            "        self.m = self\n"
+            "M().cuda()\n",
+            id="self-containing-module",
+        ),
+        pytest.param("x = 1\n" + "".join(f"if a{i}:\n    x = {i}\n" for i in range(200)), id="many-branches"),
+        pytest.param(
+            "".join(f"{'  ' * i}for a{i} in b:\n" for i in range(18)) + "  " * 18 + "pass\n", id="nested-loops"
+        ),
+        pytest.param("x = " + "+".join(["1"] * 150) + "\n", id="long-expression"),
+        pytest.param("lambda: (yield)\n", id="yield-in-a-lambda"),
+        pytest.param("class A(A):\n    pass\n", id="its-own-base"),
+        pytest.param("def f(f=f):\n    pass\n", id="its-own-default"),
+        pytest.param("from train import *\nimport train\ntrain.x\n", id="imports-itself"),
+        pytest.param("x: int\nglobal y\ny = 1\nx\n", id="odd-statements"),
+        pytest.param("def gen():\n    yield from gen()\nnext(gen())\n", id="endless-generator"),
+        pytest.param("@property\ndef f():\n    pass\nf.x.y.z()\n", id="property-outside-a-class"),
+    ],
+)
+def test_odd_programs_come_to_an_end_and_what_follows_is_seen(analyse, program):
+    start = time.perf_counter()
+    facts = analyse(program + FAULT)
+
+    assert time.perf_counter() - start < 5
+    assert len(facts.meetings) == 1
+
+
+def test_the_same_program_gives_the_same_facts(analyse):
+    program = "".join(f"if a{i}:\n    x{i} = torch.ones(3).cuda()\n    x{i} + torch.ones(3)\n" for i in range(20))
+    runs = [[meeting.site.key for meeting in analyse(program).meetings] for _ in range(3)]
+
+    assert runs[0] == runs[1] == runs[2]
+    assert len(runs[0]) == 20

@@ -1,0 +1,199 @@
+"""Modules: where their weights live, and what moves them."""
+
+from __future__ import annotations
+
+import pytest
+
+SETUP = """
+import copy
+from torchvision import models
+
+class Block(nn.Module):
+    def __init__(self, width=3):
+        super().__init__()
+        self.fc = nn.Linear(width, width)
+        self.norm = nn.LayerNorm(width)
+        self.scale = nn.Parameter(torch.ones(width))
+        self.register_buffer("offset", torch.zeros(width))
+
+    def forward(self, x):
+        return self.norm(self.fc(x)) * self.scale + self.offset
+
+class Tower(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block() for _ in range(3)])
+        self.heads = nn.ModuleDict({"a": nn.Linear(3, 3), "b": nn.Linear(3, 3)})
+        self.tail = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return self.tail(self.heads["a"](x))
+
+class Child(Block):
+    def __init__(self):
+        super().__init__(width=3)
+        self.extra = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.extra(super().forward(x))
+
+x = torch.ones(3, 3)
+"""
+
+MOVED = [
+    pytest.param("m = Block().to('cuda')", id="to"),
+    pytest.param("m = Block()\nm.to('cuda')", id="in-place"),
+    pytest.param("m = Block()\nm = m.to('cuda')", id="assigned"),
+    pytest.param("m = Block().cuda()", id="cuda"),
+    pytest.param("m = Block().eval().cuda().half().train()", id="chain"),
+    pytest.param("m = Block()\nother = m\nother.cuda()", id="by-another-name"),
+    pytest.param("m = Tower().cuda()", id="tree"),
+    pytest.param("m = Child().cuda()", id="inherited"),
+    pytest.param("m = nn.Sequential(Block(), Block()).cuda()", id="sequential"),
+    pytest.param("m = torch.compile(Block().cuda())", id="compiled"),
+    pytest.param("m = torch.compile(Block())\nm.cuda()", id="moved-when-compiled"),
+    pytest.param("m = copy.deepcopy(Block().cuda())", id="copied"),
+    pytest.param("m = models.resnet18().cuda()", id="torchvision"),
+    pytest.param(
+        "m = Block()\nfor part in m.children():\n    part.cuda()\nm.scale.data = m.scale.data.cuda()\nm.cuda()",
+        id="parts-then-all",
+    ),
+    pytest.param("m = Block().to(torch.device('cuda'), torch.float32)", id="with-dtype"),
+    pytest.param("m = Block().cuda().float().requires_grad_(False)", id="frozen"),
+    pytest.param("m = Block()\nif torch.cuda.is_available():\n    m.cuda()", id="if-available"),
+    pytest.param("with torch.device('cuda'):\n    m = Block()", id="made-in-a-context"),
+    pytest.param(
+        "torch.set_default_device('cuda')\nm = Block()\nx = x.cuda()\ntorch.set_default_device('cpu')",
+        id="default-device",
+    ),
+    pytest.param("m = nn.Linear(3, 3, device='cuda')", id="made-there"),
+    pytest.param("def build():\n    return Block().cuda()\nm = build()", id="by-a-factory"),
+    pytest.param("def move(module):\n    return module.cuda()\nm = move(Block())", id="by-a-helper"),
+    pytest.param("def move(module):\n    module.cuda()\nm = Block()\nmove(m)", id="by-a-helper-in-place"),
+    pytest.param("m = getattr(nn, 'Linear')(3, 3).cuda()", id="by-getattr"),
+    pytest.param("m = {'block': Block, 'tower': Tower}['tower']().cuda()", id="from-a-registry"),
+    pytest.param("m, n = [net.cuda() for net in (Block(), Tower())]", id="comprehension"),
+    pytest.param("m, n = Block(), Block()\nfor net in (m, n):\n    net.cuda()", id="loop"),
+    pytest.param("m = Block()\nm.load_state_dict(Block().state_dict())\nm.cuda()", id="loaded-then-moved"),
+    pytest.param("m = Block().cuda()\nm.load_state_dict(Block().state_dict())", id="moved-then-loaded"),
+]
+NOT_MOVED = [
+    pytest.param("m = Block()", id="made"),
+    pytest.param("m = Block().cuda().cpu()", id="back"),
+    pytest.param("m = Block().cuda()\nm.to('cpu')", id="back-in-place"),
+    pytest.param("m = Block()\ncopy.deepcopy(m).cuda()", id="a-copy-moved"),
+    pytest.param("m = Block()\nm.half().eval()", id="only-its-mode"),
+    pytest.param("m = Block().to(torch.float64)", id="only-its-dtype"),
+    pytest.param("m = Block()\nif not torch.cuda.is_available():\n    m.cuda()", id="where-there-is-none"),
+]
+
+
+@pytest.mark.parametrize("program", MOVED)
+def test_this_module_takes_tensors_of_the_accelerator_and_no_others(met, program):
+    assert met(f"{SETUP}\n{program}\nm(x.cuda())\n") == []
+    assert met(f"{SETUP}\n{program}\nm(torch.ones(3, 3, device='cpu'))\n") != []
+
+
+@pytest.mark.parametrize("program", NOT_MOVED)
+def test_this_module_takes_tensors_of_the_cpu_and_no_others(met, program):
+    assert met(f"{SETUP}\n{program}\nm(x)\n") == []
+    assert met(f"{SETUP}\n{program}\nm(x.cuda())\n") != []
+
+
+def test_the_failing_line_is_where_the_weights_are_used(met):
+    assert met(f"{SETUP}\nBlock().cuda()(x)\n")[0] == "return self.norm(self.fc(x)) * self.scale + self.offset"
+
+
+def test_buffers_and_parameters_move_with_their_module(place):
+    assert place(SETUP, "Block().cuda().offset") == "accelerator"
+    assert place(SETUP, "Block().cuda().scale") == "accelerator"
+    assert place(SETUP, "Block().scale") == "cpu"
+
+
+def test_a_plain_tensor_attribute_does_not_move(met):
+    program = """
+        class Mask(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(3, 3)
+                self.mask = torch.ones(3)
+
+            def forward(self, x):
+                return self.fc(x) * self.mask
+
+        Mask().cuda()(torch.ones(3, 3, device="cuda"))
+        """
+
+    assert met(program) == ["return self.fc(x) * self.mask"]
+
+
+def test_a_tensor_made_in_forward_on_the_cpu_meets_the_input(met):
+    program = """
+        class Noise(nn.Module):
+            def forward(self, x):
+                return x + torch.randn(3)
+
+        Noise().cuda()(torch.ones(3, device="cuda"))
+        """
+
+    assert met(program) == ["return x + torch.randn(3)"]
+
+
+def test_a_module_in_a_plain_list_does_not_move(met):
+    program = """
+        class Hidden(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = [nn.Linear(3, 3)]
+
+            def forward(self, x):
+                return self.layers[0](x)
+
+        Hidden().cuda()(torch.ones(3, 3, device="cuda"))
+        """
+
+    assert met(program) == ["return self.layers[0](x)"]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param("torch.hub.load('a/b', 'net').cuda()", id="hub"),
+        pytest.param("models.resnet18().cuda()", id="torchvision"),
+    ],
+)
+def test_a_model_of_another_library_is_met_at_its_call_and_marked_as_such(analyse, model):
+    (meeting,) = analyse(f"{SETUP}\nm = {model}\nm(torch.ones(3, 3))\n").meetings
+
+    assert meeting.opaque
+
+
+def test_data_parallel_scatters_its_input(met):
+    assert met(f"{SETUP}\nm = nn.DataParallel(Block()).cuda()\nm(x)\n") == []
+
+
+def test_a_replaced_part_stays_where_it_was_made(met):
+    assert met(f"{SETUP}\nm = Block().cuda()\nm.fc = nn.Linear(3, 3)\nm(x.cuda())\n") != []
+    assert met(f"{SETUP}\nm = Block().cuda()\nm.fc = nn.Linear(3, 3).cuda()\nm(x.cuda())\n") == []
+
+
+def test_a_project_class_with_its_own_to_is_read(met):
+    program = """
+        class Ensemble:
+            def __init__(self):
+                self.members = [nn.Linear(3, 3) for _ in range(2)]
+
+            def to(self, device):
+                self.members = [member.to(device) for member in self.members]
+                return self
+
+            def __call__(self, x):
+                return sum(member(x) for member in self.members)
+
+        ensemble = Ensemble().to("cuda")
+        ensemble(torch.ones(3, 3, device="cuda"))
+        """
+
+    assert met(program) == []

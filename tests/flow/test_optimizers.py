@@ -1,0 +1,157 @@
+"""What happens to parameters between the construction of an optimizer and its first step."""
+
+from __future__ import annotations
+
+import pytest
+
+SETUP = """
+import itertools
+from functools import partial
+from torch.optim import AdamW
+model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+other = nn.Linear(3, 3)
+"""
+
+HAZARDS = [
+    pytest.param("o = torch.optim.Adagrad(model.parameters())\nmodel.cuda()\no.step()", "eager-state", id="adagrad"),
+    pytest.param("o = torch.optim.Adam(model.parameters())\nmodel.cuda()\no.step()", "harmless", id="adam"),
+    pytest.param("o = AdamW(model.parameters(), fused=True)\nmodel.cuda()\no.step()", "fused", id="fused"),
+    pytest.param(
+        "o = torch.optim.Adam(model.parameters(), capturable=True)\nmodel.cuda()\no.step()", "fused", id="capturable"
+    ),
+    pytest.param(
+        "o = torch.optim.Adam(model.parameters())\no.load_state_dict(state)\nmodel.cuda()\no.step()",
+        "state-loaded",
+        id="state-loaded",
+    ),
+    pytest.param(
+        "model.cuda()\no = torch.optim.SGD(model.parameters(), lr=1)\nmodel[1] = nn.Linear(3, 3).cuda()\no.step()",
+        "replaced",
+        id="replaced",
+    ),
+    pytest.param(
+        "model.cuda()\no = torch.optim.SGD(model.parameters(), lr=1)\nmodel.append(nn.Linear(3, 3).cuda())\no.step()",
+        "replaced",
+        id="added",
+    ),
+    pytest.param(
+        "o = torch.optim.Adagrad(model.parameters())\nmodel = model.to('cuda')\no.step()", "eager-state", id="assigned"
+    ),
+    pytest.param("o = torch.optim.Adagrad(list(model.parameters()))\nmodel.cuda()\no.step()", "eager-state", id="list"),
+    pytest.param(
+        "o = torch.optim.Adagrad([{'params': model[0].parameters()}])\nmodel.cuda()\no.step()",
+        "eager-state",
+        id="groups",
+    ),
+    pytest.param(
+        "o = torch.optim.Adagrad(itertools.chain(model.parameters(), other.parameters()))\nother.cuda()\no.step()",
+        "eager-state",
+        id="chain",
+    ),
+    pytest.param(
+        "o = torch.optim.Adagrad([p for p in model.parameters() if p.requires_grad])\nmodel.cuda()\no.step()",
+        "eager-state",
+        id="comprehension",
+    ),
+    pytest.param(
+        "o = torch.optim.Adagrad(filter(lambda p: p.requires_grad, model.parameters()))\nmodel.cuda()\no.step()",
+        "eager-state",
+        id="filter",
+    ),
+    pytest.param(
+        "o = torch.optim.Adagrad([p for n, p in model.named_parameters() if 'bias' in n])\nmodel.cuda()\no.step()",
+        "eager-state",
+        id="named",
+    ),
+    pytest.param(
+        "o = torch.optim.Adagrad(params=model.parameters())\nmodel.cuda()\no.step()", "eager-state", id="keyword"
+    ),
+    pytest.param(
+        "o = partial(torch.optim.Adagrad, lr=1)(model.parameters())\nmodel.cuda()\no.step()",
+        "eager-state",
+        id="partial",
+    ),
+    pytest.param(
+        "o = getattr(torch.optim, 'Adagrad')(model.parameters())\nmodel.cuda()\no.step()", "eager-state", id="getattr"
+    ),
+    pytest.param(
+        "def build(m):\n    return torch.optim.Adagrad(m.parameters())\no = build(model)\nmodel.cuda()\no.step()",
+        "eager-state",
+        id="factory",
+    ),
+    pytest.param(
+        "o = torch.optim.Adagrad(model.parameters())\nmodel.cuda()\nscaler = torch.amp.GradScaler()\nscaler.step(o)",
+        "eager-state",
+        id="stepped-by-a-scaler",
+    ),
+    pytest.param("o = torch.optim.Adagrad(model[0].parameters())\nmodel.cuda()\no.step()", "eager-state", id="a-part"),
+]
+RIGHT = [
+    pytest.param("model.cuda()\no = torch.optim.Adagrad(model.parameters())\no.step()", id="in-order"),
+    pytest.param("o = torch.optim.Adagrad(model.parameters())\no.step()", id="never-moved"),
+    pytest.param("o = torch.optim.Adagrad(model.parameters())\nmodel.cuda()", id="never-stepped"),
+    pytest.param("o = torch.optim.Adagrad(model.parameters())\nmodel.cpu()\no.step()", id="moved-to-the-cpu"),
+    pytest.param("o = torch.optim.Adagrad(model.parameters())\nmodel.half().eval()\no.step()", id="not-moved"),
+    pytest.param("o = torch.optim.Adagrad(model.parameters())\nother.cuda()\no.step()", id="another-model"),
+    pytest.param("model.cuda()\no = torch.optim.Adagrad(model.parameters())\nmodel.cuda()\no.step()", id="moved-twice"),
+    pytest.param(
+        "model.cuda()\no = torch.optim.SGD(model.parameters(), lr=1)\nmodel[1] = nn.Identity()\no.step()",
+        id="no-weights",
+    ),
+    pytest.param(
+        "model.cuda()\n"
+        "o = torch.optim.SGD(model.parameters(), lr=1)\n"
+        "model[1] = nn.Linear(3, 3).cuda()\n"
+        "o.add_param_group({'params': model[1].parameters()})\n"
+        "o.step()",
+        id="group-added",
+    ),
+    pytest.param(
+        "model.cuda()\n"
+        "o = torch.optim.SGD(model.parameters(), lr=1)\n"
+        "model[1] = nn.Linear(3, 3).cuda()\n"
+        "o = torch.optim.SGD(model.parameters(), lr=1)\n"
+        "o.step()",
+        id="rebuilt",
+    ),
+    pytest.param(
+        "model.cuda()\n"
+        "o = torch.optim.SGD(model.parameters(), lr=1)\n"
+        "model[1] = nn.Linear(3, 3).cuda().requires_grad_(False)\n"
+        "o.step()",
+        id="frozen",
+    ),
+    pytest.param(
+        "head = nn.Linear(3, 3).cuda()\n"
+        "model.cuda()\n"
+        "o = torch.optim.SGD([*model.parameters(), *head.parameters()], lr=1)\n"
+        "model[1] = head\n"
+        "o.step()",
+        id="held-already",
+    ),
+]
+
+
+@pytest.mark.parametrize(("program", "kind"), HAZARDS)
+def test_a_hazard_is_noted_with_its_kind(analyse, program, kind):
+    assert {hazard.kind for hazard in analyse(f"{SETUP}\n{program}\n").hazards} == {kind}
+
+
+@pytest.mark.parametrize("program", RIGHT)
+def test_no_hazard_is_noted_where_nothing_goes_wrong(analyse, program):
+    assert analyse(f"{SETUP}\n{program}\n").hazards == []
+
+
+def test_a_hazard_tells_where_it_was_built_broken_and_shown(analyse):
+    program = "o = torch.optim.Adagrad(model.parameters())\nmodel.cuda()\no.step()\n"
+    (hazard,) = analyse(SETUP + program).hazards
+
+    lines = [site.tree.line(site.span.line) for site in (hazard.built, hazard.late, hazard.step)]
+    assert lines == program.splitlines()
+    assert hazard.optimizer.endswith("Adagrad")
+
+
+def test_state_that_sgd_does_not_have_cannot_stay_behind(analyse):
+    program = "o = torch.optim.SGD(model.parameters(), lr=1)\no.load_state_dict(state)\nmodel.cuda()\no.step()\n"
+
+    assert "state-loaded" not in {hazard.kind for hazard in analyse(SETUP + program).hazards}

@@ -1,0 +1,60 @@
+"""Loops, branches, tries, deletions: which values are there afterwards."""
+
+from __future__ import annotations
+
+import pytest
+
+ACCELERATOR = [
+    pytest.param("for _ in range(3):\n    x = x.cuda()", id="loop"),
+    pytest.param("while busy():\n    pass\nx = x.cuda()", id="after-a-while"),
+    pytest.param("while True:\n    x = x.cuda()\n    if done():\n        break", id="endless-with-a-break"),
+    pytest.param("for _ in range(3):\n    if done():\n        continue\n    pass\nx = x.cuda()", id="after-a-continue"),
+    pytest.param("for _ in range(3):\n    pass\nelse:\n    x = x.cuda()", id="else-of-a-loop"),
+    pytest.param("try:\n    x = x.cuda()\nexcept RuntimeError:\n    pass", id="try"),
+    pytest.param("try:\n    pass\nfinally:\n    x = x.cuda()", id="finally"),
+    pytest.param(
+        "try:\n    import missing\nexcept ImportError:\n    missing = None\nx = x.cuda()", id="optional-import"
+    ),
+    pytest.param("if choose():\n    x = x.cuda()\nelse:\n    x = x.to('cuda')", id="both-branches"),
+    pytest.param("if choose():\n    raise ValueError\nelse:\n    x = x.cuda()", id="other-branch-ends"),
+    pytest.param("with torch.cuda.stream(stream):\n    x = x.cuda()", id="with"),
+    pytest.param("with open('f') as f, torch.no_grad():\n    x = x.cuda()", id="two-contexts"),
+    pytest.param("with torch.device('cuda'):\n    x = torch.ones(3)", id="device-context"),
+    pytest.param("with torch.device('cuda'):\n    pass\nx = torch.ones(3).cuda()", id="after-a-device-context"),
+    pytest.param("match kind:\n    case 'a':\n        x = x.cuda()\n    case _:\n        x = x.to('cuda')", id="match"),
+    pytest.param("assert x is not None\nx = x.cuda()", id="assert"),
+    pytest.param("y = x.cuda()\ndel x\nx = y", id="delete"),
+    pytest.param("xs = []\nfor _ in range(3):\n    xs.append(x.cuda())\nx = xs[0]", id="list-filled-in-a-loop"),
+    pytest.param(
+        "xs = {}\nfor name in ('a', 'b'):\n    xs[name] = x.cuda()\nx = xs['a']", id="dictionary-filled-in-a-loop"
+    ),
+    pytest.param("x = [x.cuda() for _ in range(2)][0]", id="comprehension"),
+    pytest.param("for x in (x.cuda(), x.cuda()):\n    pass", id="target-stays"),
+    pytest.param("def f():\n    pass\nclass A:\n    pass\nx = x.cuda()", id="definitions"),
+]
+
+
+@pytest.mark.parametrize("program", ACCELERATOR)
+def test_the_tensor_is_on_the_accelerator_afterwards(place, program):
+    assert place(f"x = torch.ones(3)\n{program}", "x") == "accelerator"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param("if choose():\n    x = x.cuda()", id="one-branch"),
+        pytest.param("x = x.cuda() if choose() else x", id="conditional"),
+        pytest.param("try:\n    x = x.cuda()\nexcept RuntimeError:\n    x = torch.ones(3)", id="handler"),
+        pytest.param("match kind:\n    case 'a':\n        x = x.cuda()\n    case 'b':\n        pass", id="match"),
+    ],
+)
+def test_the_tensor_is_here_on_one_path_and_there_on_another(place, program):
+    assert place(f"x = torch.ones(3)\n{program}", "x") == "either"
+
+
+def test_a_device_context_ends_with_its_block(place):
+    assert place("with torch.device('cuda'):\n    pass\nx = torch.ones(3)", "x") == "cpu"
+
+
+def test_statements_of_one_line_are_all_run(place):
+    assert place("x = torch.ones(3); x = x.cuda(); y = x", "y") == "accelerator"

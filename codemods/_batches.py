@@ -145,8 +145,13 @@ def _last_of_each(siblings: Sequence[Transfer]) -> list[Transfer]:
 
 def _like_sibling(culprit: Culprit, binding: Binding, transfer: Transfer) -> _Placed | None:
     tree, statement = transfer.site.tree, transfer.site.stmt
-    name = binding.name
-    trailer = Move(transfer.site).trailer()
+    name, move = binding.name, Move(transfer.site)
+    trailer = move.trailer()
+    if isinstance(move.guard, ast.IfExp):
+        if not name.isidentifier() or not isinstance(statement, ast.Assign):
+            return None
+        code = f"{name} = {name}{trailer} if {tree.source(move.guard.test)} else {name}"
+        return _Placed(InsertStatement(tree.path, tree.span(statement), Where.AFTER, code), f"`{name}`")
     inline = isinstance(transfer.call.func, ast.Attribute) and _is_plain_access(transfer.call.func.value)
     beside = not inline and isinstance(statement, ast.Assign) and statement.lineno >= binding.site.stmt.lineno
     if (

@@ -64,9 +64,14 @@ def _is_dtype(node: ast.expr) -> bool:
     return (isinstance(node, ast.Attribute) and "float" in node.attr) or "dtype" in ast.unparse(node)
 
 
-def _guard(site: Site) -> ast.If | None:
+def _guard(site: Site) -> ast.If | ast.IfExp | None:
     """The ``if`` in whose body alone the move stands, when it decides on nothing but the accelerator."""
     tree = site.tree
+    for parent in tree.ancestors(site.node):
+        if isinstance(parent, ast.IfExp):
+            return parent if any(node is site.node for node in ast.walk(parent.body)) else None
+        if isinstance(parent, ast.stmt):
+            break
     for parent in tree.ancestors(site.stmt):
         if isinstance(parent, ast.If):
             inside = any(site.stmt is node for branch in parent.body for node in ast.walk(branch))

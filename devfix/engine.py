@@ -42,7 +42,7 @@ __all__ = ["apply", "check", "fix_text"]
 MOST_ROUNDS = 60
 DEEP_ENOUGH = 8_000  # Python frames: programs nest, and so does their interpreter
 
-_Key = tuple[str, str, int, str]
+_Key = tuple[str, str, int, int, str]
 
 
 @dataclass
@@ -179,7 +179,7 @@ def _position(finding: Finding) -> tuple[object, ...]:
 
 
 def _key(finding: Finding) -> _Key:
-    return finding.code, finding.path, finding.span.line, finding.message
+    return finding.code, finding.path, finding.span.line, finding.span.column, finding.message
 
 
 # --- the two verbs --------------------------------------------------------------------------------------------------

@@ -1,0 +1,102 @@
+"""DEV100 by example: what certainly fails and has no other name, and what only looks as if it did."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from devfix import engine
+from devfix.config import Settings
+from devfix.model import Status
+from devfix.sources import SourceFile
+
+SETUP = """\
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(4, 2).to(device)
+x = torch.ones(3, 4, device=device)
+"""
+
+REPORTED = [
+    pytest.param("print(model(x) + torch.arange(2))", "torch.arange(2)", id="made-without-a-device"),
+    pytest.param("mask = torch.ones(2)\nprint(model(x) * mask)", "torch.ones(2)", id="with-a-name"),
+    pytest.param("print(torch.cat([x, torch.zeros(1, 4)]))", "torch.zeros(1, 4)", id="in-a-list"),
+    pytest.param("head = nn.Linear(2, 2)\nprint(head(model(x)))", "nn.Linear(2, 2)", id="module-never-moved"),
+    pytest.param(
+        "class Net(nn.Module):\n"
+        "    def forward(self, x):\n"
+        "        positions = torch.arange(x.shape[1])\n"
+        "        return x + positions\n\n\n"
+        "print(Net().to(device)(x))",
+        "torch.arange(x.shape[1])",
+        id="inside-forward",
+    ),
+    pytest.param(
+        "def noise(shape):\n    return torch.randn(shape)\n\n\nprint(x + noise(x.shape))",
+        "torch.randn(shape)",
+        id="made-by-a-function",
+    ),
+]
+SILENT = [
+    pytest.param("print(model(x) + torch.arange(2, device=device))", id="made-there"),
+    pytest.param("print(model(x) + torch.arange(2).to(device))", id="moved"),
+    pytest.param("print(model(x) + torch.zeros_like(model(x)))", id="made-alike"),
+    pytest.param("print(model(x) * torch.tensor(0.5))", id="scalar"),
+    pytest.param("print(model(x)[torch.tensor([0, 1])])", id="index"),
+    pytest.param("print(model(x).cpu() + torch.ones(2))", id="both-on-the-cpu"),
+    pytest.param("print(torch.ones(2) + torch.arange(2))", id="neither-is-there"),
+    pytest.param("from lib import make\nprint(model(x) + make())", id="unknown"),
+    pytest.param("mask = torch.ones(2)\nmask = mask.to(x)\nprint(model(x) * mask)", id="moved-like-another"),
+    pytest.param("with torch.device(device):\n    print(model(x) + torch.arange(2))", id="device-context"),
+    pytest.param("def late():\n    return model(x) + torch.arange(2)", id="never-called"),
+]
+
+
+def outcome_of(tmp_path, text):
+    file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+    return engine.apply([file], Settings(root=str(tmp_path)))
+
+
+@pytest.mark.parametrize(("program", "made"), REPORTED)
+def test_it_is_reported_where_the_value_was_made_and_left_to_the_author(tmp_path, program, made):
+    text = SETUP + program + "\n"
+    outcome = outcome_of(tmp_path, text)
+    (resolution,) = outcome.resolutions
+
+    assert (resolution.finding.code, resolution.status) == ("DEV100", Status.NOT_FIXED)
+    assert made in text.splitlines()[resolution.finding.span.line - 1]
+    assert resolution.reason
+    assert outcome.patch.files == ()
+
+
+@pytest.mark.parametrize("program", SILENT)
+def test_nothing_is_said_where_nothing_certainly_fails(tmp_path, program):
+    assert outcome_of(tmp_path, SETUP + textwrap.dedent(program) + "\n").resolutions == ()
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(
+            "model = nn.Sequential(model).to(device)\nmodel[0] = nn.Linear(4, 2)\nmodel(x)", id="replaced-submodule"
+        ),
+        pytest.param("for y in torch.utils.data.DataLoader(torch.ones(8, 4)):\n    model(y)", id="batch-not-moved"),
+    ],
+)
+def test_a_cause_that_another_rule_names_is_told_once(tmp_path, program):
+    resolutions = outcome_of(tmp_path, SETUP + program + "\n").resolutions
+
+    assert "DEV100" not in {resolution.finding.code for resolution in resolutions}
+
+
+def test_a_fault_in_a_third_party_package_is_told_as_such(tmp_path):
+    package = tmp_path / "vendor" / "layers.py"
+    package.parent.mkdir()
+    package.write_text("import torch\n\n\ndef shift(x):\n    return x + torch.arange(4)\n")
+    (resolution,) = outcome_of(tmp_path, SETUP + "from vendor.layers import shift\nshift(x)\n").resolutions
+
+    assert resolution.finding.path.endswith("layers.py")
+    assert "third-party package" in resolution.reason

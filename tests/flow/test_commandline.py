@@ -1,0 +1,87 @@
+"""Command lines: which options are devices, flags or numbers of the followed run."""
+
+from __future__ import annotations
+
+import pytest
+
+PARSER = "import argparse\nparser = argparse.ArgumentParser()\n{argument}\nargs = parser.parse_args()\n"
+
+
+@pytest.mark.parametrize(
+    ("argument", "device"),
+    [
+        ("parser.add_argument('--device', default='cuda')", "args.device"),
+        ("parser.add_argument('--device')", "args.device"),
+        ("parser.add_argument('-d', '--device', type=str)", "args.device"),
+        ("parser.add_argument('--train-device', default='cuda:1')", "args.train_device"),
+        ("parser.add_argument('--where', dest='device', default='cuda')", "args.device"),
+        ("parser.add_argument('--gpu', type=int, default=0)", "args.gpu"),
+        ("group = parser.add_argument_group('run')\ngroup.add_argument('--device', default='cuda')", "args.device"),
+        ("parser.set_defaults(device='cuda')", "args.device"),
+        ("parser.add_argument('--device', default='cuda')", "torch.device(args.device)"),
+        ("parser.add_argument('--device', default='cuda')", "vars(args)['device']"),
+        ("parser.add_argument('--device', default='cuda')", "getattr(args, 'device')"),
+    ],
+)
+def test_an_option_that_names_a_device_is_the_accelerator(place, argument, device):
+    assert place(PARSER.format(argument=argument), f"torch.ones(3, device={device})") == "accelerator"
+
+
+def test_what_the_program_sets_afterwards_counts(place):
+    program = PARSER.format(argument="parser.add_argument('--cpu', action='store_true')")
+
+    assert place(program + "args.where = 'cuda'\n", "torch.ones(3, device=args.where)") == "accelerator"
+    assert place(program + "args.where = 'cpu'\n", "torch.ones(3, device=args.where)") == "cpu"
+
+
+def test_a_namespace_that_is_passed_around_is_the_same(place):
+    program = """
+        import argparse
+
+        def parse():
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--no-cuda", action="store_true")
+            args = parser.parse_args()
+            args.device = torch.device("cpu" if args.no_cuda or not torch.cuda.is_available() else "cuda")
+            return args
+
+        def make(args):
+            return torch.ones(3).to(args.device)
+        """
+
+    assert place(program, "make(parse())") == "accelerator"
+
+
+def test_click_fills_the_parameters_of_a_command(met):
+    program = """
+        import click
+
+        @click.command()
+        @click.option("--device", default="cuda")
+        @click.option("--steps", default=3)
+        def main(device, steps):
+            print(torch.ones(3, device=device) + torch.ones(3))
+
+        main()
+        """
+
+    assert met(program) == ["print(torch.ones(3, device=device) + torch.ones(3))"]
+
+
+@pytest.mark.parametrize(
+    "main",
+    [
+        pytest.param("import fire\nfire.Fire(main)", id="fire"),
+        pytest.param("import typer\ntyper.run(main)", id="typer"),
+        pytest.param("if __name__ == '__main__':\n    main()", id="guard"),
+        pytest.param("main()", id="bare"),
+        pytest.param("import sys\nsys.exit(main())", id="exit"),
+        pytest.param("torch.multiprocessing.spawn(main, nprocs=1)", id="spawn"),
+        pytest.param("try:\n    main()\nexcept KeyboardInterrupt:\n    pass", id="try"),
+        pytest.param("for _ in range(2):\n    main()", id="loop"),
+    ],
+)
+def test_every_kind_of_start_reaches_the_main_function(met, main):
+    program = f"def main(*args):\n    print(torch.ones(3).cuda() + torch.ones(3))\n{main}\n"
+
+    assert met(program) == ["print(torch.ones(3).cuda() + torch.ones(3))"]

@@ -25,6 +25,7 @@ from typing import Any
 
 __all__ = ["confine", "serve"]
 
+_DRIVER_MB = 64 << 10  # what a CUDA driver maps for itself
 _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWNET = 0x40000000
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 0x1
@@ -66,6 +67,12 @@ def confine(memory_mb: int) -> bool:
     return _leave_network()
 
 
+def _start_again(probe: Any, argv: list[str], offline: bool) -> None:
+    """Become a fresh interpreter: the driver of a real device does not survive a fork, and ours saw no device."""
+    told = ["--offline"] if offline else []
+    os.execve(sys.executable, [sys.executable, "-s", probe.__file__, *told, *argv], dict(os.environ))
+
+
 def _child(probe: Any, request: dict[str, Any]) -> None:
     """Become the run; never returns."""
     status = 70
@@ -81,9 +88,12 @@ def _child(probe: Any, request: dict[str, Any]) -> None:
         os.environ.update(request["env"])
         os.chdir(request["cwd"])
         sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w", 1), os.fdopen(2, "w", 1)
-        offline = confine(request["memory_mb"])
-        sys.path[:] = [*request.get("path", []), *sys.path]
         options = probe.parser().parse_args(request["argv"])
+        real = options.device == "cuda"
+        offline = confine(request["memory_mb"] + (_DRIVER_MB if real else 0))
+        if real:
+            _start_again(probe, request["argv"], offline)
+        sys.path[:] = [*request.get("path", []), *sys.path]
         report = probe.probe(options)
         report["offline"] = offline
         sys.stdout.flush()

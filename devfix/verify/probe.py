@@ -6,7 +6,8 @@ This file travels to the script's own interpreter, where devfix need not be inst
     python probe.py --serve           # requests on stdin, answers on stdout: runs fork from a process that has torch
 
 ``--device cpu`` hides accelerators; ``sim`` simulates one (``--simulator`` names the package's folder);
-``unchecked`` simulates one that never complains; ``cuda`` leaves the machine as it is.  Random numbers of a simulated
+``unchecked`` simulates one that never complains; ``cuda`` is a real one, without TF32 and with random numbers that are
+drawn on the CPU.  Random numbers of a simulated
 device come from the CPU's stream, so that losses compare bit for bit.
 
 The report is a JSON object; its keys are the fields of ``devfix.verify.Run``.
@@ -306,6 +307,42 @@ def _load_simulator(folder: str) -> Any:
     return sys.modules[name]
 
 
+def _beside(name: str) -> Any:
+    """Import a file that travels with this one, under a name of its own."""
+    known = f"devfix_{name}"
+    if known not in sys.modules:
+        spec = importlib.util.spec_from_file_location(known, os.path.join(os.path.dirname(_OWN_FILE), f"{name}.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[known] = module
+        spec.loader.exec_module(module)
+    return sys.modules[known]
+
+
+def _real_device() -> Any:
+    """Make the real device comparable, from now on."""
+    accelerator = _beside("accelerator")
+    accelerator.settle()
+    comparable = accelerator.Comparable()
+    comparable.__enter__()
+    return comparable
+
+
+def _real_work(comparable: Any) -> dict[str, Any]:
+    """What ran on the real device, and how exactly."""
+    import torch
+
+    backends: Any = torch.backends
+    tf32 = backends.cuda.matmul.allow_tf32 or backends.cudnn.allow_tf32  # the script's own wish
+    return {
+        "device_operations": comparable.device_operations,
+        "all_operations": comparable.all_operations,
+        "precision": "tf32" if tf32 and comparable.precision == "float32" else comparable.precision,
+        "unsupported": [f"random numbers drawn inside {name}" for name in comparable.unmatched],
+    }
+
+
 def _execute(script: str, arguments: list[str], as_module: bool) -> None:
     """Run the script as ``__main__``."""
     sys.argv = [script, *arguments]
@@ -336,6 +373,8 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
     recorder.install()
     root = os.path.abspath(options.root or os.getcwd())
     report: dict[str, Any] = {"device": options.device, "torch": torch.__version__, "exception": None, "exit_code": 0}
+    report["offline"] = options.offline
+    comparable = _real_device() if options.device == "cuda" else None
     simulator = simulation = None
     if options.device in ("sim", "unchecked"):
         simulator = _load_simulator(options.simulator)
@@ -367,6 +406,9 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
         report["unsupported"] = simulator.unsupported_used()
         report["device_operations"], report["all_operations"] = simulator.work()
         simulation.__exit__(None, None, None)
+    if comparable is not None:
+        comparable.__exit__(None, None, None)
+        report.update(_real_work(comparable))
     report["memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return report
 
@@ -390,6 +432,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--devices", type=int, default=1, help="number of simulated devices")
     made.add_argument("--simulator", help="folder of the simulator package")
     made.add_argument("--max-steps", type=int, default=None, help="end the run after this many optimizer steps")
+    made.add_argument("--offline", action="store_true", help="the process has no network; for the report")
     made.add_argument("--root", help="the project's folder, for finding frames of the user's code")
     made.add_argument("-m", dest="module", action="store_true", help="SCRIPT is a module's name")
     made.add_argument("script", nargs="?")
@@ -403,12 +446,7 @@ def main() -> int:
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
     options = parser().parse_args()
     if options.serve:
-        spec = importlib.util.spec_from_file_location("devfix_forkserver", os.path.join(here, "forkserver.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        server = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(server)
-        server.serve(sys.modules[__name__], options)
+        _beside("forkserver").serve(sys.modules[__name__], options)
         return 0
     report = probe(options)
     _write(report, options.report)

@@ -4,7 +4,7 @@ Runs: original and patched, with the accelerator hidden (``cpu``) and with the s
 The reference is the original on the CPU.  A script that insists on an accelerator cannot run there; then the
 reference is the original on an accelerator that never complains (``unchecked``).  For a silent bug, where the original
 runs but trains something else, the reference is the patched script on the CPU.  On the simulator a match is bit for
-bit.
+bit, on a real device within the tolerance of :mod:`devfix.verify.agreement`.
 
 A checkpoint that was written on an accelerator and is read on a machine without one is proved by two stages in one
 folder: ``setup`` writes it under the simulator, the run that counts has the accelerator hidden (``run_on="cpu"``).
@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from devfix.verify.agreement import agree, first_difference, first_disagreement, in_words
 from devfix.verify.runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT, Run, run
 
 __all__ = ["VERDICTS", "Verdict", "first_difference", "judge", "prove"]
@@ -70,20 +71,6 @@ class Verdict:
         return self.word in ("fixed", "no-error")
 
 
-def first_difference(one: Sequence[float], other: Sequence[float]) -> int | None:
-    """Index of the first loss that is not the same number bit for bit; None if all are (NaN equals NaN)."""
-    for index, (left, right) in enumerate(zip(one, other)):
-        if left != right and not (left != left and right != right):
-            return index
-    return None if len(one) == len(other) else min(len(one), len(other))
-
-
-def _same_training(one: Run, other: Run) -> bool:
-    return (
-        first_difference(one.losses, other.losses) is None and one.digest == other.digest and one.steps == other.steps
-    )
-
-
 def _same_failure(one: Run, other: Run) -> bool:
     if one.failure is None or other.failure is None:
         return one.failure is None and other.failure is None and one.exit_code == other.exit_code
@@ -105,7 +92,7 @@ def judge(runs: dict[str, Run]) -> Verdict:
     for name in ("patched/device", "original/device"):
         if runs[name].unsupported:
             features = ", ".join(runs[name].unsupported)
-            return verdict("inconclusive", f"{name} used what the simulator does not model: {features}")
+            return verdict("inconclusive", f"{name} used what cannot be compared: {features}")
     if not patched.ok:
         if patched.device_error:
             return verdict("not-fixed", f"a device error remains: {patched.outcome}")
@@ -140,12 +127,15 @@ def _judge_repaired(runs: dict[str, Run], verdict: Any) -> Verdict:
     """The original failed on the accelerator and the patched script did not."""
     patched, unchecked = runs["patched/device"], runs["original/unchecked"]
     original = runs["original/device"]
+    here, there = runs["original/cpu"], runs["patched/cpu"]
+    if patched.device == "cuda" and here.ok and not agree(there, here) and not _trains_more(there, here):
+        return _differs(there, here, "original/cpu", verdict)  # a tolerance must not hide what the CPU shows exactly
     worst: tuple[int, str] | None = None
     for name in ("original/cpu", "original/unchecked"):
         reference = runs[name]
         if not reference.ok:
             continue
-        if _same_training(patched, reference):
+        if agree(patched, reference):
             short = _enough(patched)
             if short:
                 return verdict("inconclusive", short, reference=name)  # type: ignore[no-any-return]
@@ -156,12 +146,13 @@ def _judge_repaired(runs: dict[str, Run], verdict: Any) -> Verdict:
                     f"{unchecked.accelerator_share:.0%} were meant to",
                 )
             error = original.failure.text.strip().split("\n")[0] if original.failure else original.outcome
+            losses = f"{len(patched.losses)} losses over {patched.steps} steps"
             return verdict(  # type: ignore[no-any-return]
                 "fixed",
-                f"{len(patched.losses)} losses over {patched.steps} steps equal {name} bit for bit; before: {error}",
+                f"{losses} {in_words(patched, reference, name)}; before: {error}",
                 reference=name,
             )
-        index = first_difference(patched.losses, reference.losses)
+        index = first_disagreement(patched, reference)
         worst = max(worst or (-1, name), (len(reference.losses) if index is None else index, name))
     assert worst is not None
     if _close_by_nature(runs):
@@ -171,12 +162,8 @@ def _judge_repaired(runs: dict[str, Run], verdict: Any) -> Verdict:
             "computes differently on an accelerator; without one, original and patched are equal bit for bit)",
             reference="original/cpu",
         )
-    if (
-        _trains_more(patched, runs[worst[1]])
-        and runs["patched/cpu"].ok
-        and _same_training(patched, runs["patched/cpu"])
-    ):
-        return _silent_verdict(patched, runs[worst[1]], verdict)
+    if _trains_more(patched, runs[worst[1]]) and runs["patched/cpu"].ok and agree(patched, runs["patched/cpu"]):
+        return _silent_verdict(runs, runs[worst[1]], verdict)
     return _differs(patched, runs[worst[1]], worst[1], verdict)
 
 
@@ -186,7 +173,7 @@ def _close_by_nature(runs: dict[str, Run]) -> bool:
     return (
         original.ok
         and patched_cpu.ok
-        and _same_training(original, patched_cpu)
+        and agree(original, patched_cpu)
         and _enough(patched) is None
         and len(patched.losses) == len(original.losses)
         and patched.steps == original.steps
@@ -199,7 +186,8 @@ def _trains_more(patched: Run, original: Run) -> bool:
     return len(original.forgotten) > len(patched.forgotten) and patched.parameters >= original.parameters
 
 
-def _silent_verdict(patched: Run, original: Run, verdict: Any) -> Verdict:
+def _silent_verdict(runs: dict[str, Run], original: Run, verdict: Any) -> Verdict:
+    patched = runs["patched/device"]
     short = _enough(patched)
     if short:
         return verdict("inconclusive", short)  # type: ignore[no-any-return]
@@ -209,14 +197,14 @@ def _silent_verdict(patched: Run, original: Run, verdict: Any) -> Verdict:
     return verdict(  # type: ignore[no-any-return]
         "fixed",
         f"parameters that no optimizer held now train ({shapes}); {len(patched.losses)} losses over {patched.steps} "
-        "steps equal patched/cpu bit for bit",
+        f"steps {in_words(patched, runs['patched/cpu'], 'patched/cpu')}",
         reference="patched/cpu",
         silent=True,
     )
 
 
 def _differs(patched: Run, reference: Run, name: str, verdict: Any) -> Verdict:
-    index = first_difference(patched.losses, reference.losses)
+    index = first_disagreement(patched, reference)
     if index is None:
         reason = f"the losses equal {name} but the parameters at the end do not"
     elif index < min(len(patched.losses), len(reference.losses)):
@@ -229,15 +217,15 @@ def _differs(patched: Run, reference: Run, name: str, verdict: Any) -> Verdict:
 def _judge_silent(runs: dict[str, Run], verdict: Any) -> Verdict:
     """The original raised nothing: either there was nothing to repair, or it trained something else."""
     patched, patched_cpu, original = runs["patched/device"], runs["patched/cpu"], runs["original/device"]
-    if _same_training(patched, original):
+    if agree(patched, original):
         return verdict("no-error", "the original runs on the accelerator, and the patched script trains as it does")  # type: ignore[no-any-return]
     if _fled(patched, original):
         return verdict("loss-differs", "the work left the accelerator", reference="original/device")  # type: ignore[no-any-return]
     if not _trains_more(patched, original):
         return _differs(patched, original, "original/device", verdict)
-    if not (patched_cpu.ok and _same_training(patched, patched_cpu)):
+    if not (patched_cpu.ok and agree(patched, patched_cpu)):
         return _differs(patched, patched_cpu, "patched/cpu", verdict)
-    return _silent_verdict(patched, original, verdict)
+    return _silent_verdict(runs, original, verdict)
 
 
 def prove(
@@ -322,6 +310,6 @@ def prove(
         runs = {name: futures[name].result() if name in futures else (known or {})[name] for name in names}
     verdict = judge(runs)
     reference = verdict.reference
-    if verdict.word == "loss-differs" and reference and not _same_training(one(reference), runs[reference]):
+    if verdict.word == "loss-differs" and reference and not agree(one(reference), runs[reference]):
         return Verdict("inconclusive", "two runs of the reference differ: the script is not deterministic", runs)
     return verdict

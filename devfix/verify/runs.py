@@ -89,6 +89,7 @@ class Run:
         timed_out: it was stopped for time.
         ended_early: it was stopped after the number of steps asked for.
         offline: it ran without network.
+        precision: the lowest precision that a real accelerator computed with.
         torch: PyTorch's version.
         kept: the scratch folder, where it was kept; else None.
 
@@ -112,6 +113,7 @@ class Run:
     timed_out: bool = False
     ended_early: bool = False
     offline: bool = False
+    precision: str = "float32"
     torch: str = ""
     kept: str | None = None
 
@@ -156,6 +158,7 @@ _COPIED = [
     "all_operations",
     "ended_early",
     "offline",
+    "precision",
     "torch",
 ]
 
@@ -210,7 +213,7 @@ def run(
         script: the script's path within the project, or with ``module`` a module's name.
         args: its arguments.
         device: ``cpu`` hides accelerators, ``sim`` simulates one, ``unchecked`` simulates one that never complains,
-            ``cuda`` leaves the machine as it is.
+            ``cuda`` is a real device with exact arithmetic and random numbers from the CPU.
         cwd: the project's folder; the run's working directory is the copy of it.
         timeout: seconds after which the run is killed.
         memory_mb: limit on its memory.

@@ -46,6 +46,7 @@ KEPT_VARIABLES = frozenset(
         "PYTHONPATH",
         "SYSTEMROOT",
         "TORCH_HOME",
+        "CUDA_VISIBLE_DEVICES",
     }
 )
 

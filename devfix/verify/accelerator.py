@@ -1,0 +1,151 @@
+"""A real accelerator made comparable with the CPU: exact arithmetic, and random numbers that are drawn on the CPU.
+
+Travels beside ``probe.py``; needs torch and the standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_map
+
+__all__ = ["Comparable", "settle"]
+
+#: Kernels with a random stream of their own, drawn inside; without dropout they draw nothing.
+_DRAWS_INSIDE = ("attention", "rnn", "lstm", "gru")
+
+#: Operators that look at the shape, the strides and the dtype of their first argument only.
+_FILLS = {
+    *("bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_", "uniform_"),
+    *("rand_like", "randn_like", "randint_like"),
+}
+
+_LOW = {torch.float16: "float16", torch.bfloat16: "bfloat16"}
+
+
+def settle() -> None:
+    """No TF32, no choice of kernels by speed, deterministic kernels where there are any.
+
+    https://pytorch.org/docs/stable/notes/randomness.html
+    """
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cudnn.benchmark = False
+    torch.backends.cudnn.deterministic = True
+    torch.use_deterministic_algorithms(True, warn_only=True)
+
+
+class Comparable(TorchDispatchMode):
+    """Draw random numbers on the CPU and copy them, so that dropout and initialisation are those of the CPU's run.
+
+    Args:
+        kind: the device type whose operators draw on the CPU.
+
+    Attributes:
+        device_operations, all_operations: ATen calls on the device, and in all.
+        precision: the lowest precision that was computed with there.
+        unmatched: kernels that drew random numbers by themselves.
+
+    """
+
+    def __init__(self, kind: str = "cuda") -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.kind = kind
+        self.device_operations = self.all_operations = 0
+        self.precision = "float32"
+        self.unmatched: list[str] = []
+        self._generators: Any = weakref.WeakKeyDictionary()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        device = self._device((args, kwargs))
+        if device is not None and torch.Tag.nondeterministic_seeded in func.tags:
+            result = self._draw(func, args, kwargs, device)
+        else:
+            result = func(*args, **kwargs)
+        self._count(result, device)
+        return result
+
+    def _device(self, given: Any) -> torch.device | None:
+        """The device of the call, where it is of our kind: of a tensor, or named."""
+        for leaf in tree_flatten(given)[0]:
+            device = leaf.device if isinstance(leaf, torch.Tensor) else leaf
+            if isinstance(device, torch.device) and device.type == self.kind:
+                return device
+        return None
+
+    def _count(self, result: Any, device: torch.device | None) -> None:
+        self.all_operations += 1
+        if device is None:
+            return
+        self.device_operations += 1
+        for leaf in tree_flatten(result)[0]:
+            if isinstance(leaf, torch.Tensor) and leaf.dtype in _LOW:
+                self.precision = _LOW[leaf.dtype]
+
+    def _draw(self, func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
+        name = func._schema.name.split("::")[1]
+        if any(part in name for part in _DRAWS_INSIDE):
+            if _dropout(func, args, kwargs) > 0 and name not in self.unmatched:
+                self.unmatched.append(name)
+            return func(*args, **kwargs)
+        if name == "native_dropout":
+            return _dropout_of_the_cpu(*args, **kwargs)
+        there = tree_map(self._on_cpu, (_unread(name, args), kwargs))
+        drawn = func(*there[0], **there[1])
+        written = [at for at, argument in enumerate(func._schema.arguments) if _is_written(argument)]
+        if written:
+            target = _argument(func, args, kwargs, written[0])
+            return target.copy_(drawn if isinstance(drawn, torch.Tensor) else drawn[0])
+        return tree_map(lambda leaf: leaf.to(device) if isinstance(leaf, torch.Tensor) else leaf, drawn)
+
+    def _on_cpu(self, leaf: Any) -> Any:
+        if isinstance(leaf, torch.Tensor):
+            return leaf.cpu()
+        if isinstance(leaf, torch.device):
+            return torch.device("cpu")
+        if isinstance(leaf, torch.Generator) and leaf.device.type != "cpu":
+            if leaf not in self._generators:
+                self._generators[leaf] = torch.Generator().manual_seed(leaf.initial_seed())
+            return self._generators[leaf]
+        return leaf
+
+
+def _unread(name: str, args: Any) -> Any:
+    """The arguments without the contents that are not read: they need not be fetched."""
+    return (torch.empty_like(args[0], device="cpu"), *args[1:]) if name in _FILLS else args
+
+
+def _is_written(argument: Any) -> bool:
+    return argument.alias_info is not None and argument.alias_info.is_write
+
+
+def _argument(func: Any, args: Any, kwargs: Any, position: int) -> Any:
+    return args[position] if position < len(args) else kwargs[func._schema.arguments[position].name]
+
+
+def _dropout(func: Any, args: Any, kwargs: Any) -> float:
+    """The probability of dropout that a kernel was called with."""
+    for position, argument in enumerate(func._schema.arguments):
+        if argument.name in ("dropout_p", "dropout") and (position < len(args) or argument.name in kwargs):
+            return float(_argument(func, args, kwargs, position))
+    return 0.0
+
+
+def _dropout_of_the_cpu(source: Any, p: float, train: Any = True) -> tuple[Any, Any]:
+    """What ``torch.dropout`` does on the CPU, with the noise copied: accelerators have a kernel of their own.
+
+    https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/Dropout.cpp
+    """
+    if train is False or p == 0 or source.numel() == 0:
+        return source.clone(), torch.ones_like(source, dtype=torch.bool)
+    if p == 1:
+        return torch.zeros_like(source), torch.zeros_like(source, dtype=torch.bool)
+    noise = torch.empty_like(source, device="cpu").bernoulli_(1 - p)
+    mask = noise.to(device=source.device, dtype=torch.bool)
+    return source * noise.div_(1 - p).to(source.device), mask

@@ -1,0 +1,208 @@
+"""What makes a real device comparable, as far as a machine without one can show."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from torch import nn
+
+from devfix.verify import Verdict, judge, prove, run
+from devfix.verify.accelerator import Comparable
+from devfix.verify.agreement import agree, first_disagreement, tolerance
+from devfix.verify.proof import VERDICTS
+from devfix.verify.runs import Failure, Run
+
+from .scripts import BROKEN, FIXED, edited, project
+
+needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here: `nox -s cuda` on one")
+
+
+def draws() -> list[object]:
+    """A program that draws in many ways, and what it drew."""
+    torch.manual_seed(5)
+    layer = nn.Linear(4, 4)
+    x = torch.randn(3, 4)
+    found = [layer.weight, x, torch.rand(2), torch.randint(9, (5,)), torch.randperm(6), torch.rand_like(x)]
+    found += [nn.functional.dropout(x, 0.5), torch.bernoulli(torch.full((4,), 0.5)), torch.normal(x, 1.0)]
+    found += [torch.multinomial(torch.ones(5), 3), torch.empty(3).exponential_(), x.clone().uniform_(-1, 1)]
+    found += [nn.functional.rrelu(x, training=True), torch.poisson(torch.ones(3)), torch.randn(2, dtype=torch.float64)]
+    found += [torch.randn(2, generator=torch.Generator().manual_seed(1)), nn.init.trunc_normal_(torch.empty(3))]
+    return [*found, torch.get_rng_state()]
+
+
+def test_drawing_on_the_cpu_gives_the_numbers_of_the_cpu() -> None:
+    plain = draws()
+    with Comparable("cpu"):
+        drawn = draws()
+
+    assert all(torch.equal(one, other) for one, other in zip(plain, drawn, strict=True))
+
+
+def test_draws_on_a_device_take_from_the_cpus_stream() -> None:
+    def program(device: str) -> object:
+        torch.manual_seed(5)
+        nn.Linear(4, 4, device=device)
+        torch.randn(3, 4, device=device)
+        torch.rand(7, device="cpu")
+        torch.empty(3, device=device).normal_()
+        torch.rand_like(torch.empty(5, device=device))
+        return torch.rand(3)
+
+    with Comparable("meta"):
+        found = program("meta")
+
+    assert torch.equal(found, program("cpu"))
+
+
+@pytest.mark.parametrize("p", [0.0, 0.1, 0.5, 1.0])
+def test_the_kernel_for_dropout_of_accelerators_is_replaced_by_that_of_the_cpu(p: float) -> None:
+    x = torch.randn(6, 5, requires_grad=True)
+    torch.manual_seed(2)
+    expected = nn.functional.dropout(x, p)
+    (slope,) = torch.autograd.grad(expected.sum(), x)
+    torch.manual_seed(2)
+    with Comparable("cpu"):
+        found, mask = torch.native_dropout(x, p, True)
+        (other_slope,) = torch.autograd.grad(found.sum(), x)
+
+    assert torch.equal(found, expected)
+    assert torch.allclose(other_slope, slope)
+    assert mask.dtype == torch.bool
+
+
+def test_work_and_precision_are_noted() -> None:
+    with Comparable("meta") as here:
+        x = torch.ones(2, 2, device="meta")
+        (x @ x).bfloat16()
+        torch.ones(3) + 1
+
+    assert 3 <= here.device_operations < here.all_operations
+    assert here.precision == "bfloat16"
+
+
+@pytest.mark.parametrize(("p", "remembered"), [(0.0, []), (0.5, ["_scaled_dot_product_flash_attention"])])
+def test_attention_that_draws_by_itself_is_remembered(p: float, remembered: list[str]) -> None:
+    q = torch.randn(1, 2, 4, 8, device="meta")
+    with Comparable("meta") as here:
+        torch.ops.aten._scaled_dot_product_flash_attention(q, q, q, p)
+
+    assert here.unmatched == remembered
+
+
+# --- the run, in a fresh interpreter ----------------------------------------------------------------------------------
+def test_a_run_on_a_real_device_keeps_every_promise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "hunter2")
+    source = "import os, sys\nassert 'hunter2' not in str(os.environ)\nprint(sys.argv, os.getpgid(0) == os.getpid())\n"
+    folder = project(tmp_path / "project", source + FIXED)
+
+    found = run("train.py", ["--lr", "1"], "cuda", folder)
+
+    assert found.ok, found.output
+    assert "['train.py', '--lr', '1'] True" in found.output
+    assert (found.device, len(found.losses), found.steps) == ("cuda", 4, 4)
+    assert found.offline == run("train.py", [], "cpu", folder).offline
+    assert found.all_operations > 0
+
+
+def test_a_run_on_a_real_device_that_hangs_is_stopped(tmp_path: Path) -> None:
+    started = time.monotonic()
+    found = run("train.py", [], "cuda", project(tmp_path, "import time\ntime.sleep(600)\n"), timeout=8.0)
+
+    assert (found.timed_out, time.monotonic() - started < 40) == (True, True)
+
+
+# --- tolerance --------------------------------------------------------------------------------------------------------
+def losses(*values: float, device: str = "cuda", **more: object) -> Run:
+    return Run(device, losses=values, steps=len(values), parameters=4, digest=str(values), **more)  # type: ignore[arg-type]
+
+
+def test_the_tolerance_grows_with_the_steps_and_with_low_precision() -> None:
+    assert tolerance(1, 1.0) == tolerance(5, -1.0) == pytest.approx(1.1e-4)
+    assert tolerance(6, 1.0) == tolerance(20, 1.0) == pytest.approx(1.01e-3)
+    assert tolerance(21, 1.0) == pytest.approx(1.001e-2)
+    assert tolerance(1, 1.0, "bfloat16") == pytest.approx(1.601e-2)
+
+
+def test_runs_on_a_real_device_agree_within_the_tolerance_and_others_bit_for_bit() -> None:
+    here = losses(1.0, 0.5, device="cpu")
+
+    assert agree(losses(1.00005, 0.50004), here)
+    assert first_disagreement(losses(1.0, 0.5002), here) == 1
+    assert agree(losses(1.0, 0.5002, precision="float16"), here)
+    assert first_disagreement(losses(1.0), here) == 1
+    assert first_disagreement(losses(1.0, float("nan")), here) == 1
+    assert not agree(losses(1.0, 0.5 + 1e-12, device="sim"), here)
+
+
+def verdict(**changed: Run) -> Verdict:
+    """The verdict on a repaired script on a real device; ``changed`` replaces runs by name."""
+    values = (1.0, 0.9, 0.8, 0.7)
+    died = Failure("RuntimeError", "two devices", "same-device", "train.py", 3, "", "")
+    work = {"device_operations": 60, "all_operations": 100}
+    runs = {
+        "original/cpu": losses(*values, device="cpu"),
+        "original/device": Run("cuda", failure=died),
+        "original/unchecked": losses(*values, device="unchecked", **work),
+        "patched/cpu": losses(*values, device="cpu"),
+        "patched/device": losses(*(value + 1e-5 for value in values), **work),
+    }
+    found = judge(runs | {name.replace("_", "/"): each for name, each in changed.items()})
+    assert found.word in VERDICTS
+    return found
+
+
+def test_a_repair_is_fixed_on_a_real_device_within_the_tolerance() -> None:
+    found = verdict()
+
+    assert (found.word, found.reference) == ("fixed", "original/cpu")
+    assert "agree with original/cpu (computed in float32; largest difference 1e-05)" in found.reason
+
+
+def test_a_tolerance_does_not_hide_what_the_cpu_shows() -> None:
+    assert verdict(patched_cpu=losses(1.0, 0.9, 0.8, 0.70001, device="cpu")).word == "loss-differs"
+
+
+def test_wrong_repairs_are_refused_on_a_real_device() -> None:
+    work = {"device_operations": 60, "all_operations": 100}
+    fled = losses(1.0, 0.9, 0.8, 0.7, device_operations=1, all_operations=100)
+    died = Run("cuda", failure=Failure("NameError", "x", None, None, None, None, ""))
+
+    assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.71, **work)).word == "loss-differs"
+    assert verdict(patched_device=fled).word == "not-fixed"
+    assert verdict(patched_device=died).word == "broken"
+    assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.7, unsupported=("x",), **work)).word == "inconclusive"
+
+
+# --- with one ---------------------------------------------------------------------------------------------------------
+@pytest.mark.cuda
+@needs_cuda
+def test_the_right_patch_is_fixed_on_a_real_device(tmp_path: Path) -> None:
+    folders = project(tmp_path / "a", BROKEN), project(tmp_path / "b", FIXED)
+    found = prove(*folders, "train.py", run_on="cuda")
+
+    assert found.word == "fixed", found.reason
+    assert os.path.basename(found.runs["original/device"].failure.where) == "train.py:12"  # type: ignore[union-attr]
+
+
+@pytest.mark.cuda
+@needs_cuda
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        ('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu"', "not-fixed"),
+        ("manual_seed(3)", "manual_seed(4)", "loss-differs"),
+        ("    optimizer.step()\n", "", "loss-differs"),
+        ("x, y = x.to(device), y.to(device)", "x = x.to(device)", "not-fixed"),
+    ],
+)
+def test_a_wrong_patch_is_refused_by_a_real_device(tmp_path: Path, old: str, new: str, word: str) -> None:
+    folders = project(tmp_path / "a", BROKEN), project(tmp_path / "b", edited(old, new))
+
+    assert prove(*folders, "train.py", run_on="cuda").word == word

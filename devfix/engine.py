@@ -53,6 +53,7 @@ class _Scan:
     findings: list[Finding] = field(default_factory=list)
     hazards: frozenset[tuple[str, str, str]] = frozenset()
     problems: list[Problem] = field(default_factory=list)
+    partly: bool = False
 
 
 class _Workspace:
@@ -128,6 +129,7 @@ def _scan(space: _Workspace, path: str) -> _Scan:
         facts = flow.analyse(path, space.text, space.root(path), latent, space.settings.device, space.parse)
         if facts is not None:
             scan.findings = _findings(space, facts)
+            scan.partly = not facts.complete
             scan.hazards = _hazards(facts)
     except SyntaxError as error:
         scan.problems.append(_syntax_problem(path, error))
@@ -232,6 +234,8 @@ def _resolve(
     collected = _Collected(space, comments, without)
     for scan in scans:
         collected.problems.update(dict.fromkeys(scan.problems))
+        if scan.partly:
+            collected.partly.append(scan.path)
         if repair and any(collected.open_to_repair(finding) for finding in scan.findings):
             _repair(space, scan, collected)
         else:
@@ -275,6 +279,7 @@ class _Collected:
         self.comments = comments
         self.resolutions: dict[_Key, Resolution] = {}
         self.problems: dict[Problem, None] = {}
+        self.partly: list[str] = []
 
     def suppressed(self, finding: Finding) -> bool:
         """Whether a comment in the given file covers the finding."""
@@ -327,16 +332,17 @@ class _Collected:
         resolutions = sorted(self.resolutions.values(), key=lambda item: _position(item.finding))
         problems = sorted(self.problems, key=lambda problem: (problem.path, problem.line, problem.message))
         patch = Patch(tuple(sorted(changes, key=lambda change: change.path)))
-        return Outcome(tuple(resolutions), patch, tuple(problems), checked, tuple(self._unused()))
+        return Outcome(tuple(resolutions), patch, tuple(problems), checked, tuple(self._notes()))
 
-    def _unused(self) -> list[Problem]:
+    def _notes(self) -> list[Problem]:
         from codemods import rule_for
 
         def enabled(code: str) -> bool:
             rule = rule_for(code)
             return rule is not None and self.space.settings.enabled(rule.code, "")
 
-        notes = []
+        hint = "what lies behind that point was not looked at"
+        notes = [Problem(path, "followed only in part, for its size", hint=hint) for path in self.partly]
         for path, known in sorted(self.comments.items()):
             for line, codes in known.unused(enabled):
                 listed = f" ({', '.join(codes)})" if codes else ""

@@ -443,6 +443,8 @@ def _attribute_of_module(run: Interpreter, ref: Ref, record: Record, name: str) 
         return DeviceValue(modules.first_place(run, ref))
     if name in ("weight", "bias") and record.weights and record.cls is None:
         return Tensor(modules.any_place(record), (Birth("parameter", ref.id),))
+    if name in ("affine", "track_running_stats", "elementwise_affine") and record.cls is None:
+        return Const(True)  # PyTorch's defaults
     if name in _MODULE_NUMBERS:
         return Number()
     if name in MODULE_METHODS:

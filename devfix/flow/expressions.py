@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.flow import assign, calls, conditions, iteration, modules
@@ -330,7 +331,8 @@ def _item(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Val
                 return Tensor(place, tuple(Birth(b.kind, b.key, (*b.item, name)) for b in births), base.sure, True)
             return base
         case Tensor():
-            return base
+            whole = isinstance(key, Number) or (isinstance(key, Const) and isinstance(key.value, int))
+            return replace(base, scalar=True) if whole else base  # an element may have no dimensions left
         case Ref():
             return _item_of_record(run, base, name, node)
         case Yields(inner):

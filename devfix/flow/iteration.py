@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["collate", "element", "elements", "sample", "source_key", "unpacked"]
 
 MOST_ELEMENTS = 8
+MOST_NESTED = 6
 
 
 def elements(run: Interpreter, value: Value, node: ast.AST) -> list[Value] | None:
@@ -73,7 +74,7 @@ def element(run: Interpreter, value: Value, node: ast.AST, moved: frozenset[str]
                 return _inner(value, "*")
             return value
         case Tensor():
-            return replace(value, births=tuple(birth for birth in value.births))
+            return replace(value, scalar=True)  # the rows of a vector have no dimensions left
         case Ref():
             return _element_of_record(run, value, node, moved)
         case Text() | Const():
@@ -230,6 +231,8 @@ def collate(run: Interpreter, value: Value, depth: int = 0) -> Value:
 
 def stamp(run: Interpreter, value: Value, key: int, item: tuple[str, ...]) -> Value:
     """Give every CPU tensor in a batch its origin."""
+    if len(item) > MOST_NESTED:
+        return value  # a batch that holds itself
     match value:
         case Tensor(place=place) if place == CPU:
             return replace(value, births=(Birth("batch", key, item),))

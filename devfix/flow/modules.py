@@ -116,7 +116,9 @@ def attach(run: Interpreter, parent: Ref, name: str | None, value: Value, node: 
             old = run.record(parent).fields.get(name) if name is not None else None
             optimizers.note_attach(run, parent, option, old, site)
     record = run.record(parent)
-    if isinstance(value, Tensor) and any(birth.kind == "parameter" for birth in value.births):
+    if isinstance(value, Tensor) and value.place == ACCELERATOR and record.weights and record.cls is None:
+        run.now.update(parent, places=frozenset({ACCELERATOR}))  # a new layer takes over weights that have moved
+    elif isinstance(value, Tensor) and any(birth.kind == "parameter" for birth in value.births):
         note_own(run, parent, value.place, site)
         value = replace(value, births=(Birth("parameter", parent.id),))
         run.now.update(

@@ -246,11 +246,13 @@ def _resolve(
 def _scan_all(space: _Workspace, entries: list[str], jobs: int) -> list[_Scan]:
     if jobs <= 1 or len(entries) < 8:
         return [_scan(space, path) for path in entries]
-    chunk = max(1, len(entries) // (jobs * 8))
-    with ProcessPoolExecutor(
-        jobs, initializer=_start_worker, initargs=(list(space.given.values()), space.settings)
-    ) as pool:
-        return list(pool.map(_scan_in_worker, entries, chunksize=chunk))
+    size = max(1, len(entries) // (jobs * 8))
+    chunks = [entries[start : start + size] for start in range(0, len(entries), size)]
+    files = list(space.given.values())
+    with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(files, space.settings)) as pool:
+        # not pool.map: it cancels what waits when it is interrupted, and the pool trips over that
+        futures = [pool.submit(_scan_in_worker, chunk) for chunk in chunks]
+        return [scan for future in futures for scan in future.result()]
 
 
 _worker_space: _Workspace | None = None
@@ -263,9 +265,9 @@ def _start_worker(files: list[SourceFile], settings: Settings) -> None:
     _worker_space = _Workspace(files, settings)
 
 
-def _scan_in_worker(path: str) -> _Scan:
+def _scan_in_worker(paths: list[str]) -> list[_Scan]:
     assert _worker_space is not None
-    return _scan(_worker_space, path)
+    return [_scan(_worker_space, path) for path in paths]
 
 
 class _Collected:

@@ -95,11 +95,11 @@ CPU = [
     "here + here",
     "pair[0]",
     "table['here']",
-    "torch.eye(3)[0]",
+    "torch.eye(3)[0:1]",
     "here.numpy() if False else here",
     "torch.as_tensor(np.zeros(3))",
     "F.one_hot(torch.tensor(1), 3)",
-    "torch.linspace(0, 1, 3).repeat(2, 1)[0]",
+    "torch.linspace(0, 1, 3).repeat(2, 1)[:1]",
 ]
 EITHER = ["here if choose() else there", "table[choose()]", "choose() and here or there"]
 UNKNOWN = [

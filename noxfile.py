@@ -1,4 +1,4 @@
-"""Sessions: ``nox`` runs the quick ones, ``nox -s corpus bench`` the slow ones."""
+"""Sessions: ``nox`` runs the quick ones, ``nox -s corpus conformance bench`` the slow ones."""
 
 import nox
 
@@ -35,6 +35,21 @@ def corpus(session: nox.Session) -> None:
     """Every corpus program: repaired as its author would, and left alone where it is right."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
     session.run("pytest", "-n", "auto", "tests/corpus", *session.posargs)
+
+
+@nox.session(default=False)
+def conformance(session: nox.Session) -> None:
+    """The simulator against PyTorch's own operator database, each argument moved elsewhere in turn."""
+    session.install(*CONSTRAINTS, "-e", ".[test]", "expecttest")
+    session.run("pytest", "-n", "auto", "tests/simulator", *session.posargs)
+
+
+@nox.session(default=False)
+def cuda(session: nox.Session) -> None:
+    """On a machine with a GPU: the tests that need one, and the whole corpus; writes docs/verification.md."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("pytest", "-m", "cuda", "tests/verify", *session.posargs)
+    session.run("python", "corpus/verdicts.py", "--device", "cuda", "--table", "docs/verification.md")
 
 
 @nox.session(default=False)

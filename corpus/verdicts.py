@@ -1,0 +1,118 @@
+"""The verdict of ``devfix verify`` on every broken program of the corpus and its repaired twin.
+
+    python corpus/verdicts.py                                  # on the simulator
+    python corpus/verdicts.py --device cuda --table OUT.md     # on a GPU; writes the table
+    python corpus/verdicts.py order batch/step                 # cases whose path contains one of the words
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+try:
+    import tomllib
+except ImportError:  # Python 3.10
+    import tomli as tomllib  # type: ignore[no-redef]
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from devfix.verify import Verdict, prove  # noqa: E402
+
+DEVICES = ("sim", "cuda")
+_MADE = {
+    "sim": "Losses are compared bit for bit. Made by `python corpus/verdicts.py --table docs/verification.md`; `nox -s cuda` makes it on a GPU.",
+    "cuda": "Losses are compared within the tolerance of `devfix/verify/agreement.py`. Made by `nox -s cuda`.",
+}
+
+
+class Case(NamedTuple):
+    """One broken program, by its path within the corpus."""
+
+    name: str
+    meta: dict[str, Any]
+
+
+def cases(words: Iterable[str] = ()) -> list[Case]:
+    """Broken programs that have a repaired twin."""
+    words = list(words)
+    found = []
+    for path in sorted(HERE.rglob("case.toml")):
+        case = Case(path.parent.relative_to(HERE).as_posix(), tomllib.loads(path.read_text(encoding="utf-8")))
+        if case.meta["kind"] == "broken" and (not words or any(word in case.name for word in words)):
+            found.append(case)
+    return found
+
+
+def verdict(case: Case, device: str = "sim") -> Verdict:
+    """What running the broken program and its repaired twin proves."""
+    meta, folder = case.meta, HERE / case.name
+    return prove(
+        folder / "broken",
+        folder / "fixed",
+        meta["script"],
+        meta["args"],
+        setup=meta.get("setup"),
+        setup_script=meta.get("setup_script"),
+        run_on=meta.get("run_on", device),
+    )
+
+
+def difference(found: Verdict) -> float | None:
+    """Largest difference of losses between the repaired program and what it was compared with."""
+    if found.reference is None:
+        return None
+    pairs = zip(found.runs["patched/device"].losses, found.runs[found.reference].losses)
+    return max((abs(one - other) for one, other in pairs if one != other), default=0.0)
+
+
+def row(case: Case, found: Verdict) -> str:
+    """A row of the table: case, error before, verdict, largest difference."""
+    failure = found.runs["original/device"].failure
+    error = failure.text.strip().split("\n")[0][:110].replace("|", "\\|") if failure else "none: it trains something else"
+    worst = difference(found)
+    return f"| {case.name} | {error} | {found.word} | {'–' if worst is None else f'{worst:.2g}'} |"
+
+
+def heading(device: str) -> str:
+    """What the table was made with."""
+    import torch
+
+    name = "a simulated CUDA device"
+    if device == "cuda":
+        asked = "import torch; print(torch.cuda.get_device_name(), 'with CUDA', torch.version.cuda)"
+        name = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.strip()
+    return f"# Verification\n\nEvery broken program of the corpus on {name}, torch {torch.__version__}, Python {platform.python_version()}. {_MADE[device]}\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Print the verdicts; 1 if one is not ``fixed``."""
+    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    reader.add_argument("--device", choices=DEVICES, default="sim")
+    reader.add_argument("--table", type=Path, help="write the table as Markdown")
+    reader.add_argument("words", nargs="*")
+    options = reader.parse_args(arguments)
+    rows, bad = [], 0
+    chosen = cases(options.words)
+    for case in chosen:
+        found = verdict(case, options.device)
+        rows.append(row(case, found))
+        bad += found.word != "fixed"
+        print(f"{found.word:13s} {case.name}" + ("" if found.word == "fixed" else f": {found.reason}"), flush=True)
+    total = f"{len(chosen) - bad} of {len(chosen)} are fixed."
+    print(total)
+    if options.table is not None:
+        text = [heading(options.device), total, "", "| case | error before | verdict | largest difference |", "|---|---|---|---|"]
+        options.table.parent.mkdir(parents=True, exist_ok=True)
+        options.table.write_text("\n".join([*text, *rows, ""]), encoding="utf-8")
+    return 1 if bad or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

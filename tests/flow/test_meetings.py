@@ -58,7 +58,6 @@ WORKS = [
     "scalar * there",
     "there / torch.tensor(3)",
     "there * index[0]",
-    "there + here[0, 0]",
     "torch.where(there > 0, there, scalar)",
     "there[index]",
     "there[index, index]",

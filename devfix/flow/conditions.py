@@ -55,6 +55,8 @@ def truth(run: Interpreter, test: ast.expr) -> bool | None:
     if isinstance(test, ast.BoolOp):
         return _combined(run, test)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        if isinstance(test.operand, ast.Name) and run.lookup(test.operand.id) == Const(False):
+            return True
         inner = truth(run, test.operand)
         return None if inner is None else not inner
     if isinstance(test, ast.Compare) and len(test.ops) == 1:

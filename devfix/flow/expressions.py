@@ -331,7 +331,8 @@ def _item(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Val
                 return Tensor(place, tuple(Birth(b.kind, b.key, (*b.item, name)) for b in births), base.sure, True)
             return base
         case Tensor():
-            whole = isinstance(key, Number) or (isinstance(key, Const) and isinstance(key.value, int))
+            keys = key.items if isinstance(key, TupleValue) else (key,)
+            whole = all(isinstance(k, Number) or (isinstance(k, Const) and isinstance(k.value, int)) for k in keys)
             return replace(base, scalar=True) if whole else base  # an element may have no dimensions left
         case Ref():
             return _item_of_record(run, base, name, node)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow.sites import Frame
 from devfix.flow.state import State
-from devfix.flow.values import UNKNOWN
+from devfix.flow.values import Const
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
@@ -23,7 +23,7 @@ MOST_EAGER_MODULES = 16  # registries are filled by decorators; beyond this many
 def start(run: Interpreter, module: Module) -> None:
     """Import a module: note what binds which name, and run what does more than that."""
     module.env = run.fresh()
-    run.base.envs[module.env] = {"__name__": UNKNOWN}
+    run.base.envs[module.env] = {"__name__": Const(module.name)}
     module.waiting = {}
     at_once: list[ast.stmt] = []
     run.imported_modules += 1

@@ -109,9 +109,9 @@ def _smaller(edits: Sequence[Finding]) -> Iterator[tuple[Finding, ...]]:
         yield from combinations(edits, number)
 
 
-def _identity(finding: Finding) -> tuple[str, str, int, str]:
+def _identity(finding: Finding) -> tuple[str, str, int, int, str]:
     """What stays the same where the source lines of a finding's story are rewritten for another one."""
-    return finding.code, finding.path, finding.span.line, finding.message
+    return finding.code, finding.path, finding.span.line, finding.span.column, finding.message
 
 
 def _explained(outcome: Outcome, reasons: dict[Finding, str]) -> Outcome:

@@ -63,11 +63,12 @@ class ToyEngine(types.ModuleType):
                 if old not in file.text:
                     continue
                 line = file.text[: file.text.index(old)].count("\n") + 1
-                span = Span(line, 0, line, 1)
+                column = file.text.index(old) - file.text.rfind("\n", 0, file.text.index(old)) - 1
+                span = Span(line, column, line, column + 1)
                 remedy = Remedy(f"write {new.strip()}", (ReplaceExpression(file.path, span, new),))
                 story = (Event("moved", file.path, line, 0, text.splitlines()[line - 1], ""),)  # as the text is by now
-                finding = Finding("DEV101", "toy", Severity.ERROR, file.path, span, old.strip(), story, (remedy,))
-                if (finding.span, finding.message) in {(left.span, left.message) for left in without}:
+                finding = Finding("DEV101", "toy", Severity.ERROR, file.path, span, "toy", story, (remedy,))
+                if finding.span in {left.span for left in without}:
                     resolutions.append(Resolution(finding, Status.NOT_FIXED, "left out"))
                 else:
                     text = text.replace(old, new)
@@ -126,6 +127,16 @@ def test_the_edit_that_spoils_the_proof_is_dropped_and_the_reason_is_told(apply,
     )
     assert "2 fixed, 1 not fixed" in err
     assert err.splitlines()[-1].startswith("fixed: ")
+
+
+def test_of_two_edits_in_one_line_only_the_wrong_one_is_dropped(apply, project):
+    (project / "train.py").write_text(TRAIN)
+    wrong = ("cross_entropy(", "cross_entropi(")
+
+    code, _, err = apply("train.py", "--verify", edits=[X, wrong, Y])
+
+    assert (project / "train.py").read_text() == replaced(TRAIN, X, Y)
+    assert (code, "2 fixed, 1 not fixed" in err) == (1, True)
 
 
 def test_two_edits_are_dropped_where_one_is_not_enough(apply, project):

@@ -28,7 +28,8 @@ class Rule:
 
     ``documentation`` is the module docstring in Markdown with the headings What it does, Why is this bad?, Example,
     Use instead, Fix safety, References.  ``invalid`` are rewritten by the rule as shown, ``valid`` are programs that
-    it leaves alone.  ``detect`` turns the facts of one program into findings, best remedy first.
+    it leaves alone.  ``detect`` turns the facts of one program into findings, best remedy first.  The findings of a
+    ``fallback`` rule give way to those of any other rule that tells of the same creation.
     """
 
     code: str
@@ -38,3 +39,4 @@ class Rule:
     detect: Callable[[Facts], Iterable[Finding]]
     invalid: tuple[Example, ...] = field(default=())
     valid: tuple[str, ...] = field(default=())
+    fallback: bool = False

@@ -127,6 +127,7 @@ RULE = Rule(
     summary="A value on the CPU meets one on the accelerator, and no other rule names the cause.",
     documentation=__doc__,
     detect=detect,
+    fallback=True,
     valid=(
         _SETUP + "print(model(x) + torch.arange(2, device=x.device))\n",
         _SETUP + "print(model(x) * torch.tensor(0.5))\n",

@@ -23,6 +23,7 @@ from devfix.config import Settings
 from devfix.flow.entries import can_matter, starts_program
 from devfix.flow.syntax import SourceTree
 from devfix.model import (
+    Event,
     FileChange,
     Finding,
     Outcome,
@@ -154,12 +155,21 @@ def _findings(space: _Workspace, facts: flow.Facts) -> list[Finding]:
     from codemods import all_rules
 
     found: dict[_Key, Finding] = {}
-    for rule in all_rules():
+    told: set[tuple[str, int, int]] = set()
+    for rule in sorted(all_rules(), key=lambda rule: rule.fallback):
         for finding in rule.detect(facts):
+            if rule.fallback and any(_place(event) in told for event in finding.events if event.kind == "created"):
+                continue  # another rule names the cause
+            if not rule.fallback:
+                told.update(_place(event) for event in finding.events)
             if space.settings.enabled(finding.code, finding.path) and space.settings.reports(finding.severity):
                 same = space.original(finding)
                 found.setdefault(_key(same), same)
     return sorted(found.values(), key=_position)
+
+
+def _place(event: Event) -> tuple[str, int, int]:
+    return event.path, event.line, event.column
 
 
 def _hazards(facts: flow.Facts) -> frozenset[tuple[str, str, str]]:
@@ -411,6 +421,13 @@ def _attempt(space: _Workspace, before: _Scan, finding: Finding, collected: _Col
     return reason or finding.reason
 
 
+def _is_fallback(finding: Finding) -> bool:
+    from codemods import rule_for
+
+    rule = rule_for(finding.code)
+    return rule is not None and rule.fallback
+
+
 def _objection(before: _Scan, after: _Scan, finding: Finding) -> str | None:
     """Why an edit does not hold; ``None`` where it does."""
     if after.problems:
@@ -420,6 +437,7 @@ def _objection(before: _Scan, after: _Scan, finding: Finding) -> str | None:
     known = Counter((other.code, other.path, other.message) for other in before.findings)
     known.subtract((other.code, other.path, other.message) for other in after.findings)
     fresh = [other for other in after.findings if known[(other.code, other.path, other.message)] < 0]
+    fresh = [other for other in fresh if not _is_fallback(other)]  # those are weighed as hazards, below
     if fresh:
         return f"it would bring a new finding ({fresh[0].code}: {fresh[0].message})"
     worse = after.hazards - before.hazards

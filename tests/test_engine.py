@@ -289,7 +289,9 @@ def only_unsafe(monkeypatch):
     [
         pytest.param("print(model)", "the finding is still there", id="does-not-help"),
         pytest.param("model.to(device)[1].weight.detach().numpy()", "would fail instead", id="brings-a-new-hazard"),
-        pytest.param("model.to(device)[1].weight + torch.ones(8)", "bring a new finding", id="brings-a-new-finding"),
+        pytest.param(
+            "model.to(device).load_state_dict(torch.load('w.pt'))", "bring a new finding", id="brings-a-new-finding"
+        ),
         pytest.param("x = = 1", "cannot be placed", id="does-not-compile"),
     ],
 )

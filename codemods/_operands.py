@@ -1,0 +1,236 @@
+"""Which words name the accelerator where a tensor is made: the device at hand, or that of a tensor it will meet."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from codemods._placing import inside_module
+from devfix.flow import Facts
+from devfix.flow.live import device_expressions, value_of, visible
+from devfix.flow.sites import Level, Site
+from devfix.flow.values import ACCELERATOR, Ref, Tensor, Value, options
+
+__all__ = ["binds", "bound_before", "device_for", "operand_at", "parameters_device"]
+
+
+def device_for(facts: Facts, site: Site, level: Level, partners: Iterable[str] = ()) -> str | None:
+    """An expression for the accelerator at ``level``, best first; ``None`` where nothing names it.
+
+    A device that the function uses itself, then ``x.device`` of an operand, then any other device that is live there,
+    then the device of the module's own parameters.  ``partners`` are the texts of what the value will meet.
+    """
+    named = [text for text in device_expressions(site, level, facts.preferred_device) if _bound(level, text)]
+    if facts.preferred_device in named:
+        return facts.preferred_device
+    used = _used_in(level.frame.node)
+    for text in named:
+        if text in used:
+            return text
+    operand = operand_at(site, level, partners)
+    if operand is not None:
+        return f"{operand}.device"
+    own = [text for text in named if text.startswith("self.")]
+    if own:
+        return own[0]
+    return parameters_device(site, level) or (named[0] if named else None)
+
+
+def operand_at(site: Site, level: Level, partners: Iterable[str] = ()) -> str | None:
+    """A name that is certainly one tensor on the accelerator at this moment, and bound on every path to it.
+
+    What the value will meet (``partners``) comes first, then what the made value is shaped by, then parameters of the
+    function, then other locals.
+    """
+    for node in _candidates(site, level, partners):
+        value = value_of(site, level, node)
+        if value is not None and _is_there(value) and bound_before(level, _root(node)):
+            return ast.unparse(node)
+    return None
+
+
+def parameters_device(site: Site, level: Level) -> str | None:
+    """``next(self.parameters()).device`` in a method of a module all of whose weights are on the accelerator."""
+    if not inside_module(level):
+        return None
+    own = visible(site, level).get("self")
+    if not isinstance(own, Ref) or site.memory is None:
+        return None
+    places = set(_weight_places(site, own, set()))
+    return "next(self.parameters()).device" if places == {ACCELERATOR} else None
+
+
+def _weight_places(site: Site, ref: Ref, seen: set[int]) -> Iterator[object]:
+    assert site.memory is not None
+    if ref.id in seen:
+        return
+    seen.add(ref.id)
+    record = site.memory.record(ref)
+    if record.kind != "module":
+        return
+    if record.weights:
+        yield from record.places
+    for value in [*record.fields.values(), *([record.rest] if record.rest is not None else [])]:
+        for option in options(value):
+            if isinstance(option, Ref):
+                yield from _weight_places(site, option, seen)
+
+
+def _is_there(value: Value) -> bool:
+    return all(
+        isinstance(option, Tensor) and option.place == ACCELERATOR and option.sure and not option.loose
+        for option in options(value)
+    )
+
+
+# --- candidates -----------------------------------------------------------------------------------------------------
+def _candidates(site: Site, level: Level, partners: Iterable[str]) -> Iterator[ast.expr]:
+    for text in partners:
+        try:
+            yield from _chains(ast.parse(text, mode="eval").body)
+        except SyntaxError:
+            continue
+    if level is site.level:
+        yield from _chains(site.node)
+    assert site.memory is not None
+    local = site.memory.names(level.frame.env)
+    given = _parameters(level.frame.node)
+    names = [*(name for name in given if name in local), *(name for name in local if name not in given)]
+    if isinstance(level.frame.node, ast.Module):
+        names = []  # every name of the program: none of them is nearer than another
+    for name in names:
+        yield ast.Name(name, ast.Load())
+
+
+def _chains(node: ast.AST) -> Iterator[ast.expr]:
+    """The names, and attributes of names, that an expression reads; longest first, from left to right."""
+    if isinstance(node, ast.Name):
+        yield node
+    elif isinstance(node, ast.Attribute) and _root_or_none(node) is not None:
+        yield node
+        yield from _chains(node.value)
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from _chains(child)
+
+
+def _root_or_none(node: ast.expr) -> str | None:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _root(node: ast.expr) -> str:
+    return _root_or_none(node) or ""
+
+
+def _parameters(function: ast.AST) -> list[str]:
+    arguments = getattr(function, "args", None)
+    if not isinstance(arguments, ast.arguments):
+        return []
+    return [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+
+
+# --- names ----------------------------------------------------------------------------------------------------------
+def _used_in(function: ast.AST) -> set[str]:
+    """The names and attribute chains that a function reads, and its parameters."""
+    found = set(_parameters(function))
+    for node in ast.walk(function):
+        chain = isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load)
+        if chain and _root_or_none(node) is not None:  # type: ignore[arg-type]
+            found.add(ast.unparse(node))
+    return found
+
+
+def _bound(level: Level, text: str) -> bool:
+    root = text.split(".")[0].split("[")[0]
+    return root not in _written_in(level.frame.node) or bound_before(level, root)
+
+
+def bound_before(level: Level, name: str) -> bool:
+    """Whether a name has a value on every path to the level's statement: a parameter, or assigned ahead of it.
+
+    A name that the function does not bind itself comes from outside, and was there when the flow looked.
+    """
+    function = level.frame.node
+    if name in _parameters(function) or name not in _written_in(function):
+        return True
+    statement: ast.AST = level.stmt
+    while statement is not function and statement in level.tree.parents:
+        owner = level.tree.parents[statement]
+        for block in _blocks(owner):
+            if any(item is statement for item in block):
+                ahead = block[: next(i for i, item in enumerate(block) if item is statement)]
+                if any(binds(item, name) for item in ahead):
+                    return True
+        if isinstance(owner, (ast.For, ast.AsyncFor)) and statement in owner.body and _stores(owner.target, name):
+            return True
+        if isinstance(owner, (ast.With, ast.AsyncWith)) and _header_stores(owner, name):
+            return True
+        statement = owner
+    return False
+
+
+def _blocks(owner: ast.AST) -> Iterator[list[ast.stmt]]:
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(owner, field, None)
+        if isinstance(block, list):
+            yield block
+    for part in (*getattr(owner, "handlers", ()), *getattr(owner, "cases", ())):
+        yield part.body
+
+
+def binds(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement binds a name on every path that leaves it."""
+    if isinstance(statement, ast.If):
+        return all(_leaves(block) or any(binds(item, name) for item in block) for block in _sides(statement))
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        return _header_stores(statement, name) or any(binds(item, name) for item in statement.body)
+    if isinstance(statement, ast.Try):
+        ends = [statement.body, *(handler.body for handler in statement.handlers)]
+        return all(_leaves(block) or any(binds(item, name) for item in block) for block in ends)
+    if isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.Match)):
+        return False
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return statement.name == name
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return any((alias.asname or alias.name.split(".")[0]) == name for alias in statement.names)
+    return _stores(statement, name)
+
+
+def _sides(statement: ast.If) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    return statement.body, statement.orelse
+
+
+def _leaves(block: list[ast.stmt]) -> bool:
+    return bool(block) and isinstance(block[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
+
+
+def _header_stores(statement: ast.With | ast.AsyncWith, name: str) -> bool:
+    return any(item.optional_vars is not None and _stores(item.optional_vars, name) for item in statement.items)
+
+
+def _stores(node: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(inner, ast.Name) and inner.id == name and isinstance(inner.ctx, ast.Store)
+        for inner in ast.walk(node)
+    )
+
+
+def _written_in(function: ast.AST) -> set[str]:
+    """The names that a function (or module body) binds itself."""
+    found: set[str] = set()
+    stack: list[ast.AST] = list(ast.iter_child_nodes(function))
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+            continue
+        if isinstance(node, ast.Lambda):
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.alias):
+            found.add((node.asname or node.name).split(".")[0])
+        stack.extend(ast.iter_child_nodes(node))
+    return found

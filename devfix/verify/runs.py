@@ -247,7 +247,7 @@ def run(
             for stage_script, stage_args, stage_device in stages:
                 named = stage_script if module else os.path.relpath(stage_script, start)
                 argv = [*options, "--device", stage_device, "--", named, *stage_args]
-                result = _stage(scratch, argv, stage_device, timeout, memory_mb, python, env, start)
+                result = _stage(project, scratch, argv, stage_device, timeout, memory_mb, python, env, start)
                 if not result.ok:
                     break
             return replace(result, kept=str(scratch.project)) if keep else result
@@ -256,6 +256,7 @@ def run(
 
 
 def _stage(
+    project: Path,
     scratch: Scratch,
     argv: list[str],
     device: str,
@@ -268,7 +269,8 @@ def _stage(
     """Run the probe once in a scratch copy and read its report."""
     marker = uuid.uuid4().hex
     report_path = scratch.folder / f"report-{marker}.json"
-    where = ["--report", str(report_path), "--root", str(scratch.project), "--simulator", str(SIMULATOR)]
+    where = ["--report", str(report_path), "--root", str(scratch.project), "--copy-of", str(project)]
+    where += ["--simulator", str(SIMULATOR)]
     ended = execute(
         python,
         [*where, *argv],

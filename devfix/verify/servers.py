@@ -18,7 +18,7 @@ __all__ = ["Ended", "ServerDied", "about", "execute"]
 
 HERE = Path(__file__).resolve().parent
 SIMULATOR = HERE.parent / "simulator"
-PROBE = HERE / "probe.py"
+PROBE = HERE / "probe"
 
 _OUTPUT_KEPT = 64 * 1024
 _STARTUP_SECONDS = 180.0

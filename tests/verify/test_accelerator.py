@@ -14,8 +14,8 @@ import torch
 from torch import nn
 
 from devfix.verify import Verdict, judge, prove, run
-from devfix.verify.accelerator import Comparable
 from devfix.verify.agreement import agree, first_disagreement, tolerance
+from devfix.verify.probe.accelerator import Comparable
 from devfix.verify.proof import VERDICTS
 from devfix.verify.runs import Failure, Run
 

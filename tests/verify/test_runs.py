@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("torch")
 
 from devfix.verify import Run, RunError, run
-from devfix.verify.probe import device_family
+from devfix.verify.probe.messages import device_family
 
 from .scripts import FIXED, edited, project
 

@@ -1,7 +1,4 @@
-"""A real accelerator made comparable with the CPU: exact arithmetic, and random numbers that are drawn on the CPU.
-
-Travels beside ``probe.py``; needs torch and the standard library only.
-"""
+"""A real accelerator made comparable with the CPU: exact arithmetic, and random numbers that are drawn on the CPU."""
 
 from __future__ import annotations
 

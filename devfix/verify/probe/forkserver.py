@@ -4,7 +4,7 @@ Requests are JSON lines on stdin, answers JSON lines on stdout.  A request holds
 the path that takes the ``output`` (a FIFO or a file) and ``memory_mb``.  Answers: ``{"id", "pid"}`` when the run has
 started, ``{"id", "status"}`` (as of ``os.waitpid``) when it has ended.  Each run is a process group of its own.
 
-Travels beside ``probe.py``; needs torch and the standard library only.
+Needs torch and the standard library only.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ import struct
 import sys
 from contextlib import suppress
 from typing import Any
+
+from . import devices, program
 
 __all__ = ["confine", "serve"]
 
@@ -67,13 +69,17 @@ def confine(memory_mb: int) -> bool:
     return _leave_network()
 
 
-def _start_again(probe: Any, argv: list[str], offline: bool) -> None:
+def _start_again(argv: list[str], offline: bool) -> None:
     """Become a fresh interpreter: the driver of a real device does not survive a fork, and ours saw no device."""
     told = ["--offline"] if offline else []
-    os.execve(sys.executable, [sys.executable, "-s", probe.__file__, *told, *argv], dict(os.environ))
+    os.execve(
+        sys.executable,
+        [sys.executable, "-s", os.path.dirname(os.path.abspath(__file__)), *told, *argv],
+        dict(os.environ),
+    )
 
 
-def _child(probe: Any, request: dict[str, Any]) -> None:
+def _child(request: dict[str, Any]) -> None:
     """Become the run; never returns."""
     status = 70
     try:
@@ -88,17 +94,17 @@ def _child(probe: Any, request: dict[str, Any]) -> None:
         os.environ.update(request["env"])
         os.chdir(request["cwd"])
         sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w", 1), os.fdopen(2, "w", 1)
-        options = probe.parser().parse_args(request["argv"])
-        real = options.device == "cuda"
+        options = program.parser().parse_args(request["argv"])
+        real = options.device in devices.REAL
         offline = confine(request["memory_mb"] + (_DRIVER_MB if real else 0))
         if real:
-            _start_again(probe, request["argv"], offline)
+            _start_again(request["argv"], offline)
         sys.path[:] = [*request.get("path", []), *sys.path]
-        report = probe.probe(options)
+        report = program.probe(options)
         report["offline"] = offline
         sys.stdout.flush()
         sys.stderr.flush()
-        probe._write(report, options.report)
+        program.write(report, options.report)
         status = 0
     except BaseException:
         import traceback
@@ -112,7 +118,7 @@ def _child(probe: Any, request: dict[str, Any]) -> None:
             os._exit(status)
 
 
-def _warm_up(probe: Any, options: Any) -> None:
+def _warm_up(options: Any) -> None:
     """Import what every run needs.  No operator may run before a fork: thread pools do not survive it."""
     import torch
     import torch._dynamo  # optimizers import it on first use
@@ -121,12 +127,12 @@ def _warm_up(probe: Any, options: Any) -> None:
     with suppress(ImportError):
         importlib.import_module("numpy")
     if options.simulator:
-        simulator = probe._load_simulator(options.simulator)
+        simulator = devices.load_simulator(options.simulator)
         simulator.preload()
     torch.set_num_threads(1)
 
 
-def serve(probe: Any, options: Any) -> None:
+def serve(options: Any) -> None:
     """Answer requests until stdin closes; then end every run that is still there."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
@@ -135,7 +141,7 @@ def serve(probe: Any, options: Any) -> None:
         answers.write(json.dumps(message) + "\n")
         answers.flush()
 
-    _warm_up(probe, options)
+    _warm_up(options)
     wake_read, wake_write = os.pipe()
     os.set_blocking(wake_write, False)
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
@@ -167,7 +173,7 @@ def serve(probe: Any, options: Any) -> None:
                     signal.set_wakeup_fd(-1)
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                     signal.signal(signal.SIGINT, signal.default_int_handler)
-                    _child(probe, request)
+                    _child(request)
                 running[pid] = request["id"]
                 answer({"id": request["id"], "pid": pid})
     for pid in running:

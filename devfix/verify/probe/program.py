@@ -1,0 +1,133 @@
+"""The probe's command line, and one run from its start to its report."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import resource
+import sys
+import time
+import traceback
+from typing import Any
+
+from . import conditions, devices, start
+from .failures import describe
+from .recorder import EnoughSteps, Recorder
+
+__all__ = ["main", "parser", "probe", "write"]
+
+
+def probe(options: argparse.Namespace) -> dict[str, Any]:
+    """Run the script as the options say and return the report."""
+    if options.device not in devices.REAL:
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    os.environ["PYTORCH_JIT"] = "0"  # compiled TorchScript would not see the simulated device
+    import torch
+
+    torch.set_num_threads(1)
+    recorder = Recorder(options.max_steps)
+    recorder.install()
+    unsupported = _settle(options)
+    root = os.path.abspath(options.root or os.getcwd())
+    report = {"device": options.device, "torch": torch.__version__, "offline": options.offline}
+    with devices.device_for(options) as device:
+        conditions.seed()
+        started = time.perf_counter()
+        report.update(_ending(options, root))
+        report["wall"] = time.perf_counter() - started
+        report["random"] = hashlib.sha256(bytes(torch.random.get_rng_state().numpy())).hexdigest()
+        report.update(_recorded(recorder, report, root))
+        report.update(device.work())
+    report["unsupported"] = [*report.get("unsupported", ()), *unsupported]
+    report["memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return report
+
+
+def _settle(options: argparse.Namespace) -> list[str]:
+    """The same conditions for every run; returns a list that fills with what cannot be compared under them."""
+    unsupported: list[str] = []
+    conditions.in_one_process()
+    conditions.one_implementation()
+    if not options.compile:
+        conditions.without_compiler()
+    elif options.device in devices.SIMULATED:  # compiled code is not watched
+        conditions.watch_compiler(lambda name: None if name in unsupported else unsupported.append(name))
+    return unsupported
+
+
+def _ending(options: argparse.Namespace, root: str) -> dict[str, Any]:
+    """Run the script to its end: the exception that ended it, if one did, and its exit code."""
+    exception, exit_code = None, 0
+    try:
+        start.execute(options)
+    except EnoughSteps:
+        pass
+    except SystemExit as stop:
+        exit_code = stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
+        if exit_code != 0 and stop.__context__ is not None:
+            exception = describe(stop.__context__, root)
+        if stop.code is not None and not isinstance(stop.code, int):
+            print(stop.code, file=sys.stderr)
+    except BaseException as error:  # the script's own failure is the result
+        exception = describe(error, root)
+        traceback.print_exc()
+    return {"exception": exception, "exit_code": exit_code}
+
+
+def _recorded(recorder: Recorder, report: dict[str, Any], root: str) -> dict[str, Any]:
+    """What was recorded, as far as the script has left it readable."""
+    try:
+        return recorder.results()
+    except BaseException as error:
+        return {
+            "exception": report["exception"] or describe(error, root),
+            "losses": recorder.losses,
+            "steps": recorder.steps,
+        }
+
+
+def write(report: dict[str, Any], path: str) -> None:
+    """Write the report, whole or not at all."""
+    partial = f"{path}.{os.getpid()}"
+    with open(partial, "w", encoding="utf-8") as target:
+        json.dump(report, target)
+    os.replace(partial, path)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The probe's command line."""
+    made = argparse.ArgumentParser(
+        prog="probe",
+        description=sys.modules[__package__ or ""].__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("--serve", action="store_true", help="fork a run for each request on stdin")
+    made.add_argument("--report", help="where to write the JSON report")
+    made.add_argument("--device", choices=devices.CHOICES, default="sim")
+    made.add_argument("--kind", default="cuda", help="device type that is simulated")
+    made.add_argument("--devices", type=int, default=1, help="number of simulated devices")
+    made.add_argument("--simulator", help="folder of the simulator package")
+    made.add_argument("--max-steps", type=int, default=None, help="end the run after this many optimizer steps")
+    made.add_argument("--compile", action="store_true", help="leave torch.compile on")
+    made.add_argument("--offline", action="store_true", help="the process has no network; for the report")
+    made.add_argument("--root", help="the project's folder, for finding frames of the user's code")
+    made.add_argument("--copy-of", help="the folder that --root is a copy of: nothing is imported from there")
+    made.add_argument("-m", dest="module", action="store_true", help="SCRIPT is a module's name")
+    made.add_argument("script", nargs="?")
+    made.add_argument("arguments", nargs=argparse.REMAINDER)
+    return made
+
+
+def main() -> int:
+    """Run one script, or serve."""
+    options = parser().parse_args()
+    if options.serve:
+        from . import forkserver
+
+        forkserver.serve(options)
+        return 0
+    report = probe(options)
+    write(report, options.report)
+    return 1 if report["exception"] else int(report["exit_code"])

@@ -1,0 +1,70 @@
+"""Start a script or a module as ``python`` and ``python -m`` would, in a copy of its project."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import sys
+import threading
+import types
+from typing import Any
+
+from . import notebook
+
+__all__ = ["execute"]
+
+
+def execute(options: argparse.Namespace) -> None:
+    """Run what the options name as ``__main__``, and wait for its threads as the interpreter does."""
+    if options.copy_of and options.root:
+        _import_from_copy(options.copy_of, os.path.abspath(options.root))
+    sys.argv = [options.script, *options.arguments]
+    if options.module:
+        sys.path.insert(0, os.getcwd())
+        _run_module(options.script)
+    else:
+        _run_file(os.path.abspath(options.script))
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+
+
+def _run_module(name: str) -> None:
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+def _run_file(path: str) -> None:
+    sys.path.insert(0, os.path.dirname(path))
+    main = types.ModuleType("__main__")
+    main.__file__ = path
+    main.__builtins__ = __builtins__  # type: ignore[attr-defined]
+    sys.modules["__main__"] = main
+    with open(path, "rb") as source:
+        text = source.read()
+    code = compile(text, path, "exec", dont_inherit=True)
+    if notebook.is_export(text):
+        notebook.prepare(main.__dict__)
+    exec(code, main.__dict__)
+
+
+def _import_from_copy(original: str, copy: str) -> None:
+    """A project that is also installed, in development mode or by PYTHONPATH, is imported from its copy all the same.
+
+    https://setuptools.pypa.io/en/latest/userguide/development_mode.html
+    """
+    given = [os.path.abspath(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    entries = [*(entry for entry in given if entry not in sys.path), *sys.path]
+    sys.path[:] = [_twin(entry, original, copy) for entry in entries]
+    for name, module in list(sys.modules.items()):
+        mapping: Any = getattr(module, "MAPPING", None)
+        if name.startswith("__editable__") and isinstance(mapping, dict):
+            mapping.update({package: _twin(str(path), original, copy) for package, path in mapping.items()})
+
+
+def _twin(path: str, original: str, copy: str) -> str:
+    """The path of the copy where there is one: virtual environments, for one, are not copied."""
+    if path != original and not path.startswith(original + os.sep):
+        return path
+    there = os.path.normpath(os.path.join(copy, os.path.relpath(path, original)))
+    return there if os.path.exists(there) else path

@@ -58,3 +58,14 @@ def bench(session: nox.Session) -> None:
     session.install(*CONSTRAINTS, "-e", ".")
     session.run("python", "benchmarks/startup.py")
     session.run("python", "benchmarks/scan.py", *(session.posargs or ["corpus"]))
+
+
+@nox.session(default=False)
+def repair(session: nox.Session) -> None:
+    """How good the repair is: bugs planted into the corpus, rebuilt incidents; more trees with ``-- precision DIR``."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    if session.posargs:
+        session.run("python", "-m", "benchmarks.repair", *session.posargs)
+        return
+    session.run("python", "-m", "benchmarks.repair", "injected", "--out", "build/repair")
+    session.run("python", "-m", "benchmarks.repair", "incidents")

@@ -1,0 +1,237 @@
+"""Plant one bug, see it fail, let devfix repair it, and hold the result to the program as it was."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import random
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.repair.mutations import Mutation, mutated
+from benchmarks.repair.operators import OPERATORS
+from benchmarks.repair.programs import Program
+
+__all__ = ["OUTCOMES", "Mutant", "Result", "apply_to", "examine", "mutants", "run_program", "trains_alike"]
+
+#: What became of a mutant. The first two are controls: nothing was broken.
+OUTCOMES = {
+    "harmless": "runs and trains as before; devfix left it alone",
+    "harmless-edited": "runs and trains as before; devfix edited it all the same, and it still does",
+    "repaired": "runs and trains bit for bit as the program did",
+    "repaired-unsafe": "the same, with --unsafe-fixes only",
+    "reported": "not repaired; a finding tells of it",
+    "missed": "not repaired; nothing is said",
+    "wrong": "edited, and it fails or trains differently",
+    "skipped": "the program or the mutant cannot be judged on the simulator",
+}
+TIMEOUT = 60.0
+LEAST_SHARE = 0.95  # of the operations that ran on the accelerator in the program as it was
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One bug in one file of one program."""
+
+    program: Program
+    path: str
+    mutation: Mutation
+
+
+@dataclass
+class Result:
+    """What became of one mutant."""
+
+    operator: str
+    program: str
+    path: str
+    line: int
+    outcome: str
+    killed: bool = False
+    error: str = ""
+    exact: bool = False
+    same_line: bool = False
+    idempotent: bool = True
+    changed_lines: int = 0
+    findings: list[str] = field(default_factory=list)
+    planted: str = ""
+    patch: str = ""
+    after: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For a line of JSON."""
+        return asdict(self)
+
+
+def mutants(programs: Sequence[Program], most: int | None, seed: int = 0) -> list[Mutant]:
+    """Every mutant of the programs; at most ``most`` of each operator, chosen at random with a fixed seed."""
+    from devfix.flow.syntax import SourceTree
+
+    by_operator: dict[str, list[Mutant]] = {operator.name: [] for operator in OPERATORS}
+    for program in programs:
+        for path, text in program.files.items():
+            tree = SourceTree(path, text)
+            for operator in OPERATORS:
+                for mutation in operator.mutations(tree):
+                    if _parses(mutated(text, mutation)):
+                        by_operator[operator.name].append(Mutant(program, path, mutation))
+    chosen: list[Mutant] = []
+    for found in by_operator.values():
+        kept = found if most is None or len(found) <= most else random.Random(seed).sample(found, most)
+        chosen.extend(kept)
+    return sorted(chosen, key=lambda m: (m.program.name, m.path, m.mutation.line, m.mutation.operator))
+
+
+def _parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
+def examine(chosen: Sequence[Mutant], jobs: int) -> Iterator[Result]:
+    """Run every mutant; results come in the order of the mutants, those of one program from one worker."""
+    groups: dict[str, list[Mutant]] = {}
+    for mutant in chosen:
+        groups.setdefault(mutant.program.name, []).append(mutant)
+    if jobs <= 1:
+        for group in groups.values():
+            yield from _examine_group(group)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        for future in [pool.submit(_examine_group, group) for group in groups.values()]:
+            yield from future.result()
+
+
+def _examine_group(group: list[Mutant]) -> list[Result]:
+    """The mutants of one program, whose own runs are made once."""
+    program = group[0].program
+    expected = {device: run_program(program, {}, device) for device in _devices(program)}
+    if not all(run.ok and not run.unsupported for run in expected.values()):
+        return [_result(mutant, "skipped") for mutant in group]
+    return [_examine(mutant, expected) for mutant in group]
+
+
+def _devices(program: Program) -> tuple[str, ...]:
+    return ("sim", "cpu") if program.run_on == "sim" else ("sim",)
+
+
+def _result(mutant: Mutant, outcome: str) -> Result:
+    mutation = mutant.mutation
+    return Result(mutation.operator, mutant.program.name, mutant.path, mutation.line, outcome)
+
+
+def _examine(mutant: Mutant, expected: dict[str, Any]) -> Result:
+    texts = mutant.program.files
+    clean = texts[mutant.path]
+    texts[mutant.path] = mutated(clean, mutant.mutation)
+    result = _result(mutant, "")
+    result.planted = _diff(clean, texts[mutant.path], mutant.path)
+    broken = run_program(mutant.program, texts, "sim")
+    if broken.timed_out or broken.unsupported:
+        return replace(result, outcome="skipped", error=broken.outcome)
+    result.killed = not trains_alike(broken, expected["sim"])
+    result.error = "" if broken.ok else broken.outcome
+    _repair(mutant, clean, texts, result, expected, unsafe=False)
+    if result.outcome in ("reported", "missed"):
+        _repair(mutant, clean, texts, result, expected, unsafe=True)
+    return result
+
+
+def _repair(
+    mutant: Mutant, clean: str, texts: dict[str, str], result: Result, expected: dict[str, Any], unsafe: bool
+) -> None:
+    """Apply devfix to the mutant, and say what came of it."""
+    repaired, findings = apply_to(mutant.program, texts, unsafe)
+    if not unsafe:
+        result.findings = findings
+    if repaired == texts:
+        if not unsafe:
+            result.outcome = ("reported" if findings else "missed") if result.killed else "harmless"
+        return
+    runs = {device: run_program(mutant.program, repaired, device) for device in expected}
+    judged = _same if result.killed else trains_alike
+    good = all(judged(runs[device], expected[device]) for device in runs)
+    if unsafe and not good:
+        return
+    result.patch = "".join(_diff(texts[path], repaired[path], path) for path in texts if texts[path] != repaired[path])
+    result.after = next((run.outcome for run in runs.values() if not run.ok), "") or (
+        "" if good else "trains differently"
+    )
+    result.idempotent = apply_to(mutant.program, repaired, unsafe)[0] == repaired
+    result.exact = {**texts, mutant.path: clean} == repaired or _normal(repaired[mutant.path]) == _normal(clean)
+    result.same_line = _near(repaired[mutant.path], texts[mutant.path], mutant.mutation.line)
+    result.changed_lines = sum(
+        line[:1] in "+-" and line[:3] not in ("+++", "---") for line in result.patch.splitlines()
+    )
+    if not result.killed:
+        result.outcome = "harmless-edited" if good else "wrong"
+    elif good:
+        result.outcome = "repaired-unsafe" if unsafe else "repaired"
+    else:
+        result.outcome = "wrong"
+
+
+def apply_to(program: Program, texts: dict[str, str], unsafe: bool) -> tuple[dict[str, str], list[str]]:
+    """The program's texts after ``devfix apply`` on its folder, and what it found."""
+    from codemods import all_rules
+    from devfix import config, engine
+    from devfix.sources import SourceFile
+
+    known = {rule.code: rule.name for rule in all_rules()}
+    settings = replace(config.load([str(program.root)], known, isolated=True), unsafe_fixes=unsafe)
+    files = [SourceFile(str(program.root / path), text.encode(), text) for path, text in texts.items()]
+    outcome = engine.apply(files, settings)
+    new = dict(texts)
+    for change in outcome.patch.files:
+        new[Path(change.path).relative_to(program.root).as_posix()] = change.new.decode()
+    told = [f"{r.finding.code} {r.status.value}: {r.finding.message} {r.reason}" for r in outcome.resolutions]
+    return new, told
+
+
+def run_program(program: Program, texts: dict[str, str], device: str) -> Any:
+    from devfix.verify import run
+
+    return run(
+        program.script,
+        program.args,
+        device if program.run_on == "sim" else program.run_on,
+        program.root,
+        TIMEOUT,
+        setup=program.setup,
+        setup_script=program.setup_script,
+        setup_device=device,
+        changes={path: text.encode() for path, text in texts.items()},
+    )
+
+
+def trains_alike(one: Any, other: Any) -> bool:
+    """Whether a run ended well and trained bit for bit as another."""
+    if not one.ok or one.forgotten != other.forgotten:
+        return False
+    return (one.losses, one.digest, one.steps) == (other.losses, other.digest, other.steps)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """The same, with no less of the work on the accelerator."""
+    return trains_alike(one, other) and one.accelerator_share >= LEAST_SHARE * other.accelerator_share
+
+
+def _normal(text: str) -> str:
+    return ast.unparse(ast.parse(text))
+
+
+def _near(repaired: str, broken: str, line: int) -> bool:
+    """Whether the edit touches the planted line or one of its neighbours."""
+    codes = difflib.SequenceMatcher(None, broken.split("\n"), repaired.split("\n"), autojunk=False).get_opcodes()
+    changed = [(start, end) for tag, start, end, _, _ in codes if tag != "equal"]
+    return any(start - 1 <= line <= end + 2 for start, end in changed)
+
+
+def _diff(old: str, new: str, path: str) -> str:
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), f"a/{path}", f"b/{path}", lineterm="", n=2)
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,87 @@
+"""What a mutation is, and how it is written into a text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from devfix.flow.syntax import SourceTree
+from devfix.model import Span
+
+__all__ = ["Mutation", "Operator", "Replacement", "mutated"]
+
+#: A piece of the text, and what comes in its place.
+Replacement = tuple[Span, str]
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One bug planted at one site: the operator's name, the site's line from 1, and the texts that change."""
+
+    operator: str
+    line: int
+    replacements: tuple[Replacement, ...]
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A way in which people make device bugs.
+
+    ``sites`` yields, for a parsed file, the replacements of each place where the operator applies, with the node that
+    names the place.
+    """
+
+    name: str
+    title: str
+    sites: Callable[[SourceTree], Iterator[tuple[ast.AST, list[Replacement]]]]
+
+    def mutations(self, tree: SourceTree) -> Iterator[Mutation]:
+        """Every mutation of a file, in the order of its lines."""
+        found = [
+            Mutation(self.name, node.lineno, tuple(changes))  # type: ignore[attr-defined]
+            for node, changes in self.sites(tree)
+        ]
+        yield from sorted(found, key=lambda mutation: (mutation.line, mutation.replacements))
+
+
+def mutated(text: str, mutation: Mutation) -> str:
+    """The text with a mutation's replacements made."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for span, code in sorted(mutation.replacements, key=lambda pair: pair[0], reverse=True):
+        head = lines[span.line - 1][: span.column]
+        tail = lines[span.end_line - 1][span.end_column :]
+        lines[span.line - 1 : span.end_line] = (head + code + tail).split("\n")
+    return "\n".join(line for line in lines if line != _REMOVED)
+
+
+_REMOVED = "\0"  # a line that goes as a whole
+
+
+def removed_line(tree: SourceTree, statement: ast.stmt) -> list[Replacement] | None:
+    """Replacements that take a whole statement out; ``None`` where it shares its line with another."""
+    span = tree.span(statement)
+    before = tree.lines[span.line - 1][: span.column]
+    after = tree.lines[span.end_line - 1][span.end_column :]
+    if before.strip() or (after.strip() and not after.strip().startswith("#")):
+        return None
+    _, block, _ = tree.block(statement)
+    if len(block) == 1:
+        return [(span, "pass")]
+    whole = Span(span.line, 0, span.end_line, len(tree.lines[span.end_line - 1]))
+    return [(whole, _REMOVED)]
+
+
+def moved_line(tree: SourceTree, statement: ast.stmt, behind: ast.stmt) -> list[Replacement] | None:
+    """Replacements that move a statement to directly behind another of the same block."""
+    gone = removed_line(tree, statement)
+    if gone is None or gone[0][1] != _REMOVED:
+        return None
+    anchor = tree.span(behind)
+    end = len(tree.lines[anchor.end_line - 1])
+    indent = " " * tree.span(statement).column
+    at = Span(anchor.end_line, end, anchor.end_line, end)
+    return [*gone, (at, f"\n{indent}{tree.source(statement)}")]
+
+
+__all__ += ["moved_line", "removed_line"]

@@ -1,0 +1,56 @@
+"""Edits in code that is right: how many devfix would make in given trees, each one listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+__all__ = ["Edit", "Tree", "scan"]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One edit that ``devfix apply`` would make, or (``made`` false) one finding that it only reports."""
+
+    path: str
+    line: int
+    code: str
+    message: str
+    made: bool
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What devfix has to say about one tree."""
+
+    path: str
+    files: int
+    lines: int
+    edits: tuple[Edit, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def rate(self) -> float:
+        """Edits per 100,000 lines."""
+        return 100_000 * sum(edit.made for edit in self.edits) / self.lines if self.lines else 0.0
+
+
+def scan(paths: Sequence[str], jobs: int) -> Iterator[Tree]:
+    """Apply devfix in memory to each tree, with safe edits at severity ``error``; nothing is written."""
+    from codemods import all_rules
+    from devfix import config, engine, sources
+    from devfix.model import Status
+
+    known = {rule.code: rule.name for rule in all_rules()}
+    for path in paths:
+        files, _ = sources.load([path])
+        settings = config.load([path], known, isolated=True)
+        outcome = engine.apply(files, settings, jobs)
+        edits = [
+            Edit(r.finding.path, r.finding.span.line, r.finding.code, r.finding.message, r.status is Status.FIXED)
+            for r in outcome.resolutions
+            if r.status is not Status.SUPPRESSED
+        ]
+        crashed = [f"{p.path}: {p.message}" for p in outcome.problems if "internal error" in p.message]
+        lines = sum(file.text.count("\n") for file in files)
+        yield Tree(path, len(files), lines, tuple(edits), tuple(crashed))

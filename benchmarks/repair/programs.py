@@ -1,0 +1,59 @@
+"""Correct programs into which bugs are planted: the corpus' clean and fixed trees, or any tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+try:
+    import tomllib
+except ImportError:  # Python 3.10
+    import tomli as tomllib  # type: ignore[no-redef]
+
+__all__ = ["Program", "from_corpus", "from_tree"]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A correct program: its folder, what starts it, with which arguments, and what comes first (a setup)."""
+
+    name: str
+    root: Path
+    script: str
+    args: tuple[str, ...] = ()
+    setup: tuple[str, ...] | None = None
+    setup_script: str | None = None
+    run_on: str = "sim"
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Texts of its Python files by their path within the folder."""
+        paths = sorted(self.root.rglob("*.py"))
+        return {path.relative_to(self.root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+
+
+def from_corpus(corpus: Path) -> Iterator[Program]:
+    """Every clean program of the corpus, and every repaired one."""
+    for path in sorted(corpus.rglob("case.toml")):
+        meta = tomllib.loads(path.read_text(encoding="utf-8"))
+        tree = {"broken": "fixed", "clean": "clean"}.get(meta["kind"])
+        if tree is None:
+            continue
+        yield Program(
+            f"{path.parent.relative_to(corpus).as_posix()}/{tree}",
+            path.parent / tree,
+            meta["script"],
+            tuple(meta["args"]),
+            tuple(meta["setup"]) if "setup" in meta else None,
+            meta.get("setup_script"),
+            meta.get("run_on", "sim"),
+        )
+
+
+def from_tree(tree: Path, args: Sequence[str] = ()) -> Iterator[Program]:
+    """Every script of a folder that starts a program by itself, as one program each."""
+    for path in sorted(tree.rglob("*.py")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if "import torch" in text and ".backward()" in text:
+            yield Program(path.relative_to(tree).as_posix(), path.parent, path.name, tuple(args))

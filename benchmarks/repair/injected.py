@@ -76,7 +76,7 @@ def mutants(programs: Sequence[Program], most: int | None, seed: int = 0) -> lis
             tree = SourceTree(path, text)
             for operator in OPERATORS:
                 for mutation in operator.mutations(tree):
-                    if _parses(mutated(text, mutation)):
+                    if _parses(mutated(text, mutation.replacements)):
                         by_operator[operator.name].append(Mutant(program, path, mutation))
     chosen: list[Mutant] = []
     for found in by_operator.values():
@@ -113,7 +113,16 @@ def _examine_group(group: list[Mutant]) -> list[Result]:
     expected = {device: run_program(program, {}, device) for device in _devices(program)}
     if not all(run.ok and not run.unsupported for run in expected.values()):
         return [_result(mutant, "skipped") for mutant in group]
-    return [_examine(mutant, expected) for mutant in group]
+    return [_examine(mutant, _expected_of(mutant, expected)) for mutant in group]
+
+
+def _expected_of(mutant: Mutant, runs: dict[str, Any]) -> dict[str, Any]:
+    """The runs of the correct program that the bug was planted into."""
+    if not mutant.mutation.basis:
+        return runs
+    texts = mutant.program.files
+    texts[mutant.path] = mutated(texts[mutant.path], mutant.mutation.basis)
+    return {device: run_program(mutant.program, texts, device) for device in runs}
 
 
 def _devices(program: Program) -> tuple[str, ...]:
@@ -127,8 +136,8 @@ def _result(mutant: Mutant, outcome: str) -> Result:
 
 def _examine(mutant: Mutant, expected: dict[str, Any]) -> Result:
     texts = mutant.program.files
-    clean = texts[mutant.path]
-    texts[mutant.path] = mutated(clean, mutant.mutation)
+    clean = mutated(texts[mutant.path], mutant.mutation.basis)
+    texts[mutant.path] = mutated(texts[mutant.path], mutant.mutation.replacements)
     result = _result(mutant, "")
     result.planted = _diff(clean, texts[mutant.path], mutant.path)
     broken = run_program(mutant.program, texts, "sim")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from devfix.flow.syntax import SourceTree
@@ -17,11 +17,16 @@ Replacement = tuple[Span, str]
 
 @dataclass(frozen=True)
 class Mutation:
-    """One bug planted at one site: the operator's name, the site's line from 1, and the texts that change."""
+    """One bug planted at one site: the operator's name, the site's line from 1, and the texts that change.
+
+    ``basis`` are replacements that make the correct program which the bug is planted into, where it takes another one
+    than the given (an optimizer that makes its state when it is built).
+    """
 
     operator: str
     line: int
     replacements: tuple[Replacement, ...]
+    basis: tuple[Replacement, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -29,26 +34,28 @@ class Operator:
     """A way in which people make device bugs.
 
     ``sites`` yields, for a parsed file, the replacements of each place where the operator applies, with the node that
-    names the place.
+    names the place; ``basis`` those by which the correct program differs from the given one, for the same node.
     """
 
     name: str
     title: str
     sites: Callable[[SourceTree], Iterator[tuple[ast.AST, list[Replacement]]]]
+    basis: Callable[[SourceTree, ast.AST], list[Replacement]] = lambda tree, node: []
 
     def mutations(self, tree: SourceTree) -> Iterator[Mutation]:
         """Every mutation of a file, in the order of its lines."""
         found = [
-            Mutation(self.name, node.lineno, tuple(changes))  # type: ignore[attr-defined]
+            Mutation(self.name, node.lineno, (*changes, *basis), tuple(basis))  # type: ignore[attr-defined]
             for node, changes in self.sites(tree)
+            for basis in [self.basis(tree, node)]
         ]
         yield from sorted(found, key=lambda mutation: (mutation.line, mutation.replacements))
 
 
-def mutated(text: str, mutation: Mutation) -> str:
-    """The text with a mutation's replacements made."""
+def mutated(text: str, replacements: Sequence[Replacement]) -> str:
+    """The text with these replacements made."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    for span, code in sorted(mutation.replacements, key=lambda pair: pair[0], reverse=True):
+    for span, code in sorted(replacements, key=lambda pair: pair[0], reverse=True):
         head = lines[span.line - 1][: span.column]
         tail = lines[span.end_line - 1][span.end_column :]
         lines[span.line - 1 : span.end_line] = (head + code + tail).split("\n")

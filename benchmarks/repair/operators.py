@@ -319,15 +319,19 @@ def _late_move(tree: SourceTree) -> Sites:
     """The move goes behind the construction of an optimizer that makes its state there (Adagrad)."""
     for statement, built, call in _moves_ahead_of_optimizers(tree):
         changes = moved_line(tree, statement, built)
-        if changes is None:
-            continue
-        if _name(call) != "Adagrad":
-            arguments = [tree.source(call.args[0])] if call.args else []
-            rate = _keyword(call, "lr")
-            arguments += [tree.source(rate)] if rate is not None else []
-            owner = tree.source(_moved(call)) if isinstance(call.func, ast.Attribute) else "torch.optim"
-            changes = [*changes, (tree.span(call), f"{owner}.Adagrad({', '.join(arguments)})")]
-        yield built, changes
+        if changes is not None:
+            yield call, changes
+
+
+def _with_adagrad(tree: SourceTree, call: ast.AST) -> list[Replacement]:
+    """The same program with an optimizer that makes its state when it is built."""
+    assert isinstance(call, ast.Call)
+    if _name(call) == "Adagrad":
+        return []
+    rate = _keyword(call, "lr")
+    arguments = [tree.source(call.args[0]), *([tree.source(rate)] if rate is not None else [])]
+    owner = tree.source(_moved(call)) if isinstance(call.func, ast.Attribute) else "torch.optim"
+    return [(tree.span(call), f"{owner}.Adagrad({', '.join(arguments)})")]
 
 
 def _moves_ahead_of_optimizers(tree: SourceTree) -> Iterator[tuple[ast.stmt, ast.stmt, ast.Call]]:
@@ -420,8 +424,8 @@ def _wrong_ids(tree: SourceTree) -> Sites:
 
 
 OPERATORS = tuple(
-    Operator(name, (sites.__doc__ or "").split("\n")[0].rstrip("."), sites)
-    for name, sites in (
+    Operator(name, (sites.__doc__ or "").split("\n")[0].rstrip("."), sites, *basis)
+    for name, sites, *basis in (
         ("forgotten-batch", _forgotten_batch),
         ("forgotten-statement", _forgotten_statement),
         ("forgotten-construction", _forgotten_construction),
@@ -441,7 +445,7 @@ OPERATORS = tuple(
         ("plain-container", _plain_container),
         ("moved-parameter", _moved_parameter),
         ("hoisted-move", _hoisted_move),
-        ("late-move", _late_move),
+        ("late-move", _late_move, _with_adagrad),
         ("state-before-move", _state_before_move),
         ("no-map-location", _no_map_location),
         ("map-location-swapped", _map_location_swapped),

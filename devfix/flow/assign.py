@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.flow import iteration, modules
+from devfix.flow import holding, iteration, modules
 from devfix.flow.facts import Binding
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
@@ -124,9 +124,11 @@ def set_attribute(
         run.call(setter, [base, value], {}, _no_call(node))
         return
     if record.kind == "module":
-        modules.attach(run, base, name, value, node, weak)
+        modules.attach(run, base, name, value, node, weak, source)
         return
     note_binding(run, text_of(node) if isinstance(node, ast.Attribute) else name, value, "attribute", node, source)
+    if record.cls is not None and record.kind == "instance":
+        value = holding.keep(run, base, name, value, node, source)
     old = record.fields.get(name)
     run.now.put(base, name, union((old, value)) if weak and old is not None else value)
 
@@ -146,6 +148,7 @@ def set_item(run: Interpreter, base: Value, key: Value, value: Value, node: ast.
     if not isinstance(base, Ref):
         return
     record = run.record(base)
+    value = holding.added(run, base, value)
     name = str(key.value) if isinstance(key, Const) else None
     if record.kind == "module":
         modules.attach(run, base, name, value, node, weak=name is None)

@@ -212,7 +212,8 @@ def _setattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.
             if len(names) == len(options(args[1])):
                 held = run.record(option).fields if isinstance(option, Ref) else {}
                 for name in [name for name in names if name in held] or names:
-                    assign.set_attribute(run, option, name, args[2], node, weak=len(names) > 1)
+                    source = node.args[2] if len(node.args) == 3 else None
+                    assign.set_attribute(run, option, name, args[2], node, weak=len(names) > 1, source=source)
             elif isinstance(option, Ref) and run.record(option).kind == "module":
                 from devfix.flow import modules
 

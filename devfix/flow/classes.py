@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import modules
+from devfix.flow import holding, modules
 from devfix.flow.knowledge import MANAGED, behaviour
 from devfix.flow.sites import Frame
 from devfix.flow.syntax import text_of
@@ -147,6 +147,7 @@ def define_class(run: Interpreter, stmt: ast.ClassDef) -> Value:
                     run.now.bind(env, inner.name, value)
             else:
                 run.execute([inner])
+                holding.keep_class_attributes(run, cls, inner)
     return cls
 
 

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import iteration
+from devfix.flow import holding, iteration
 from devfix.flow.values import (
     CPU,
     NONE,
@@ -39,6 +39,7 @@ def container_method(
 ) -> Value:
     """A method of a list, set, dictionary or plain object."""
     record = run.record(ref)
+    args = [holding.added(run, ref, value) for value in args]
     held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
     match name:
         case "append" | "add" if args:

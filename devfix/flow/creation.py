@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.flow import checkpoints, iteration
+from devfix.flow.knowledge import REDUCTIONS
 from devfix.flow.meetings import meet, tensors_in
 from devfix.flow.places import device_argument, place_of
 from devfix.flow.syntax import text_of
@@ -66,8 +67,10 @@ def _keeps_first(run: Interpreter, name: str, args: list[Value], keywords: Keywo
     for value in [*args, *keywords.values()]:
         for option in options(value):
             if isinstance(option, Tensor):
-                several = name.split(".")[-1] in ("max", "min", "sort", "topk", "split", "chunk", "unbind", "meshgrid")
-                return replace(option, loose=option.loose or several, scalar=False)
+                last = name.split(".")[-1]
+                several = last in ("max", "min", "sort", "topk", "split", "chunk", "unbind", "meshgrid")
+                whole = last in REDUCTIONS and len(args) == 1 and not {"dim", "axis"} & set(keywords)
+                return replace(option, loose=option.loose or (several and not whole), scalar=whole)
             if isinstance(option, Ref) and run.record(option).kind == "list":
                 inner = iteration.element(run, option, node)
                 if isinstance(inner, Tensor):

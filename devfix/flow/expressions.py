@@ -332,8 +332,10 @@ def _item(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Val
             return base
         case Tensor():
             keys = key.items if isinstance(key, TupleValue) else (key,)
-            whole = all(isinstance(k, Number) or (isinstance(k, Const) and isinstance(k.value, int)) for k in keys)
-            return replace(base, scalar=True) if whole else base  # an element may have no dimensions left
+            whole = not isinstance(node.slice, ast.Slice) and all(_may_be_number(k) for k in keys)
+            if whole:
+                return replace(base, scalar=True)  # an element may have no dimensions left
+            return _indexed(run, base, keys, node)
         case Ref():
             return _item_of_record(run, base, name, node)
         case Yields(inner):
@@ -349,6 +351,26 @@ def _item(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Val
         case External(full):
             return External(full) if full.startswith("typing") else Unknown(f"{full}.{name}" if name else "")
     return UNKNOWN
+
+
+def _may_be_number(key: Value) -> bool:
+    return isinstance(key, (Number, Unknown)) or (isinstance(key, Const) and isinstance(key.value, int))
+
+
+def _indexed(run: Interpreter, base: Tensor, keys: tuple[Value, ...], node: ast.Subscript) -> Tensor:
+    """A tensor on the CPU takes indices (and masks) from the CPU only; one on the accelerator takes both.
+
+    https://docs.pytorch.org/docs/stable/notes/cuda.html, and ``aten/src/ATen/native/TensorAdvancedIndexing.cpp``:
+    "indices should be either on cpu or on the same device as the indexed tensor".
+    """
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if base.place != CPU or base.scalar or not base.sure:
+        return base
+    for key, part in zip(keys, parts, strict=False):
+        if isinstance(key, Tensor) and key.place == ACCELERATOR and key.sure and not (key.scalar or key.loose):
+            meet(run, node, "indexing", [tensor_side(base, text_of(node.value)), tensor_side(key, text_of(part))])
+            return Tensor(ACCELERATOR)
+    return base
 
 
 def _sliced(items: tuple[Value, ...], node: ast.Slice) -> tuple[Value, ...]:

@@ -9,9 +9,20 @@ if TYPE_CHECKING:
     import ast
 
     from devfix.flow.sites import Site
-    from devfix.flow.values import Birth, Ref
+    from devfix.flow.values import Birth, ClassValue, Ref, Value
 
-__all__ = ["Binding", "Facts", "LoadUse", "Loading", "Meeting", "Operand", "OptimizerHazard", "Source", "Transfer"]
+__all__ = [
+    "Binding",
+    "Facts",
+    "LoadUse",
+    "Loading",
+    "Meeting",
+    "Operand",
+    "OptimizerHazard",
+    "Source",
+    "Stored",
+    "Transfer",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +86,24 @@ class Transfer:
     place: str
 
 
+@dataclass(eq=False)
+class Stored:
+    """An attribute that holds CPU tensors, or a container of modules or tensors: one for each place that writes it.
+
+    ``owners`` are the objects that were given it there (none for an attribute of the class ``cls`` itself); ``held`` is
+    what the first of them was given, ``value`` the expression, ``last`` the moment of the latest write.
+    """
+
+    number: int
+    name: str
+    site: Site
+    cls: ClassValue | None
+    value: ast.expr | None
+    held: Value
+    owners: list[Ref] = field(default_factory=list)
+    last: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class LoadUse:
     """One use of what ``torch.load`` gave: ``module``, ``optimizer``, ``tensor`` or ``object``.
@@ -124,6 +153,7 @@ class Facts:
     meetings: list[Meeting] = field(default_factory=list)
     bindings: list[Binding] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
+    stored: dict[tuple[object, ...], Stored] = field(default_factory=dict)
     loadings: dict[tuple[str, int, int], Loading] = field(default_factory=dict)
     hazards: list[OptimizerHazard] = field(default_factory=list)
     needs_cpu: dict[tuple[str, int, int], Site] = field(default_factory=dict)

@@ -15,6 +15,7 @@ __all__ = [
     "LOOKING_METHODS",
     "MANAGED",
     "MULTI_PROCESS_FLAGS",
+    "REDUCTIONS",
     "TENSOR_METHODS",
     "Row",
     "behaviour",
@@ -367,6 +368,9 @@ MULTI_PROCESS_FLAGS = frozenset(
     "distributed ddp use_ddp is_distributed multiprocessing_distributed dist use_dist fsdp use_fsdp "
     "using_distributed enable_ddp is_ddp is_dist".split()
 )
+
+# What gives a tensor without dimensions when it is not told along which ones.
+REDUCTIONS = frozenset("sum mean max min prod norm std var median all any argmax argmin nanmean nansum".split())
 
 # Tensor methods by what they do with places; anything else returns a tensor where the receiver is.
 TENSOR_METHODS: dict[str, str] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow import checkpoints, classes, commandline, containers, datasets, library, modules, optimizers
 from devfix.flow.facts import Transfer
-from devfix.flow.knowledge import LOOKING_METHODS, TENSOR_METHODS, behaviour
+from devfix.flow.knowledge import LOOKING_METHODS, REDUCTIONS, TENSOR_METHODS, behaviour
 from devfix.flow.meetings import meet, tensor_side, tensors_in
 from devfix.flow.places import place_of, transfer_places
 from devfix.flow.syntax import text_of
@@ -59,7 +59,6 @@ _MOVES = {
     "mps": ACCELERATOR,
     "hpu": ACCELERATOR,
 }
-_REDUCTIONS = frozenset("sum mean max min prod norm std var median all any argmax argmin nanmean nansum".split())
 _PROOFS_OF_MODULE = frozenset(
     "parameters named_parameters train eval state_dict load_state_dict zero_grad requires_grad_ children modules "
     "named_modules forward buffers".split()
@@ -119,7 +118,7 @@ def _tensor(
             site = run.site(node)
             run.facts.needs_cpu.setdefault(site.key, site)
         return UNKNOWN
-    if kind == "several" and (args or keywords or name not in _REDUCTIONS):
+    if kind == "several" and (args or keywords or name not in REDUCTIONS):
         return replace(tensor, loose=True)
     if kind in ("mixes", "pointwise"):
         assert isinstance(node.func, ast.Attribute)
@@ -130,7 +129,7 @@ def _tensor(
             sides.extend(tensors_in(run, value, text))
         place, births = meet(run, node, f".{name}()", sides, scalars_are_free=kind == "pointwise")
         return Tensor(place, births)
-    if name in _REDUCTIONS and not args and "dim" not in keywords:
+    if name in REDUCTIONS and not args and "dim" not in keywords:
         return replace(tensor, scalar=True, loose=False)
     if name.startswith("new_"):
         return Tensor(tensor.place)
@@ -354,6 +353,10 @@ def _register(run: Interpreter, ref: Ref, key: Value, value: Value, kind: str, s
         run.now.put(ref, str(key.value), Tensor(place, (Birth(kind, ref.id),)))
     elif isinstance(key, Const):
         run.now.put(ref, str(key.value), value)
+    if isinstance(key, Const) and kind == "buffer":
+        record = run.record(ref)
+        named = record.get("buffers", frozenset()) | {str(key.value)}
+        run.now.update(ref, info=(*(pair for pair in record.info if pair[0] != "buffers"), ("buffers", named)))
 
 
 def _grow(run: Interpreter, ref: Ref, name: str, args: list[Value], node: ast.Call) -> Value:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import optimizers
+from devfix.flow import holding, optimizers
 from devfix.flow.knowledge import behaviour
 from devfix.flow.meetings import Side, meet, tensors_in, weights_side
 from devfix.flow.syntax import text_of
@@ -82,14 +82,24 @@ def move(run: Interpreter, ref: Ref, place: Place, node: ast.AST) -> None:
     optimizers.note_move(run, moved, place, site)
     for part in moved:
         record = run.record(part)
-        fields = {name: _moved_field(value, place) for name, value in record.fields.items()}
+        own = _moves_itself(run, record)
+        fields = {name: _moved_field(value, place, own) for name, value in record.fields.items()}
         run.now.write(part.id, replace(record, fields=fields, places=frozenset({place}), moved=site))
 
 
-def _moved_field(value: Value, place: Place) -> Value:
-    if isinstance(value, Tensor) and any(birth.kind in _HELD for birth in value.births):
+def _moved_field(value: Value, place: Place, own: bool) -> Value:
+    if isinstance(value, Tensor) and any(birth.kind in _HELD and not birth.holder for birth in value.births):
         return replace(value, place=place)
+    if own and isinstance(value, Tensor):
+        return replace(value, place=ANYWHERE, births=())
     return value
+
+
+def _moves_itself(run: Interpreter, record: Record) -> bool:
+    """Whether a class says itself what moves with its instances: every ``Module.to()`` goes through ``_apply``."""
+    from devfix.flow.classes import member
+
+    return record.cls is not None and member(run, record.cls, "_apply") is not None
 
 
 def forget(run: Interpreter, ref: Ref) -> None:
@@ -100,8 +110,19 @@ def forget(run: Interpreter, ref: Ref) -> None:
             run.now.update(part, places=frozenset({ANYWHERE}))
 
 
-def attach(run: Interpreter, parent: Ref, name: str | None, value: Value, node: ast.AST, weak: bool = False) -> None:
-    """``parent.name = value`` or ``parent[name] = value``; ``name`` is ``None`` where it is not known."""
+def attach(
+    run: Interpreter,
+    parent: Ref,
+    name: str | None,
+    value: Value,
+    node: ast.AST,
+    weak: bool = False,
+    source: ast.expr | None = None,
+) -> None:
+    """``parent.name = value`` or ``parent[name] = value``; ``name`` is ``None`` where it is not known.
+
+    ``source`` is the expression that gave the value.
+    """
     site = run.site(node, remember=True)
     record = run.record(parent)
     if name is not None and name.lstrip("-").isdigit() and int(name) < 0 and record.fields and record.rest is None:
@@ -118,18 +139,32 @@ def attach(run: Interpreter, parent: Ref, name: str | None, value: Value, node: 
     record = run.record(parent)
     if isinstance(value, Tensor) and value.place == ACCELERATOR and record.weights and record.cls is None:
         run.now.update(parent, places=frozenset({ACCELERATOR}))  # a new layer takes over weights that have moved
-    elif isinstance(value, Tensor) and any(birth.kind == "parameter" for birth in value.births):
+    elif isinstance(value, Tensor) and name in record.get("buffers", frozenset()):
+        if value.place != CPU or record.moved is None:  # what a buffer's name is given is the buffer from now on
+            value = replace(value, births=(Birth("buffer", parent.id),))
+    elif _is_parameter(value, source):
+        assert isinstance(value, Tensor)
         note_own(run, parent, value.place, site)
         value = replace(value, births=(Birth("parameter", parent.id),))
         run.now.update(
             parent, weights=True, places=record.places | {value.place} if record.weights else frozenset({value.place})
         )
+    elif name is not None and record.cls is not None:
+        value = holding.keep(run, parent, name, value, node, source, site)
     if name is None:
         record = run.record(parent)
         run.now.update(parent, rest=value if record.rest is None else union((record.rest, value)))
     else:
         old = record.fields.get(name)
         run.now.put(parent, name, union((old, value)) if weak and old is not None else value)
+
+
+def _is_parameter(value: Value, source: ast.expr | None) -> bool:
+    return (
+        isinstance(value, Tensor)
+        and any(birth.kind == "parameter" for birth in value.births)
+        and not holding.is_plain(value.births, source)
+    )
 
 
 def note_own(run: Interpreter, ref: Ref, place: Place, site: Site) -> None:

@@ -77,12 +77,15 @@ class Birth:
     """Where a CPU tensor comes from.
 
     ``kind``: ``batch`` (an item of what a loader yields: ``key`` is the batch, ``item`` the way into it), ``load``
-    (``key`` is the call of ``torch.load``), ``made`` (a factory), ``parameter``, ``moved`` (sent to the CPU by hand).
+    (``key`` is the call of ``torch.load``), ``made`` (a factory), ``parameter``, ``buffer``, ``moved`` (sent to the CPU
+    by hand), ``stored`` (no more is known than the attribute that holds it).  ``holder`` is the number of the attribute
+    that the tensor was read from (:class:`devfix.flow.facts.Stored`), 0 where it comes from none.
     """
 
     kind: str
     key: int = 0
     item: tuple[str, ...] = ()
+    holder: int = 0
 
 
 @dataclass(frozen=True)

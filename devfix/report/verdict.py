@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from devfix import __version__
 from devfix.report._printable import printable
+from devfix.verify.agreement import in_float64
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,8 +27,9 @@ __all__ = ["SCHEMA_VERSION", "Proof", "cells", "console", "document", "dumps", "
 
 SCHEMA_VERSION = 1
 
-#: The rows of the table; the run without checks is a means to an end, and shown where it is the reference.
+#: The rows of the table; runs without checks are a means to an end, and shown where they are the reference.
 ROWS = ("original/cpu", "original/device", "patched/cpu", "patched/device")
+_UNCHECKED = ("original/unchecked", "patched/unchecked")
 
 _WIDTH_OF_A_FILE = 120
 _STYLES = {"fixed": "bold green", "no-error": "bold green", "inconclusive": "bold yellow"}
@@ -65,12 +67,20 @@ class Proof:
     def rows(self) -> tuple[str, ...]:
         """Names of the runs to show."""
         reference = self.verdict.reference
-        return ROWS if reference is None or reference in ROWS else (*ROWS, reference)
+        more = (name for name in self.verdict.runs if name == reference or name not in _UNCHECKED)
+        return tuple(dict.fromkeys((*ROWS, *more)))
 
     @property
     def compared_with(self) -> str:
         """The run whose losses count as right."""
         return self.verdict.reference or "original/cpu"
+
+    def difference(self, name: str) -> float | None:
+        """Largest difference of a run's losses to those that count as right, in float64 to those in float64."""
+        right = self.verdict.runs[self.compared_with]
+        if name.endswith(in_float64("")):
+            right = self.verdict.runs.get(in_float64(self.compared_with), right)
+        return largest_difference(self.verdict.runs[name], right)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -100,7 +110,7 @@ def largest_difference(run: Run, reference: Run) -> float | None:
 def cells(proof: Proof, name: str) -> tuple[str, str, str, str, str]:
     """Outcome, steps, first loss, last loss, and largest difference of one run as text."""
     run = proof.verdict.runs[name]
-    difference = largest_difference(run, proof.verdict.runs[proof.compared_with])
+    difference = proof.difference(name)
     return (
         printable(_ending(run)),
         str(run.steps),
@@ -204,7 +214,7 @@ def document(proof: Proof) -> dict[str, Any]:
 def _run(proof: Proof, name: str) -> dict[str, Any]:
     run = proof.verdict.runs[name]
     failure = run.failure
-    difference = largest_difference(run, proof.verdict.runs[proof.compared_with])
+    difference = proof.difference(name)
     return {
         "outcome": run.outcome,
         "ok": run.ok,

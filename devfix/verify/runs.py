@@ -206,6 +206,7 @@ def run(
     start: str = ".",
     changes: Mapping[str, bytes] | None = None,
     keep: bool = False,
+    float64: bool = False,
 ) -> Run:
     """Run a script of a project in a scratch copy of it.
 
@@ -229,6 +230,7 @@ def run(
         start: the run's working directory within the project; ``script`` is relative to the project all the same.
         changes: new contents of files of the copy, by their path within the project.
         keep: leave the scratch copy behind; ``Run.kept`` names it.
+        float64: compute in float64 whatever type the script names.
 
     Raises:
         RunError: the run could not be made.
@@ -240,7 +242,7 @@ def run(
     stages = [(setup_script or script, setup, setup_device or device)] if setup is not None else []
     stages.append((script, args, device))
     options = [] if max_steps is None else ["--max-steps", str(max_steps)]
-    options += ["--devices", str(devices), *(["-m"] if module else [])]
+    options += ["--devices", str(devices), *(["-m"] if module else []), *(["--float64"] if float64 else [])]
     try:
         with scratch_copy(project, size_limit, keep) as scratch:
             overlay(scratch.project, changes or {})

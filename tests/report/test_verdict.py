@@ -136,6 +136,19 @@ def test_a_spike_survives_thinning():
     assert curves.thinned(points[:50], 200) == points[:50]
 
 
+def test_a_second_look_is_shown_and_compared_with_its_like(tmp_path):
+    proof = make(tmp_path, patched=(0.9, 0.7, 0.75, 0.5))
+    proof.verdict.runs["original/cpu in float64"] = Run("cpu", losses=(0.8, 0.6), steps=2)
+    proof.verdict.runs["patched/device in float64"] = Run("cuda", losses=(0.8, 0.61), steps=2)
+
+    rows = [line.split() for line in shown(proof).splitlines() if " in float64 " in line]
+
+    assert [(row[0], row[-1]) for row in rows] == [("original/cpu", "0"), ("patched/device", "0.01")]
+    assert json.loads(verdict.dumps(proof))["runs"]["patched/device in float64"]["largest_difference"] == 0.61 - 0.6
+    schema = json.loads((ROOT / "devfix" / "schema" / "verdict-1.json").read_text(encoding="utf-8"))
+    jsonschema.validate(verdict.document(proof), schema)
+
+
 def test_json_follows_its_schema_also_where_a_loss_is_no_number(tmp_path):
     schema = json.loads((ROOT / "devfix" / "schema" / "verdict-1.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)

@@ -1,4 +1,9 @@
-"""A real accelerator made comparable with the CPU: exact arithmetic, and random numbers that are drawn on the CPU."""
+"""A real accelerator made comparable with the CPU: exact arithmetic, and random numbers that are drawn on the CPU.
+
+Not comparable, and therefore named in ``Comparable.unmatched``: a kernel with dropout of its own that the script asks
+for by name, as an attention backend chosen with ``sdpa_kernel``.  Not seen: extensions that draw without PyTorch.  A
+generator of the device that is seeded again after it was used goes on in its stream instead of starting anew.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,8 @@ from torch.utils._pytree import tree_flatten, tree_map
 
 __all__ = ["Comparable", "settle"]
 
-#: Kernels with a random stream of their own, drawn inside; without dropout they draw nothing.
+#: Kernels with a random stream of their own, drawn inside; without dropout they draw nothing.  :func:`settle` keeps
+#: PyTorch from choosing them; a script can still call them.
 _DRAWS_INSIDE = ("attention", "rnn", "lstm", "gru")
 
 #: Operators that look at the shape, the strides and the dtype of their first argument only.
@@ -25,7 +31,7 @@ _LOW = {torch.float16: "float16", torch.bfloat16: "bfloat16"}
 
 
 def settle() -> None:
-    """No TF32, no choice of kernels by speed, deterministic kernels where there are any.
+    """No TF32, no choice of kernels by speed, deterministic kernels where there are any, and dropout that is seen.
 
     https://pytorch.org/docs/stable/notes/randomness.html
     """
@@ -35,6 +41,25 @@ def settle() -> None:
     torch.backends.cudnn.benchmark = False
     torch.backends.cudnn.deterministic = True
     torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cuda.enable_flash_sdp(False)
+    torch.backends.cuda.enable_mem_efficient_sdp(False)
+    if hasattr(torch.backends.cuda, "enable_cudnn_sdp"):
+        torch.backends.cuda.enable_cudnn_sdp(False)
+    for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
+        setattr(torch._VF, name, _without_cudnn(getattr(torch._VF, name)))
+
+
+def _without_cudnn(layers: Any) -> Any:
+    """Recurrent layers, with the operators of the CPU where dropout lies between them: cuDNN draws inside."""
+
+    def called(*args: Any) -> Any:
+        # The probability is the only float: (input, hx, weights, bias, layers, dropout, train, ...), also when packed.
+        if not any(isinstance(value, float) and value > 0 for value in args):
+            return layers(*args)
+        with torch.backends.cudnn.flags(enabled=False, deterministic=True, allow_tf32=False):
+            return layers(*args)
+
+    return called
 
 
 class Comparable(TorchDispatchMode):

@@ -6,9 +6,10 @@ import argparse
 import importlib.util
 import os
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-__all__ = ["CHOICES", "REAL", "NoDevice", "device_for", "load_simulator"]
+__all__ = ["CHOICES", "REAL", "NoDevice", "device_for", "load_simulator", "precision_for"]
 
 REAL = ("cuda", "mps", "xpu")
 SIMULATED = ("sim", "unchecked")
@@ -105,6 +106,16 @@ def device_for(options: argparse.Namespace) -> NoDevice:
     if options.device in SIMULATED:
         return SimulatedDevice(options.simulator, options.kind, options.devices, checks=options.device == "sim")
     return NoDevice()
+
+
+def precision_for(options: argparse.Namespace) -> AbstractContextManager[Any]:
+    """Float64 where the options ask for it; enter it inside of the device."""
+    if not options.float64:
+        return nullcontext()
+    from .wide import Wide
+
+    wide: AbstractContextManager[Any] = Wide()  # type: ignore[no-untyped-call]
+    return wide
 
 
 def _hide_accelerators() -> None:

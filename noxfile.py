@@ -58,6 +58,7 @@ def bench(session: nox.Session) -> None:
     session.install(*CONSTRAINTS, "-e", ".")
     session.run("python", "benchmarks/startup.py")
     session.run("python", "benchmarks/scan.py", *(session.posargs or ["corpus"]))
+    session.run("python", "benchmarks/cache.py", *(session.posargs or ["corpus"]))
 
 
 @nox.session(default=False)

@@ -13,6 +13,7 @@ import re
 import tokenize
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from devfix.model import Span
 
@@ -59,7 +60,12 @@ class Suppressions:
 
     skip_file: bool = False
     _entries: dict[int, list[_Entry]] = field(default_factory=dict)
-    _statements: list[tuple[Span, frozenset[int]]] = field(default_factory=list)
+    _text: str = ""
+    _tree: ast.Module | None = None
+
+    @cached_property
+    def _statements(self) -> list[tuple[Span, frozenset[int]]]:
+        return list(_statements(self._tree or _parse(self._text), self._text))
 
     def match(self, code: str, span: Span, name: str = "") -> bool:
         """Whether a finding of rule ``code`` (or ``name``) at ``span`` is suppressed; remembers what was needed."""
@@ -92,16 +98,19 @@ def collect(text: str, tree: ast.Module | None = None) -> Suppressions:
 
     Text without a mark is not looked at further.  Text that does not parse keeps what its comments say by line.
     """
-    if "devfix:" not in text and "noqa" not in text.lower():
+    if "devfix:" not in text and not any(_speaks_to_us(comment) for comment in _NOQA.finditer(text)):
         return Suppressions()
-    found = Suppressions()
+    found = Suppressions(_text=text, _tree=tree)
     for line, comment in _comments(text):
         found.skip_file = found.skip_file or _SKIP_FILE.search(comment) is not None
         found._entries.setdefault(line, []).extend(_entries(line, comment))
     found._entries = {line: entries for line, entries in found._entries.items() if entries}
-    if found._entries:
-        found._statements = list(_statements(tree or _parse(text), text))
     return found
+
+
+def _speaks_to_us(noqa: re.Match[str]) -> bool:
+    """Whether a ``noqa`` is for every linter, or names a code of ours."""
+    return noqa["codes"] is None or "DEV" in noqa["codes"].upper()
 
 
 def _comments(text: str) -> Iterator[tuple[int, str]]:

@@ -44,6 +44,7 @@ _OPTIONS = (
     click.option(
         "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes (default: all cores)."
     ),
+    click.option("--no-cache", is_flag=True, help="Read everything anew, and keep nothing for the next run."),
     click.option("-q", "--quiet", count=True, help="No summary."),
     click.option("-v", "--verbose", count=True, callback=_loud, help="Suppressed findings; tracebacks."),
     click.option("--config", "config_file", type=click.Path(), metavar="FILE", help="Read [tool.devfix] from FILE."),

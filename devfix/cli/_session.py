@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from devfix import config, engine, landing, sources
+from devfix.cache import Cache, default_folder
 from devfix.cli._interrupts import interruptible
 from devfix.config import Settings
 from devfix.model import Finding, Outcome, Problem, Severity
@@ -43,6 +44,7 @@ class Request:
     verbosity: int
     config_file: str | None
     isolated: bool
+    no_cache: bool
     proof: ProofRequest | None = None
 
     @classmethod
@@ -98,8 +100,9 @@ def run(request: Request) -> int:
 def _run(request: Request) -> int:
     settings = _settings(request)
     files, problems, raw = _files(request, settings)
+    cache = None if request.no_cache or request.stdin else Cache(default_folder())
     work = engine.check if request.mode is Mode.CHECK else engine.apply
-    outcome = work(files, settings, request.jobs)
+    outcome = work(files, settings, request.jobs, cache=cache)
     show_proof = None
     if request.proof is not None:
         from devfix.cli._verifying import proved

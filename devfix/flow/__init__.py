@@ -41,4 +41,5 @@ def analyse(
             run.run_unreached(module)
     except (OutOfBudget, DeadPath):
         pass
+    facts.folders.update(program.folders)
     return facts

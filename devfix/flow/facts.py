@@ -161,3 +161,4 @@ class Facts:
     accelerated: bool = False
     complete: bool = True
     preferred_device: str | None = None
+    folders: set[str] = field(default_factory=set)

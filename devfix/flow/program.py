@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from devfix.flow.syntax import SourceTree
 
-__all__ = ["Module", "Program"]
+__all__ = ["Module", "Program", "listing"]
 
 Reader = Callable[[str], "str | None"]
 
@@ -37,7 +37,8 @@ class Module:
 
 
 @lru_cache(maxsize=1024)
-def _listing(folder: str) -> frozenset[str]:
+def listing(folder: str) -> frozenset[str]:
+    """The names in a folder, none where it cannot be read; looked up once."""
     try:
         return frozenset(os.listdir(folder or "."))
     except OSError:
@@ -49,7 +50,7 @@ class Program:
 
     ``read`` gives a file's text, ``None`` where it cannot be read.  Imports are looked up where Python looks (the
     script's folder) and in the folders above it up to ``root``, and their ``src`` folder: scripts are started from
-    there, too.  What is not found there is outside the project.
+    there, too.  What is not found there is outside the project.  ``folders`` are those that were looked into.
     """
 
     def __init__(self, read: Reader, root: str, parse: Callable[[str, str], SourceTree] = SourceTree) -> None:
@@ -58,6 +59,7 @@ class Program:
         self._root = os.path.abspath(root)
         self._modules: dict[str, Module | None] = {}
         self.roots: list[str] = []
+        self.folders: set[str] = set()
 
     def entry(self, path: str) -> Module | None:
         """The script that starts the program; ``None`` where it cannot be parsed."""
@@ -66,9 +68,13 @@ class Program:
         while folder != self._root and os.path.dirname(folder) != folder and folder.startswith(self._root):
             folder = os.path.dirname(folder)
             self.roots.append(folder)
-        beside = [os.path.join(root, name) for root in self.roots for name in _BESIDE if name in _listing(root)]
+        beside = [os.path.join(root, name) for root in self.roots for name in _BESIDE if name in self._names(root)]
         self.roots.extend(beside)
         return self.load(path, "__main__")
+
+    def _names(self, folder: str) -> frozenset[str]:
+        self.folders.add(folder)
+        return listing(folder)
 
     def load(self, path: str, name: str) -> Module | None:
         """The module of a file, parsed once."""
@@ -90,7 +96,7 @@ class Program:
                 folder = os.path.dirname(folder)
             return self._in_folder(folder, parts, name)
         for root in self.roots:
-            if parts and (parts[0] in _listing(root) or parts[0] + ".py" in _listing(root)):
+            if parts and (parts[0] in self._names(root) or parts[0] + ".py" in self._names(root)):
                 module = self._in_folder(root, parts, name)
                 if module is not None:
                     return module
@@ -98,18 +104,18 @@ class Program:
 
     def _in_folder(self, folder: str, parts: list[str], name: str) -> Module | None:
         for part in parts[:-1]:
-            if part not in _listing(folder):
+            if part not in self._names(folder):
                 return None
             folder = os.path.join(folder, part)
         if parts:
-            if parts[-1] + ".py" in _listing(folder):
+            if parts[-1] + ".py" in self._names(folder):
                 return self.load(_shown(os.path.join(folder, parts[-1] + ".py")), name)
-            if parts[-1] not in _listing(folder):
+            if parts[-1] not in self._names(folder):
                 return None
             folder = os.path.join(folder, parts[-1])
         if not os.path.isdir(folder):
             return None
-        if "__init__.py" in _listing(folder):
+        if "__init__.py" in self._names(folder):
             return self.load(_shown(os.path.join(folder, "__init__.py")), name)
         key = os.path.join(folder, "")
         if key not in self._modules:  # a namespace package: nothing to run, but its files can be imported

@@ -1,0 +1,288 @@
+"""One program, from its entry file to its findings: reading, flow, rules; in one process or several.
+
+A scan depends on the settings, on the text of each file that was read, and on what the folders hold in which imports
+were looked for; a scan with the same of all these can be taken from the cache.
+"""
+
+from __future__ import annotations
+
+import difflib
+import gc
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from devfix import flow, sources
+from devfix._encoding import from_json, to_json
+from devfix.cache import Cache, digest, tool_version
+from devfix.config import Settings
+from devfix.flow.entries import starts_program
+from devfix.flow.program import listing
+from devfix.flow.syntax import SourceTree
+from devfix.model import Event, Finding, Problem, Severity, Span
+from devfix.sources import SourceError, SourceFile
+
+__all__ = ["Identity", "Scan", "Workspace", "identity", "position", "scan_all", "scan_program"]
+
+DEEP_ENOUGH = 8_000  # Python frames: programs nest, and so does their interpreter
+FEW = 8  # entries that are not worth starting processes for
+
+#: What makes a finding the same one in two scans.
+Identity = tuple[str, str, int, int, str]
+
+
+@dataclass
+class Scan:
+    """What one entry file has to say."""
+
+    path: str
+    findings: list[Finding] = field(default_factory=list)
+    hazards: frozenset[tuple[str, str, str]] = frozenset()
+    problems: list[Problem] = field(default_factory=list)
+    partly: bool = False
+    files: set[str] = field(default_factory=set)  # what was read, or could not be
+    folders: set[str] = field(default_factory=set)  # where imports were looked for
+
+
+class Workspace:
+    """The texts of one run: given files, files that they import, and what has been rewritten so far."""
+
+    def __init__(self, files: Sequence[SourceFile], settings: Settings) -> None:
+        self.settings = settings
+        self.given = {os.path.abspath(file.path): file for file in files}
+        self.names = {key: file.path for key, file in self.given.items()}
+        self._read: dict[str, SourceFile | None] = {}
+        self._trees: dict[tuple[str, str], SourceTree] = {}
+        self._contents: dict[str, str] = {}
+        self.changed: dict[str, str] = {}
+
+    def text(self, path: str) -> str | None:
+        """The present text of a file, ``None`` where it cannot be read."""
+        key = os.path.abspath(path)
+        if key in self.changed:
+            return self.changed[key]
+        file = self._file(key)
+        return None if file is None else file.text
+
+    def _file(self, key: str) -> SourceFile | None:
+        if key in self.given:
+            return self.given[key]
+        if key not in self._read:
+            try:
+                self._read[key] = sources.read(key)
+            except SourceError:
+                self._read[key] = None
+        return self._read[key]
+
+    def content(self, key: str) -> str:
+        """A digest of the file at an absolute path, and of the name that findings give it."""
+        if key not in self._contents:
+            file = self._file(key)
+            self._contents[key] = digest(
+                self.names.get(key, ""), file.raw if file is not None else b"", str(file is None)
+            )
+        return self._contents[key]
+
+    def parse(self, path: str, text: str) -> SourceTree:
+        """A parsed file under the name that the user gave it; parsed once for the same text."""
+        shown = self.names.get(os.path.abspath(path), path)
+        key = (shown, text)
+        if key not in self._trees:
+            self._trees[key] = SourceTree(shown, text)
+        return self._trees[key]
+
+    def original(self, finding: Finding) -> Finding:
+        """The finding with its line counted in the text as it was given, so that it stays the same finding."""
+        key = os.path.abspath(finding.path)
+        if key not in self.changed:
+            return finding
+        before, after = self.given[key].text.splitlines(), self.changed[key].splitlines()
+        line = finding.span.line - 1
+        for _, i1, i2, j1, j2 in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+            if j1 <= line < j2:
+                shift = min(i1 + line - j1, max(i1, i2 - 1)) - line
+                span = finding.span
+                moved = Span(span.line + shift, span.column, span.end_line + shift, span.end_column)
+                return replace(finding, span=moved)
+        return finding
+
+    def root(self, path: str) -> str:
+        """The folder that bounds the program of an entry."""
+        folder = os.path.dirname(os.path.abspath(path))
+        common = os.path.commonpath([os.path.dirname(key) for key in self.given]) if self.given else folder
+        root = sources.repository_root(path)
+        return min((root, common), key=len) if folder.startswith(common) else root
+
+
+# --- analysis -----------------------------------------------------------------------------------------------------
+def scan_program(space: Workspace, path: str) -> Scan:
+    """Analyse the program that starts at ``path``; a crash of ours is a problem of this file only."""
+    scan = Scan(path, files={os.path.abspath(path)})
+
+    def read(name: str) -> str | None:
+        scan.files.add(os.path.abspath(name))
+        return space.text(name)
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, DEEP_ENOUGH))
+    try:
+        text = space.text(path)
+        if text is None:
+            return scan
+        tree = space.parse(path, text)
+        latent = space.settings.reports(Severity.LATENT)
+        if not latent and not starts_program(tree.tree):
+            return scan
+        facts = flow.analyse(path, read, space.root(path), latent, space.settings.device, space.parse)
+        if facts is not None:
+            scan.findings = _findings(space, facts)
+            scan.partly = not facts.complete
+            scan.hazards = _hazards(facts)
+            scan.folders = facts.folders
+    except SyntaxError as error:
+        scan.problems.append(_syntax_problem(path, error))
+    except RecursionError:
+        scan.problems.append(Problem(path, "nested too deeply to follow", hint="nothing was changed"))
+    except Exception as error:  # one bad file never stops the run: it is reported, and the rest goes on
+        told = f"internal error ({type(error).__name__}: {error})"
+        scan.problems.append(Problem(path, told, hint="please report it; the file was left alone"))
+        if os.environ.get("DEVFIX_TRACEBACK"):
+            raise
+    finally:
+        sys.setrecursionlimit(limit)
+    return scan
+
+
+def _syntax_problem(path: str, error: SyntaxError) -> Problem:
+    message = f"cannot be parsed: {error.msg or error}"
+    return Problem(path, message, error.lineno or 0, "correct the syntax, or exclude the file")
+
+
+def _findings(space: Workspace, facts: flow.Facts) -> list[Finding]:
+    from codemods import all_rules
+
+    found: dict[Identity, Finding] = {}
+    told: set[tuple[str, int, int]] = set()
+    for rule in sorted(all_rules(), key=lambda rule: rule.fallback):
+        for finding in rule.detect(facts):
+            if rule.fallback and any(_place(event) in told for event in finding.events if event.kind == "created"):
+                continue  # another rule names the cause
+            if not rule.fallback:
+                told.update(_place(event) for event in finding.events)
+            if space.settings.enabled(finding.code, finding.path) and space.settings.reports(finding.severity):
+                same = space.original(finding)
+                found.setdefault(identity(same), same)
+    return sorted(found.values(), key=position)
+
+
+def _place(event: Event) -> tuple[str, int, int]:
+    return event.path, event.line, event.column
+
+
+def _hazards(facts: flow.Facts) -> frozenset[tuple[str, str, str]]:
+    """Everything that goes wrong, whether a rule speaks of it or not: an edit must not add to it."""
+    found = set()
+    for meeting in facts.meetings:
+        for operand in meeting.cpu:
+            found.add((meeting.site.tree.path, meeting.consumer, operand.text))
+    for site in facts.needs_cpu.values():
+        found.add((site.tree.path, "needs the CPU", site.tree.line(site.span.line)))
+    for hazard in facts.hazards:
+        if hazard.kind != "harmless":
+            found.add((hazard.built.tree.path, hazard.kind, hazard.optimizer))
+    return frozenset(found)
+
+
+def position(finding: Finding) -> tuple[object, ...]:
+    """The order of findings."""
+    return (finding.path, finding.span, finding.code, finding.message)
+
+
+def identity(finding: Finding) -> Identity:
+    """Code, path, line, column, message."""
+    return finding.code, finding.path, finding.span.line, finding.span.column, finding.message
+
+
+# --- many programs --------------------------------------------------------------------------------------------------
+def scan_all(space: Workspace, entries: list[str], jobs: int, cache: Cache | None = None) -> list[Scan]:
+    """The scans of these entry files, in their order; those that the cache holds are not made again."""
+    known = {} if cache is None else _kept(space, entries, cache)
+    missing = [path for path in entries if path not in known]
+    if jobs <= 1 or len(missing) < FEW:
+        made = [scan_program(space, path) for path in missing]
+    else:
+        made = _scan_in_parallel(space, missing, jobs)
+    if cache is not None:
+        _keep(space, made, cache)
+    known.update((scan.path, scan) for scan in made)
+    return [known[path] for path in entries]
+
+
+def _scan_in_parallel(space: Workspace, entries: list[str], jobs: int) -> list[Scan]:
+    size = max(1, len(entries) // (jobs * 8))
+    chunks = [entries[start : start + size] for start in range(0, len(entries), size)]
+    files = list(space.given.values())
+    with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(files, space.settings)) as pool:
+        # not pool.map: it cancels what waits when it is interrupted, and the pool trips over that
+        futures = [pool.submit(_scan_in_worker, chunk) for chunk in chunks]
+        return [scan for future in futures for scan in future.result()]
+
+
+_worker_space: Workspace | None = None
+
+
+def _start_worker(files: list[SourceFile], settings: Settings) -> None:
+    global _worker_space
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command ends its workers itself
+    gc.set_threshold(500_000, 20, 20)
+    _worker_space = Workspace(files, settings)
+
+
+def _scan_in_worker(paths: list[str]) -> list[Scan]:
+    assert _worker_space is not None
+    return [scan_program(_worker_space, path) for path in paths]
+
+
+# --- what earlier runs know -----------------------------------------------------------------------------------------
+def _cache_key(space: Workspace, path: str) -> str:
+    return digest(tool_version(), repr(space.settings), os.getcwd(), os.path.abspath(path), path, space.root(path))
+
+
+def _kept(space: Workspace, entries: list[str], cache: Cache) -> dict[str, Scan]:
+    """Scans of an earlier run that still hold: the same files, the same names where imports were looked for."""
+    keys = {_cache_key(space, path): path for path in entries}
+    known: dict[str, Scan] = {}
+    for key, text in cache.get(keys).items():
+        try:
+            state, files, folders, findings, hazards, partly = from_json(text)
+        except ValueError:
+            continue  # written by another release, or damaged: the scan is made again
+        if state == _state(space, files, folders):
+            path = keys[key]
+            known[path] = Scan(path, list(findings), frozenset(hazards), [], partly, set(files), set(folders))
+    return known
+
+
+def _keep(space: Workspace, made: list[Scan], cache: Cache) -> None:
+    values = {}
+    for scan in made:
+        if not scan.problems:
+            files, folders = sorted(scan.files), sorted(scan.folders)
+            state = _state(space, files, folders)
+            content = state, files, folders, scan.findings, sorted(scan.hazards), scan.partly
+            values[_cache_key(space, scan.path)] = to_json(content)
+    cache.put(values)
+
+
+def _state(space: Workspace, files: Sequence[str], folders: Sequence[str]) -> str:
+    return digest(*(space.content(path) for path in files), *(_importable(folder) for folder in folders))
+
+
+@lru_cache(maxsize=4096)
+def _importable(folder: str) -> str:
+    """A digest of the names in a folder that an import can mean."""
+    return digest(*sorted(name for name in listing(folder) if name.endswith(".py") or name.isidentifier()))

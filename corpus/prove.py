@@ -15,7 +15,6 @@ import os
 import shutil
 import sys
 import tempfile
-import uuid
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +54,14 @@ def run(tree: Path, meta: dict[str, Any], device: str) -> dict[str, Any]:
         (folder / "tmp").mkdir()
         report: dict[str, Any] = {}
         for number, (where, command) in enumerate(runs):
-            path = folder / f"report-{number}.json"
+            path = folder / f"report-{number}"
+            path.touch()
             argv = ["--report", str(path), "--device", where, "--simulator", str(SIMULATOR), "--root", str(scratch.project)]
-            environment = clean_environment(scratch, uuid.uuid4().hex)
+            environment = clean_environment(scratch)
             ended = execute(
-                sys.executable, [*argv, "--", *command], scratch.project, environment, folder / f"output-{number}", TIMEOUT, MEMORY_MB
+                sys.executable, [*argv, "--", *command], scratch.project, environment, folder, path, TIMEOUT, MEMORY_MB
             )
-            report = json.loads(path.read_text()) if path.is_file() else {"exception": {"text": "no report"}, "losses": []}
+            report = json.loads(path.read_text()) if path.stat().st_size else {"exception": {"text": "no report"}, "losses": []}
             report["output"] = ended.output
             if number < len(runs) - 1 and (report["exception"] or report["exit_code"]):
                 report["exception"] = {"text": f"setup failed: {report['exception']}"}

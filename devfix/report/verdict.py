@@ -33,6 +33,13 @@ _UNCHECKED = ("original/unchecked", "patched/unchecked")
 
 _WIDTH_OF_A_FILE = 120
 _STYLES = {"fixed": "bold green", "no-error": "bold green", "inconclusive": "bold yellow"}
+#: What a script could reach because the kernel does not let us take it away.
+_EXPOSED = {
+    "network": "the network",
+    "files": "files outside its scratch copy (to write, and credentials to read)",
+    "processes": "the sight of other processes",
+}
+
 _DEVICES = {"sim": "a simulated CUDA device", "cuda": "a CUDA device", "cpu": "a machine without accelerator"}
 
 
@@ -88,8 +95,10 @@ class Proof:
         found = list(self.notes)
         if not self.changed:
             found.append("the patch changes nothing")
-        if any(not run.offline for run in self.verdict.runs.values()):
-            found.append("the kernel does not let devfix cut the network off: the script ran with it")
+        exposed = {part for run in self.verdict.runs.values() for part in run.exposed}
+        if exposed:
+            parts = ", ".join(words for part, words in _EXPOSED.items() if part in exposed)
+            found.append(f"the kernel does not let devfix take from the script: {parts}")
         found.extend(f"{name} is kept in {run.kept}" for name, run in self.verdict.runs.items() if run.kept)
         return tuple(found)
 
@@ -122,7 +131,7 @@ def cells(proof: Proof, name: str) -> tuple[str, str, str, str, str]:
 
 def _ending(run: Run) -> str:
     """How a run ended, without the message, which is too long for a table."""
-    if run.failure is None or run.timed_out:
+    if run.failure is None or run.stopped is not None:
         return run.outcome
     return f"{run.failure.type} at {run.failure.where}" if run.failure.file else run.failure.type
 
@@ -220,6 +229,7 @@ def _run(proof: Proof, name: str) -> dict[str, Any]:
         "ok": run.ok,
         "exit_code": run.exit_code,
         "timed_out": run.timed_out,
+        "stopped": run.stopped,
         "failure": failure
         and {
             "type": failure.type,
@@ -239,6 +249,7 @@ def _run(proof: Proof, name: str) -> dict[str, Any]:
         "wall_s": run.wall,
         "memory_mb": run.memory_mb,
         "offline": run.offline,
+        "exposed": list(run.exposed),
         "unsupported": list(run.unsupported),
         "torch": run.torch,
         "output": run.output,

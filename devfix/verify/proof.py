@@ -89,8 +89,9 @@ def judge(runs: dict[str, Run]) -> Verdict:
         return Verdict(word, reason, runs, **more)
 
     for name, each in runs.items():
-        if each.timed_out and name != "original/unchecked":
-            return verdict("inconclusive", f"{name} was stopped for time: more is allowed with --timeout")
+        if each.stopped is not None and name != "original/unchecked":
+            advice = ": more is allowed with --timeout" if each.timed_out else ""
+            return verdict("inconclusive", f"{name} was {each.outcome}{advice}")
     for name in ("patched/device", "original/device"):
         if runs[name].unsupported:
             features = ", ".join(runs[name].unsupported)

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from devfix.verify.sandbox import (
     DEFAULT_SIZE_LIMIT,
@@ -26,7 +26,7 @@ from devfix.verify.sandbox import (
     overlay,
     scratch_copy,
 )
-from devfix.verify.servers import SIMULATOR, ServerDied, execute
+from devfix.verify.servers import DEFAULT_DISK_MB, SIMULATOR, ServerDied, execute
 
 __all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT", "Failure", "Run", "RunError", "run"]
 
@@ -86,9 +86,11 @@ class Run:
         memory_mb: its peak memory.
         device_operations, all_operations: ATen calls on the simulated device, and in all.
         unsupported: features it used that the simulator does not model.
-        timed_out: it was stopped for time.
+        stopped: why it was stopped before its end, as a sentence about it or ``time``; None if it was not.
         ended_early: it was stopped after the number of steps asked for.
-        offline: it ran without network.
+        exposed: what the kernel did not let us take from it: ``network``, ``files`` outside its copy, ``processes`` of
+            others.
+        reported: it told how it ended; one that left by itself in the middle of it, or was killed, did not.
         precision: the lowest precision that a real accelerator computed with.
         torch: PyTorch's version.
         kept: the scratch folder, where it was kept; else None.
@@ -110,9 +112,10 @@ class Run:
     device_operations: int = 0
     all_operations: int = 0
     unsupported: tuple[str, ...] = ()
-    timed_out: bool = False
+    stopped: str | None = None
     ended_early: bool = False
-    offline: bool = False
+    exposed: tuple[str, ...] = ()
+    reported: bool = True
     precision: str = "float32"
     torch: str = ""
     kept: str | None = None
@@ -120,7 +123,17 @@ class Run:
     @property
     def ok(self) -> bool:
         """Whether the script ran to its end (or to the number of steps asked for)."""
-        return self.failure is None and self.exit_code == 0 and not self.timed_out
+        return self.failure is None and self.exit_code == 0 and self.stopped is None and self.reported
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether it was stopped for time."""
+        return self.stopped == "time"
+
+    @property
+    def offline(self) -> bool:
+        """Whether it ran without network."""
+        return "network" not in self.exposed
 
     @property
     def device_error(self) -> bool:
@@ -135,8 +148,8 @@ class Run:
     @property
     def outcome(self) -> str:
         """One line: how it ended."""
-        if self.timed_out:
-            return "stopped for time"
+        if self.stopped is not None:
+            return f"stopped: {self.stopped}" if self.stopped != "time" else "stopped for time"
         if self.failure is not None:
             text = self.failure.text.strip().split("\n")[0]
             where = f" at {self.failure.where}" if self.failure.file else ""
@@ -144,6 +157,8 @@ class Run:
         if self.exit_code:
             name = f"signal {-self.exit_code}" if self.exit_code < 0 else f"exit code {self.exit_code}"
             return f"ended with {name}"
+        if not self.reported:
+            return "left without a word, with exit code 0"
         return "ran to the step limit" if self.ended_early else "ran to its end"
 
 
@@ -157,7 +172,6 @@ _COPIED = [
     "device_operations",
     "all_operations",
     "ended_early",
-    "offline",
     "precision",
     "torch",
 ]
@@ -200,6 +214,7 @@ def run(
     module: bool = False,
     env: dict[str, str] | None = None,
     size_limit: int = DEFAULT_SIZE_LIMIT,
+    disk_mb: int = DEFAULT_DISK_MB,
     setup: Sequence[str] | None = None,
     setup_script: str | None = None,
     setup_device: str | None = None,
@@ -224,6 +239,7 @@ def run(
         module: run ``python -m script``.
         env: variables to add.
         size_limit: bytes above which the project is not copied.
+        disk_mb: limit on what lies in the run's folder, its copy included.
         setup: run the script first with these arguments, in the same copy: to write the checkpoint that it then loads.
         setup_script: what that run executes; default ``script``.
         setup_device: where that run works; default ``device``.
@@ -249,7 +265,7 @@ def run(
             for stage_script, stage_args, stage_device in stages:
                 named = stage_script if module else os.path.relpath(stage_script, start)
                 argv = [*options, "--device", stage_device, "--", named, *stage_args]
-                result = _stage(project, scratch, argv, stage_device, timeout, memory_mb, python, env, start)
+                result = _stage(project, scratch, argv, stage_device, timeout, memory_mb, disk_mb, python, env, start)
                 if not result.ok:
                     break
             return replace(result, kept=str(scratch.project)) if keep else result
@@ -264,40 +280,53 @@ def _stage(
     device: str,
     timeout: float,
     memory_mb: int,
+    disk_mb: int,
     python: str,
     env: dict[str, str] | None,
     start: str,
 ) -> Run:
     """Run the probe once in a scratch copy and read its report."""
-    marker = uuid.uuid4().hex
-    report_path = scratch.folder / f"report-{marker}.json"
+    report_path = scratch.folder / f"report-{uuid.uuid4().hex}"
     where = ["--report", str(report_path), "--root", str(scratch.project), "--copy-of", str(project)]
     where += ["--simulator", str(SIMULATOR)]
-    ended = execute(
-        python,
-        [*where, *argv],
-        scratch.project / start,
-        clean_environment(scratch, marker, env),
-        scratch.folder / f"output-{marker}",
-        timeout,
-        memory_mb,
-    )
-    report: dict[str, Any] = {}
-    if not ended.timed_out:
-        with suppress(OSError, ValueError):  # the script may do anything, also to the folder that holds the report
-            report = json.loads(report_path.read_text(encoding="utf-8"))
-    exit_code = int(report["exit_code"]) if report else _exit_code(ended.status) or (0 if ended.timed_out else 1)
+    with open(report_path, "xb+") as handle:
+        ended = execute(
+            python,
+            [*where, *argv],
+            scratch.project / start,
+            clean_environment(scratch, env),
+            scratch.folder,
+            report_path,
+            timeout,
+            memory_mb,
+            disk_mb,
+        )
+        report = _read_report(handle, report_path) if ended.stopped is None else {}
+    exit_code = int(report["exit_code"]) if report else _exit_code(ended.status)
     return Run(
         device=device,
         failure=_failure(report, scratch.project),
-        exit_code=exit_code,
+        exit_code=exit_code if ended.stopped is None else 0,
         losses=tuple(report.get("losses", ())),
         forgotten=tuple(tuple(shape) for shape in report.get("forgotten", ())),
         output=ended.output.replace(str(scratch.project) + os.sep, ""),
         unsupported=tuple(report.get("unsupported", ())),
-        timed_out=ended.timed_out,
+        stopped=ended.stopped,
+        exposed=ended.exposed,
+        reported=bool(report),
         **{name: report[name] for name in _COPIED if name in report},
     )
+
+
+def _read_report(handle: BinaryIO, path: Path) -> dict[str, Any]:
+    """The report, which a fresh interpreter writes anew under the same name; empty if there is none."""
+    text = handle.read()
+    with suppress(OSError):
+        text = text or path.read_bytes()
+    try:
+        return dict(json.loads(text)) if text else {}
+    except ValueError:  # the script may do anything, also to the file that holds the report
+        return {}
 
 
 if __name__ == "__main__":

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import fcntl
 import os
+import pwd
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["ProjectTooLarge", "Scratch", "UnsafeChange", "clean_environment", "overlay", "scratch_copy"]
+__all__ = [
+    "ProjectTooLarge",
+    "Scratch",
+    "UnsafeChange",
+    "clean_environment",
+    "overlay",
+    "scratch_copy",
+    "secret_places",
+]
 
 #: Folders that are no part of a run.
 SKIPPED_FOLDERS = frozenset(
@@ -52,6 +61,48 @@ KEPT_VARIABLES = frozenset(
 
 _FICLONE = 0x40049409
 DEFAULT_SIZE_LIMIT = 4 << 30
+
+
+#: What is hidden from a run, below the home folder: keys, tokens, passwords, and histories that hold them.
+SECRETS_AT_HOME = (
+    ".netrc _netrc .ssh .aws .azure .boto .s3cfg .oci .bluemix .config/gcloud .config/gh .config/hub .config/glab-cli "
+    ".config/git/credentials .git-credentials .docker .kube .gnupg .huggingface .cache/huggingface/token "
+    ".cache/huggingface/stored_tokens .kaggle .config/kaggle .config/wandb .comet.config .neptune .mlflow/credentials "
+    ".pypirc .config/pip .pip .npmrc .yarnrc .yarnrc.yml .cargo/credentials .cargo/credentials.toml .gem/credentials "
+    ".m2/settings.xml .config/rclone .config/op .password-store .local/share/keyrings .terraform.d .databrickscfg "
+    ".pgpass .my.cnf .modal.toml .config/ngrok .vault-token .bash_history .zsh_history .python_history "
+    ".local/share/fish .mozilla .config/google-chrome .config/chromium .thunderbird"
+).split()
+
+#: And elsewhere: sockets of agents, of desktops and of container engines, and what clusters hand to their jobs.
+SECRETS_ELSEWHERE = (
+    "/run/user",
+    "/run/secrets",
+    "/run/credentials",
+    "/run/dbus",
+    "/run/docker.sock",
+    "/run/containerd",
+    "/run/podman",
+    "/etc/krb5.keytab",
+)
+
+#: Variables that name files with credentials, or sockets of those who hold them.
+SECRET_PATHS = (
+    "SSH_AUTH_SOCK",
+    "GPG_AGENT_INFO",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "AWS_SHARED_CREDENTIALS_FILE",
+    "AWS_CONFIG_FILE",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AZURE_CONFIG_DIR",
+    "KUBECONFIG",
+    "DOCKER_CONFIG",
+    "NETRC",
+    "HF_TOKEN_PATH",
+    "KAGGLE_CONFIG_DIR",
+    "NPM_CONFIG_USERCONFIG",
+    "PIP_CONFIG_FILE",
+)
 
 
 class ProjectTooLarge(Exception):
@@ -126,7 +177,18 @@ def scratch_copy(project: Path, size_limit: int = DEFAULT_SIZE_LIMIT, keep: bool
         yield Scratch(folder, copy, home)
     finally:
         if not keep:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Delete a folder, also one in which a script has taken away our right to."""
+    for current, folders, _ in os.walk(folder):
+        for name in folders:
+            path = os.path.join(current, name)
+            if not os.path.islink(path):
+                with suppress(OSError):
+                    os.chmod(path, 0o700)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _point_links_inside(project: Path, copy: Path) -> None:
@@ -162,7 +224,15 @@ def overlay(copy: Path, changes: Mapping[str, bytes]) -> None:
         target.write_bytes(content)
 
 
-def clean_environment(scratch: Scratch, marker: str, extra: dict[str, str] | None = None) -> dict[str, str]:
+def secret_places() -> list[str]:
+    """Files and folders with credentials that exist on this machine."""
+    homes = {os.path.expanduser("~"), pwd.getpwuid(os.getuid()).pw_dir}
+    named = [os.path.join(home, name) for home in sorted(homes) for name in SECRETS_AT_HOME]
+    told = [os.environ.get(name, "") for name in SECRET_PATHS]
+    return [path for path in (*named, *SECRETS_ELSEWHERE, *told) if os.path.isabs(path) and os.path.exists(path)]
+
+
+def clean_environment(scratch: Scratch, extra: dict[str, str] | None = None) -> dict[str, str]:
     """The variables of a run: harmless ones of ours, a home of its own, one thread, a fixed hash seed."""
     kept = {name: value for name, value in os.environ.items() if name in KEPT_VARIABLES}
     kept.update(
@@ -178,7 +248,6 @@ def clean_environment(scratch: Scratch, marker: str, extra: dict[str, str] | Non
         PYTHONUNBUFFERED="1",
         TOKENIZERS_PARALLELISM="false",
         WANDB_MODE="disabled",
-        DEVFIX_RUN=marker,
     )
     kept.update(extra or {})
     return kept

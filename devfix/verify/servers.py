@@ -12,9 +12,14 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from devfix.verify.sandbox import secret_places
 
 __all__ = ["Ended", "ServerDied", "about", "execute"]
+
+DEFAULT_DISK_MB = 16 << 10
+DEFAULT_PROCESSES = 512  # threads count
 
 HERE = Path(__file__).resolve().parent
 SIMULATOR = HERE.parent / "simulator"
@@ -22,19 +27,27 @@ PROBE = HERE / "probe"
 
 _OUTPUT_KEPT = 64 * 1024
 _STARTUP_SECONDS = 180.0
+_GRACE_SECONDS = 15.0
 
 
 class ServerDied(Exception):
     """The interpreter could not serve: no torch in it, or it was killed.  The text says what it printed."""
 
 
-class Ended:
-    """How a process ended: its wait status, whether it was stopped for time, and the end of its output."""
+class Ended(NamedTuple):
+    """How a run ended: its wait status, why it was stopped (``time``, or a sentence), and the end of its output.
 
-    def __init__(self, status: int, timed_out: bool, output: str) -> None:
-        self.status = status
-        self.timed_out = timed_out
-        self.output = output
+    ``exposed`` names what the kernel did not let us take from it, of ``network``, ``files`` and ``processes``.
+    """
+
+    status: int
+    stopped: str | None
+    output: str
+    exposed: tuple[str, ...]
+
+    @property
+    def timed_out(self) -> bool:
+        return self.stopped == "time"
 
 
 class _Drain(threading.Thread):
@@ -178,7 +191,9 @@ def _server(python: str) -> _Server:
 
 
 def about(python: str) -> dict[str, Any]:
-    """What an interpreter says of itself: ``torch``, its version, and ``cuda``, the CUDA it was built for, or None.
+    """What an interpreter says of itself.
+
+    ``torch``, its version; ``cuda``, the CUDA it was built for, or None; ``exposed``, as of :class:`Ended`.
 
     Raises:
         ServerDied: the interpreter cannot run the probe.
@@ -199,75 +214,66 @@ def _kill_group(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-def kill_marked(marker: str) -> None:
-    """Kill every process that carries the run's marker in its environment, also those that left its group."""
-    wanted = f"DEVFIX_RUN={marker}".encode()
-    for _ in range(20):
-        found = False
-        for entry in os.listdir("/proc") if os.path.isdir("/proc") else []:
-            if not entry.isdigit() or int(entry) == os.getpid():
-                continue
-            try:
-                with open(f"/proc/{entry}/environ", "rb") as handle:
-                    if wanted in handle.read().split(b"\0"):
-                        os.kill(int(entry), signal.SIGKILL)
-                        found = True
-            except OSError:
-                continue
-        if not found:
-            return
-        time.sleep(0.02)
-
-
 def execute(
-    python: str, argv: list[str], cwd: Path, env: dict[str, str], fifo: Path, timeout: float, memory_mb: int
+    python: str,
+    argv: list[str],
+    cwd: Path,
+    env: dict[str, str],
+    folder: Path,
+    report: Path,
+    timeout: float,
+    memory_mb: int,
+    disk_mb: int = DEFAULT_DISK_MB,
+    processes: int = DEFAULT_PROCESSES,
 ) -> Ended:
-    """Run the probe once, in a process group of its own, and leave nothing of it behind.
+    """Run the probe once, confined as far as the kernel lets us, and leave nothing of it behind.
 
     Args:
         python: the interpreter; it needs torch.
         argv: the probe's arguments.
         cwd: the run's working directory.
         env: its whole environment.
-        fifo: a path that does not exist yet, for its output.
+        folder: what it may write to.
+        report: the file in it that the probe writes to, which exists.
         timeout: seconds after which it is killed.
-        memory_mb: limit on its memory.
+        memory_mb: limit on the memory of its processes.
+        disk_mb: limit on what lies in ``folder``.
+        processes: limit on their number.
 
     Raises:
         ServerDied: the interpreter cannot run the probe.
 
     """
     server = _server(python)
+    fifo = report.with_suffix(".output")
     os.mkfifo(fifo)
     drain = _Drain(fifo)
-    message = {"argv": argv, "cwd": str(cwd), "env": env, "output": str(fifo), "memory_mb": memory_mb}
-    deadline = time.monotonic() + timeout
-    number, pid, status, timed_out = None, None, 0, False
+    message = {
+        "argv": argv,
+        "cwd": str(cwd),
+        "env": env,
+        "output": str(fifo),
+        "report": str(report),
+        "folder": str(folder),
+        "hidden": secret_places(),
+        "limits": {"seconds": timeout, "memory_mb": memory_mb, "disk_mb": disk_mb, "processes": processes},
+    }
+    number, pid = None, None
+    answer: dict[str, Any] = {"status": signal.SIGKILL, "stopped": "time"}
+    deadline = time.monotonic() + timeout + _GRACE_SECONDS  # its keeper ends it in time; this is if the keeper cannot
     try:
         number, answers = server.request(message)
-        while True:
-            try:
-                answer = answers.get(timeout=max(0.01, deadline - time.monotonic()))
-            except queue.Empty:
-                if timed_out:
-                    break
-                timed_out = True
-                deadline = time.monotonic() + 5.0
-                if pid is not None:
-                    _kill_group(pid)
-                continue
-            if answer.get("dead"):
+        while "status" not in (told := answers.get(timeout=max(0.01, deadline - time.monotonic()))):
+            if told.get("dead"):
                 raise ServerDied("the process that runs fork from was killed")
-            if "pid" in answer:
-                pid = answer["pid"]
-            else:
-                status = answer["status"]
-                break
+            pid = told["pid"]
+        answer = told
+    except queue.Empty:
+        pass
     finally:
         if number is not None:
             server.forget(number)
-        if pid is not None:
+        if pid is not None and "id" not in answer:
             _kill_group(pid)
-        kill_marked(env["DEVFIX_RUN"])
         output = drain.finish()
-    return Ended(status, timed_out, output)
+    return Ended(answer["status"], answer["stopped"], output, tuple(server.about["exposed"]))

@@ -24,10 +24,10 @@ HOSTILE = "<script>alert('x')</script>\x1b[31m"
 def make(tmp_path, losses=(0.9, 0.7, 0.8, 0.5), patched=None, word="fixed", message="two devices", args=()):
     (tmp_path / "train.py").write_text("a = 1\nb = 2\n")
     failure = Failure("RuntimeError", message, "same-device", "train.py", 12, "b = 2", f"Traceback\n{message}\n")
-    good = {"steps": len(losses), "torch": "2.13.0", "offline": True}
+    good = {"steps": len(losses), "torch": "2.13.0"}
     runs = {
         "original/cpu": Run("cpu", losses=tuple(losses), **good),
-        "original/device": Run("sim", failure=failure, offline=True),
+        "original/device": Run("sim", failure=failure),
         "original/unchecked": Run("unchecked", losses=tuple(losses), **good),
         "patched/cpu": Run("cpu", losses=tuple(losses), **good),
         "patched/device": Run("sim", losses=tuple(losses if patched is None else patched), **good),
@@ -89,16 +89,19 @@ def test_the_table_has_a_row_for_each_run_and_the_verdict_comes_last(tmp_path):
     assert text.splitlines()[-1] == "fixed: it is so: two devices."
 
 
-def test_a_network_that_is_not_cut_off_is_told(tmp_path):
+def test_what_could_not_be_taken_from_the_script_is_told_in_one_line(tmp_path):
     proof = make(tmp_path)
     assert "network" not in shown(proof)
 
-    proof.verdict.runs["patched/cpu"] = Run("cpu", losses=(1.0,), offline=False)
+    proof.verdict.runs["patched/cpu"] = Run("cpu", losses=(1.0,), exposed=("network", "processes"))
 
-    assert "note: the kernel does not let devfix cut the network off" in shown(proof)
+    notes = [line for line in shown(proof).splitlines() if line.startswith("note:")]
+    assert notes == [
+        "note: the kernel does not let devfix take from the script: the network, the sight of other processes"
+    ]
 
 
-def test_a_run_that_was_never_made_offline_or_not_makes_no_note(tmp_path):
+def test_a_script_from_which_all_was_taken_makes_no_note(tmp_path):
     assert "note:" not in shown(make(tmp_path))
 
 

@@ -1,87 +1,102 @@
 """Runs fork from one process that has torch loaded: a run then starts in milliseconds instead of seconds.
 
 Requests are JSON lines on stdin, answers JSON lines on stdout.  A request holds the probe's ``argv``, ``cwd``, ``env``,
-the path that takes the ``output`` (a FIFO or a file) and ``memory_mb``.  Answers: ``{"id", "pid"}`` when the run has
-started, ``{"id", "status"}`` (as of ``os.waitpid``) when it has ended.  Each run is a process group of its own.
+the paths that take the ``output`` (a FIFO or a file) and the ``report`` (a file), the ``folder`` that the run may write
+to, the files and folders that are ``hidden`` from it, and its ``limits`` (the fields of ``keeper.Limits``).  Answers:
+``{"id", "pid"}`` when the run has started; when it has ended ``{"id", "status", "stopped"}``: as of ``os.waitpid``, and
+why it was ended or null.
 
 Needs torch and the standard library only.
 """
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import importlib
 import json
 import os
-import resource
 import select
+import shutil
 import signal
-import socket
-import struct
 import sys
+import tempfile
 from contextlib import suppress
 from typing import Any
 
 from . import devices, program
+from .confinement import Confinement, available
+from .keeper import Limits, adopt_orphans, children, keep
 
-__all__ = ["confine", "serve"]
+__all__ = ["serve"]
 
 _DRIVER_MB = 64 << 10  # what a CUDA driver maps for itself
-_CLONE_NEWUSER = 0x10000000
-_CLONE_NEWNET = 0x40000000
-_SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 0x1
+_REPORT_HANDLE = 200  # out of the way of what the script opens and closes
+
+_exit = os._exit  # the run gets another
 
 
-def _loopback_up() -> None:
-    """A new network namespace has a loopback device that is down; ``torch.distributed`` needs it."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
-        request = struct.pack("16sh14x", b"lo", 0)
-        flags = struct.unpack("16sh14x", fcntl.ioctl(handle, _SIOCGIFFLAGS, request))[1]
-        fcntl.ioctl(handle, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | _IFF_UP))
-
-
-def _leave_network() -> bool:
-    """Cut the process off the network where the kernel lets us; says whether it did."""
-    try:
-        libc = ctypes.CDLL(None, use_errno=True)
-        user, group = os.getuid(), os.getgid()
-        if libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET) == 0:
-            with open("/proc/self/setgroups", "w") as setting:
-                setting.write("deny")
-            with open("/proc/self/uid_map", "w") as setting:
-                setting.write(f"{user} {user} 1")
-            with open("/proc/self/gid_map", "w") as setting:
-                setting.write(f"{group} {group} 1")
-        elif libc.unshare(_CLONE_NEWNET) != 0:
-            return False
-        _loopback_up()
-        return True
-    except (OSError, AttributeError):
-        return False
-
-
-def confine(memory_mb: int) -> bool:
-    """Limits for this process and its children; returns whether the network is cut off."""
-    limit = memory_mb << 20
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    return _leave_network()
-
-
-def _start_again(argv: list[str], offline: bool) -> None:
+def _start_again(argv: list[str]) -> None:
     """Become a fresh interpreter: the driver of a real device does not survive a fork, and ours saw no device."""
-    told = ["--offline"] if offline else []
-    os.execve(
-        sys.executable,
-        [sys.executable, "-s", os.path.dirname(os.path.abspath(__file__)), *told, *argv],
-        dict(os.environ),
-    )
+    here = os.path.dirname(os.path.abspath(__file__))
+    os.execve(sys.executable, [sys.executable, "-s", here, *argv], dict(os.environ))
 
 
-def _child(request: dict[str, Any]) -> None:
+def _flush() -> None:
+    """Write what the script has printed; it may have closed the streams, or put anything in their place."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+
+
+class _Report:
+    """The file that takes the report, opened before the script can delete it or its folder."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        opened = os.open(path, os.O_WRONLY)
+        self._handle = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, _REPORT_HANDLE)
+        os.close(opened)
+        self._file = os.fstat(self._handle)
+
+    def write(self, report: bytes) -> None:
+        """Write the report, by its path where the script has closed what it did not open."""
+        try:
+            ours = os.path.samestat(os.fstat(self._handle), self._file)
+        except OSError:
+            ours = False
+        with open(self._handle if ours else self._path, "wb") as target:
+            target.write(report)
+
+
+def _run(request: dict[str, Any], options: Any) -> None:
     """Become the run; never returns."""
     status = 70
+    try:
+        report = _Report(request["report"])
+        os.environ.clear()
+        os.environ.update(request["env"])
+        os.chdir(request["cwd"])
+        sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w", 1), os.fdopen(2, "w", 1)
+        if options.device in devices.REAL:
+            _start_again(request["argv"])
+        sys.path[:] = [*request.get("path", []), *sys.path]
+        told = json.dumps(program.probe(options)).encode()
+        _flush()
+        report.write(told)
+        status = 0
+    except BaseException:
+        import traceback
+
+        with suppress(Exception):
+            traceback.print_exc()
+    finally:
+        _flush()
+        _exit(status)
+
+
+def _keep(confinement: Confinement, request: dict[str, Any], tell: int) -> None:
+    """Become the keeper of a run; never returns."""
+    answer: dict[str, Any] = {"status": 70 << 8, "stopped": None}
     try:
         os.setsid()
         output = os.open(request["output"], os.O_WRONLY)
@@ -89,33 +104,34 @@ def _child(request: dict[str, Any]) -> None:
         os.dup2(null, 0)
         os.dup2(output, 1)
         os.dup2(output, 2)
-        os.closerange(3, 256)
-        os.environ.clear()
-        os.environ.update(request["env"])
-        os.chdir(request["cwd"])
-        sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w", 1), os.fdopen(2, "w", 1)
+        os.closerange(3, tell)
+        os.closerange(tell + 1, 256)
         options = program.parser().parse_args(request["argv"])
-        real = options.device in devices.REAL
-        offline = confine(request["memory_mb"] + (_DRIVER_MB if real else 0))
-        if real:
-            _start_again(request["argv"], offline)
-        sys.path[:] = [*request.get("path", []), *sys.path]
-        report = program.probe(options)
-        report["offline"] = offline
-        sys.stdout.flush()
-        sys.stderr.flush()
-        program.write(report, options.report)
-        status = 0
-    except BaseException:
-        import traceback
+        limits = Limits(**request["limits"])
 
-        traceback.print_exc()
-    finally:
+        def body() -> None:
+            os.close(tell)
+            _run(request, options)
+
         try:
-            sys.stdout.flush()
-            sys.stderr.flush()
-        finally:
-            os._exit(status)
+            reserved_mb = _DRIVER_MB if options.device in devices.REAL else 0
+            status, stopped = keep(confinement, limits, request, reserved_mb, body)
+            answer = {"status": status, "stopped": stopped}
+        except OSError as error:
+            answer["stopped"] = f"it could not be confined: {error}"
+    finally:
+        with suppress(OSError):
+            os.write(tell, json.dumps(answer).encode())
+        _exit(0)
+
+
+def _available() -> Confinement:
+    """What the kernel lets us confine runs in."""
+    folder = tempfile.mkdtemp(prefix="devfix-trial-")
+    try:
+        return available(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _warm_up(options: Any) -> None:
@@ -132,6 +148,60 @@ def _warm_up(options: Any) -> None:
     torch.set_num_threads(1)
 
 
+class _Runs:
+    """The runs that have not ended, by their keepers."""
+
+    def __init__(self) -> None:
+        self._confinement = _available()
+        self._running: dict[int, tuple[int, int]] = {}
+        self.exposed: list[str] = self._confinement.exposed
+
+    def start(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Fork a keeper; returns the answer to give."""
+        told, tell = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            _keep(self._confinement, request, tell)
+        os.close(tell)
+        self._running[pid] = (request["id"], told)
+        return {"id": request["id"], "pid": pid}
+
+    def ended(self) -> list[dict[str, Any]]:
+        """Answers for the runs that have ended since."""
+        answers = []
+        with suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    break
+                if pid in self._running:
+                    number, told = self._running.pop(pid)
+                    with os.fdopen(told, "rb") as source:
+                        said = source.read()
+                    answers.append(
+                        {"id": number, **(json.loads(said) if said else {"status": status, "stopped": None})}
+                    )
+        self._end_strangers()
+        return answers
+
+    def _end_strangers(self) -> None:
+        """Orphans of runs whose keeper was killed come to us."""
+        for pid in children("self"):
+            if pid not in self._running:
+                with suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+
+    def end(self) -> None:
+        """End all of them."""
+        for pid in self._running:
+            with suppress(OSError):
+                os.killpg(pid, signal.SIGKILL)
+        self.ended()
+
+
 def serve(options: Any) -> None:
     """Answer requests until stdin closes; then end every run that is still there."""
     answers = os.fdopen(os.dup(1), "w")
@@ -142,40 +212,27 @@ def serve(options: Any) -> None:
         answers.flush()
 
     _warm_up(options)
+    runs = _Runs()
+    adopt_orphans()
     wake_read, wake_write = os.pipe()
     os.set_blocking(wake_write, False)
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch = sys.modules["torch"]
-    answer({"ready": True, "torch": torch.__version__, "cuda": torch.version.cuda})
-    running: dict[int, Any] = {}
+    answer({"ready": True, "torch": torch.__version__, "cuda": torch.version.cuda, "exposed": runs.exposed})
     pending = b""
     while True:
         ready, _, _ = select.select([0, wake_read], [], [])
         if wake_read in ready:
             os.read(wake_read, 4096)
-        while running:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-            if pid == 0:
-                break
-            if pid in running:
-                answer({"id": running.pop(pid), "status": status})
+            for message in runs.ended():
+                answer(message)
         if 0 in ready:
             received = os.read(0, 65536)
             if not received:
                 break
             *lines, pending = (pending + received).split(b"\n")
             for line in lines:
-                request = json.loads(line)
-                pid = os.fork()
-                if pid == 0:
-                    signal.set_wakeup_fd(-1)
-                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                    signal.signal(signal.SIGINT, signal.default_int_handler)
-                    _child(request)
-                running[pid] = request["id"]
-                answer({"id": request["id"], "pid": pid})
-    for pid in running:
-        with suppress(OSError):
-            os.killpg(pid, signal.SIGKILL)
+                answer(runs.start(json.loads(line)))
+    runs.end()

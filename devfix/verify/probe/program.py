@@ -31,7 +31,7 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
     recorder.install()
     unsupported = _settle(options)
     root = os.path.abspath(options.root or os.getcwd())
-    report = {"device": options.device, "torch": torch.__version__, "offline": options.offline}
+    report = {"device": options.device, "torch": torch.__version__}
     with devices.device_for(options) as device, devices.precision_for(options):
         conditions.seed()
         started = time.perf_counter()
@@ -112,7 +112,6 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--max-steps", type=int, default=None, help="end the run after this many optimizer steps")
     made.add_argument("--compile", action="store_true", help="leave torch.compile on")
     made.add_argument("--float64", action="store_true", help="compute in float64 whatever type the script names")
-    made.add_argument("--offline", action="store_true", help="the process has no network; for the report")
     made.add_argument("--root", help="the project's folder, for finding frames of the user's code")
     made.add_argument("--copy-of", help="the folder that --root is a copy of: nothing is imported from there")
     made.add_argument("-m", dest="module", action="store_true", help="SCRIPT is a module's name")

@@ -44,12 +44,10 @@ def conformance(session: nox.Session) -> None:
     session.run("pytest", "-n", "auto", "tests/simulator", *session.posargs)
 
 
-@nox.session(default=False)
+@nox.session(default=False, venv_backend="none")
 def cuda(session: nox.Session) -> None:
-    """On a machine with a GPU: the tests that need one, and the whole corpus; writes docs/verification.md."""
-    session.install(*CONSTRAINTS, "-e", ".[test]")
-    session.run("pytest", "-m", "cuda", "tests/verify", *session.posargs)
-    session.run("python", "corpus/verdicts.py", "--device", "cuda", "--table", "docs/verification.md")
+    """On a GPU, with the torch of python3: tests that need one, and the whole corpus; writes docs/verification.md."""
+    session.run("python3", "corpus/on_gpu.py", *session.posargs)
 
 
 @nox.session(default=False)

@@ -61,6 +61,7 @@ def verdict(case: Case, device: str = "sim") -> Verdict:
         setup=meta.get("setup"),
         setup_script=meta.get("setup_script"),
         run_on=meta.get("run_on", device),
+        setup_on=device,
     )
 
 
@@ -80,24 +81,34 @@ def row(case: Case, found: Verdict) -> str:
     return f"| {case.name} | {error} | {found.word} | {'–' if worst is None else f'{worst:.2g}'} |"
 
 
+def gpu() -> str | None:
+    """Name and versions of the CUDA device; None where torch sees none.  Asked in a process of its own, which ends."""
+    asked = (
+        "import torch\nif torch.cuda.is_available():\n"
+        "    print(torch.cuda.get_device_name(), 'with CUDA', torch.version.cuda)"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=False)
+    return done.stdout.strip() or None
+
+
 def heading(device: str) -> str:
     """What the table was made with."""
     import torch
 
-    name = "a simulated CUDA device"
-    if device == "cuda":
-        asked = "import torch; print(torch.cuda.get_device_name(), 'with CUDA', torch.version.cuda)"
-        name = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.strip()
+    name = "a simulated CUDA device" if device == "sim" else gpu()
     return f"# Verification\n\nEvery broken program of the corpus on {name}, torch {torch.__version__}, Python {platform.python_version()}. {_MADE[device]}\n"
 
 
 def main(arguments: list[str]) -> int:
-    """Print the verdicts; 1 if one is not ``fixed``."""
+    """Print the verdicts; 1 if one is not ``fixed``, 2 if the device is not there."""
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     reader.add_argument("--device", choices=DEVICES, default="sim")
     reader.add_argument("--table", type=Path, help="write the table as Markdown")
     reader.add_argument("words", nargs="*")
     options = reader.parse_args(arguments)
+    if options.device == "cuda" and gpu() is None:
+        print(f"no CUDA device: {sys.executable} has no torch that sees one", file=sys.stderr)
+        return 2
     rows, bad = [], 0
     chosen = cases(options.words)
     for case in chosen:

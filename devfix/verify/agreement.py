@@ -1,8 +1,8 @@
 """When two runs trained the same: bit for bit, or on a real accelerator within what its arithmetic explains.
 
 On a real accelerator the losses of float32 have a tolerance by step.  Where they leave it, both runs are made once more
-in float64 (:mod:`devfix.verify.probe.wide`): they must agree there, or the accelerator must be about as close to float64
-as the reference is, which is the rule ``same()`` of PyTorch's own benchmarks
+in float64 (:mod:`devfix.verify.probe.wide`): they must agree there, or the accelerator must be about as close to
+float64 as the reference is, which is the rule ``same()`` of PyTorch's own benchmarks
 (https://github.com/pytorch/pytorch/blob/main/torch/_dynamo/utils.py).
 """
 
@@ -43,8 +43,9 @@ class Match(NamedTuple):
 
 
 def on_real_device(*runs: Run) -> bool:
-    """Whether one of the runs computed with other kernels than the CPU's."""
-    return any(run.device not in ("cpu", "sim", "unchecked") for run in runs)
+    """Whether one of the runs, or what was prepared for it, was computed with other kernels than the CPU's."""
+    places = {place for run in runs for place in (run.device, run.prepared_on)}
+    return not places <= {"cpu", "sim", "unchecked", None}
 
 
 def tolerance(step: int, reference: float, precision: str = "float32") -> float:

@@ -8,7 +8,8 @@ bit, on a real device within the tolerance of :mod:`devfix.verify.agreement`, af
 does not hold.
 
 A checkpoint that was written on an accelerator and is read on a machine without one is proved by two stages in one
-folder: ``setup`` writes it under the simulator, the run that counts has the accelerator hidden (``run_on="cpu"``).
+folder: ``setup`` writes it on an accelerator, simulated or real (``setup_on``), the run that counts has the
+accelerator hidden (``run_on="cpu"``).
 """
 
 from __future__ import annotations
@@ -35,15 +36,6 @@ MINIMUM_SHARE = 0.8
 
 #: Relative difference of losses that other kernels for the same formula explain (measured: 2e-7 in the first 10 steps).
 ROUNDING = 1e-5
-
-#: Where the setup and the run work, by the last part of a run's name.
-_STAGES = {
-    "cpu": ("cpu", "cpu"),
-    "sim": ("sim", "sim"),
-    "cuda": ("cuda", "cuda"),
-    "unchecked": ("unchecked", "unchecked"),
-    "sim-cpu": ("sim", "cpu"),
-}
 
 
 @dataclass(frozen=True)
@@ -266,6 +258,7 @@ def prove(
     setup: Sequence[str] | None = None,
     setup_script: str | None = None,
     run_on: str = "sim",
+    setup_on: str = "sim",
     start: str = ".",
     changes: Mapping[str, bytes] | None = None,
     keep: bool = False,
@@ -290,6 +283,7 @@ def prove(
         setup_script: what that run executes; default ``script``.
         run_on: ``sim``, ``cuda`` for a real device, or ``cpu`` for a bug that shows where there is no accelerator: then
             ``.../device`` is a run without accelerator after a setup with one.
+        setup_on: where the setup works if ``run_on`` is ``cpu``: ``sim``, or a real device.
         start: working directory within the folders.
         changes: new contents of files of ``patched``, by their path within it.
         keep: leave the scratch copies behind.
@@ -299,13 +293,13 @@ def prove(
         devfix.verify.RunError: a run could not be made.
 
     """
-    target = "sim-cpu" if run_on == "cpu" else run_on
     folders = {"original": original, "patched": patched}
     names = ["original/cpu", "original/device", "original/unchecked", "patched/cpu", "patched/device"]
 
     def one(name: str, float64: bool = False) -> Run:
         side, how = name.split("/")
-        first, then = _STAGES[target if how == "device" else how]
+        then = run_on if how == "device" else how
+        first = setup_on if how == "device" and run_on == "cpu" else then
         return run(
             script,
             args,

@@ -93,6 +93,7 @@ class Run:
         reported: it told how it ended; one that left by itself in the middle of it, or was killed, did not.
         precision: the lowest precision that a real accelerator computed with.
         torch: PyTorch's version.
+        prepared_on: where the run that came first worked; None if none did.
         kept: the scratch folder, where it was kept; else None.
 
     """
@@ -118,6 +119,7 @@ class Run:
     reported: bool = True
     precision: str = "float32"
     torch: str = ""
+    prepared_on: str | None = None
     kept: str | None = None
 
     @property
@@ -268,7 +270,8 @@ def run(
                 result = _stage(project, scratch, argv, stage_device, timeout, memory_mb, disk_mb, python, env, start)
                 if not result.ok:
                     break
-            return replace(result, kept=str(scratch.project)) if keep else result
+            first = stages[0][2] if setup is not None else None
+            return replace(result, prepared_on=first, kept=str(scratch.project) if keep else None)
     except (ServerDied, ProjectTooLarge, UnsafeChange) as error:
         raise RunError(str(error)) from error
 

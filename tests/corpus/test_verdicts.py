@@ -1,23 +1,29 @@
 """The claim itself: each broken program dies, its repaired twin does not, and trains as it does on one device."""
 
 import importlib.util
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch")
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+torch = pytest.importorskip("torch")
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 
 
-def load():
-    spec = importlib.util.spec_from_file_location("corpus_verdicts", CORPUS / "verdicts.py")
+def load(name="verdicts"):
+    spec = importlib.util.spec_from_file_location(f"corpus_{name}", CORPUS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     before = list(sys.path)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    spec.loader.exec_module(module)  # it looks for its siblings on sys.path
     sys.path[:] = before
     return module
 
@@ -37,6 +43,80 @@ def test_a_broken_program_is_fixed_under_the_simulator(name):
     assert found.word == "fixed", found.reason
     if CASES[name].meta["error"] != "silent":
         assert CASES[name].meta["error"] in found.runs["original/device"].failure.text
+
+
+# --- on a GPU ---------------------------------------------------------------------------------------------------------
+HAS_CUDA = torch.cuda.is_available()
+needs_cuda = pytest.mark.skipif(not HAS_CUDA, reason="no CUDA device here: `nox -s cuda` on one")
+
+
+@pytest.mark.cuda
+@needs_cuda
+@pytest.mark.parametrize("name", [name for name in CASES if name.startswith("seeds/")])
+def test_a_founding_incident_is_fixed_on_a_gpu(name):
+    found = verdicts.verdict(CASES[name], "cuda")
+
+    assert found.word == "fixed", found.reason
+    assert CASES[name].meta["error"] in found.runs["original/device"].failure.text
+
+
+@pytest.mark.cuda
+@needs_cuda
+@pytest.mark.parametrize("name", ["ai_toolkit", "onetrainer"])
+def test_a_founding_incident_without_a_repair_dies_on_a_gpu_and_not_without(name):
+    from devfix.verify import run
+
+    folder = CORPUS / "seeds" / name
+    meta = tomllib.loads((folder / "case.toml").read_text(encoding="utf-8"))
+    here, there = (run(meta["script"], meta["args"], device, folder / "broken") for device in ("cpu", "cuda"))
+
+    assert here.ok, here.output
+    assert meta["error"] in there.failure.text
+
+
+def test_a_checkpoint_is_written_on_the_gpu_and_read_without_one():
+    """On this machine the run that asks for a GPU finds none, which does not matter to where it is asked for."""
+    found = verdicts.verdict(CASES["checkpoint/resume_flag"], "cuda")
+
+    stages = {(run.prepared_on, run.device) for name, run in found.runs.items() if name.endswith("/device")}
+    assert stages == {("cuda", "cpu")}
+
+
+def test_the_table_of_a_gpu_names_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(verdicts, "gpu", lambda: "A double with CUDA 0.0")
+    table = tmp_path / "table.md"
+
+    code = verdicts.main(["seeds/recognize_anything", "--device", "cuda", "--table", str(table)])
+
+    text = table.read_text(encoding="utf-8")
+    assert "on A double with CUDA 0.0, torch " in text and "`nox -s cuda`" in text
+    assert text.splitlines()[-1].startswith("| seeds/recognize_anything | ")
+    assert code == (0 if HAS_CUDA else 1)  # without one nothing was broken
+
+
+@pytest.mark.skipif(HAS_CUDA, reason="this machine has a CUDA device")
+@pytest.mark.parametrize("program", ["on_gpu.py", "verdicts.py --device cuda --table no.md"])
+def test_without_a_gpu_it_is_said_in_one_line(program, tmp_path):
+    done = subprocess.run(
+        [sys.executable, *f"{CORPUS}/{program}".split()], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"no CUDA device: {sys.executable} has no torch that sees one\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("tests", "proofs", "code"), [(0, 0, 0), (1, 0, 1), (0, 1, 1)])
+def test_on_a_gpu_all_is_done_also_where_a_part_fails(monkeypatch, tests, proofs, code):
+    program = load("on_gpu")
+    done = []
+    monkeypatch.setattr(program.verdicts, "gpu", lambda: "A double")
+    monkeypatch.setattr(program.verdicts, "main", lambda arguments: done.append(arguments) or proofs)
+    monkeypatch.setattr(program, "tested", lambda extra: done.append(extra) or tests)
+
+    assert program.main(["-x"]) == code
+    assert done == [["-x"], ["--device", "cuda", "--table", str(program.TABLE)]]
+    assert {"tests/verify/test_on_cuda.py", "tests/corpus/test_verdicts.py"} <= set(program.marked())
 
 
 def test_the_table_has_a_row_for_each_case(tmp_path, capsys):

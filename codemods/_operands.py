@@ -11,7 +11,7 @@ from devfix.flow.live import device_expressions, value_of, visible
 from devfix.flow.sites import Level, Site
 from devfix.flow.values import ACCELERATOR, Ref, Tensor, Value, options
 
-__all__ = ["binds", "bound_before", "device_for", "operand_at", "parameters_device"]
+__all__ = ["binds", "bound_before", "device_for", "operand_at", "parameters_device", "written_in"]
 
 
 def device_for(facts: Facts, site: Site, level: Level, partners: Iterable[str] = ()) -> str | None:
@@ -144,7 +144,7 @@ def _used_in(function: ast.AST) -> set[str]:
 
 def _bound(level: Level, text: str) -> bool:
     root = text.split(".")[0].split("[")[0]
-    return root not in _written_in(level.frame.node) or bound_before(level, root)
+    return root not in written_in(level.frame.node) or bound_before(level, root)
 
 
 def bound_before(level: Level, name: str) -> bool:
@@ -153,7 +153,7 @@ def bound_before(level: Level, name: str) -> bool:
     A name that the function does not bind itself comes from outside, and was there when the flow looked.
     """
     function = level.frame.node
-    if name in _parameters(function) or name not in _written_in(function):
+    if name in _parameters(function) or name not in written_in(function):
         return True
     statement: ast.AST = level.stmt
     while statement is not function and statement in level.tree.parents:
@@ -217,7 +217,7 @@ def _stores(node: ast.AST, name: str) -> bool:
     )
 
 
-def _written_in(function: ast.AST) -> set[str]:
+def written_in(function: ast.AST) -> set[str]:
     """The names that a function (or module body) binds itself."""
     found: set[str] = set()
     stack: list[ast.AST] = list(ast.iter_child_nodes(function))

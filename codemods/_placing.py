@@ -14,6 +14,7 @@ from devfix.flow.values import Number
 
 __all__ = [
     "Move",
+    "asks_for_accelerator",
     "device_at",
     "enclosing",
     "find_expression",
@@ -123,7 +124,12 @@ def _is_call(site: Site, level: Level, text: str) -> bool:
 def under_if(site: Site) -> bool:
     """Whether a moment stands under an ``if`` that asks for more than the accelerator, inside its function."""
     tests = [stmt.test for stmt in enclosing(site.tree, site.stmt, (ast.If,)) if isinstance(stmt, ast.If)]
-    return any(not set(_WORDS.findall(ast.unparse(test).lower())) & _ACCELERATOR_WORDS for test in tests)
+    return not all(asks_for_accelerator(test) for test in tests)
+
+
+def asks_for_accelerator(test: ast.expr) -> bool:
+    """Whether a condition speaks of the accelerator: ``args.cuda``, ``use_gpu``, ``torch.cuda.is_available()``."""
+    return bool(set(_WORDS.findall(ast.unparse(test).lower())) & _ACCELERATOR_WORDS)
 
 
 _WORDS = re.compile(r"[a-z]+")

@@ -35,6 +35,7 @@ from pathlib import PurePath
 from codemods._batches import Culprit, made_siblings
 from codemods._rule import Rule
 from codemods._story import story
+from codemods._unmoved import whole_of
 from codemods.replaced_submodule import structural_change
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting, Operand
@@ -69,7 +70,9 @@ def _cause(facts: Facts, meeting: Meeting, operand: Operand) -> tuple[Site | Non
         if memory is None or structural_change(meeting.site, operand.module) is not None:
             return None
         record = memory.record(operand.module)
-        return (record.born, "this module is made on the CPU and never moved") if record.moved is None else None
+        whole = whole_of(facts, meeting.site, operand.module)
+        born = whole.born if whole is not None else record.born if record.moved is None else None
+        return (born, "this module is made on the CPU and never moved") if born is not None else None
     if len(operand.births) != 1 or not operand.sure:
         return None
     birth = operand.births[0]

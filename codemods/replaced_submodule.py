@@ -46,7 +46,7 @@ from devfix.flow.state import State
 from devfix.flow.values import ACCELERATOR, Ref, options
 from devfix.model import Finding, InsertStatement, Remedy, Severity, Where
 
-__all__ = ["RULE"]
+__all__ = ["RULE", "parents_of", "structural_change", "weights_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     grouped: dict[tuple[object, ...], list[tuple[Change, Meeting]]] = {}
     for meeting in facts.meetings:
         for operand in meeting.cpu:
-            for part in _weights(operand):
+            for part in weights_of(operand):
                 change = structural_change(meeting.site, part)
                 if change is not None:
                     grouped.setdefault(change.moved.key, []).append((change, meeting))
@@ -71,7 +71,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         yield _finding(facts, pairs)
 
 
-def _weights(operand: Operand) -> list[Ref]:
+def weights_of(operand: Operand) -> list[Ref]:
     """The modules whose weights an operand is."""
     owners = [Ref(birth.key) for birth in operand.births if birth.kind in ("parameter", "buffer") and birth.key]
     return [operand.module] if operand.module is not None else owners
@@ -92,7 +92,7 @@ def structural_change(site: Site, part: Ref) -> Change | None:
             attached, own = memory.at(key).attached, memory.at(key).moved
             if attached is not None and own is not None and attached.order > own.order and _on_itself(attached, key):
                 return Change(Ref(key), attached, own)
-            for parent in _parents(memory, key):
+            for parent in parents_of(memory, key):
                 moved = memory.at(parent).moved
                 if attached is not None and moved is not None and attached.order > moved.order:
                     return Change(Ref(parent), attached, moved)
@@ -107,7 +107,7 @@ def _on_itself(attached: Site, key: int) -> bool:
     return memory is not None and memory.has(key) and ACCELERATOR in memory.at(key).places
 
 
-def _parents(memory: State, key: int) -> list[int]:
+def parents_of(memory: State, key: int) -> list[int]:
     found = []
     for parent, record in memory.records():
         held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
@@ -271,7 +271,7 @@ def _ancestors(memory: State, key: int, moved: Site) -> set[int]:
     found: set[int] = set()
     level = [key]
     while level:
-        above = [p for k in level for p in _parents(memory, k) if p not in found]
+        above = [p for k in level for p in parents_of(memory, k) if p not in found]
         level = [p for p in above if memory.at(p).moved is moved]
         found.update(level)
     return found

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.flow import holding, iteration, modules
-from devfix.flow.facts import Binding
+from devfix.flow.facts import Binding, Holding
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
     ACCELERATOR,
@@ -129,6 +129,9 @@ def set_attribute(
     note_binding(run, text_of(node) if isinstance(node, ast.Attribute) else name, value, "attribute", node, source)
     if record.cls is not None and record.kind == "instance":
         value = holding.keep(run, base, name, value, node, source)
+    for option in options(value):
+        if isinstance(option, Ref) and run.record(option).kind == "module":
+            run.facts.holdings.append(Holding(option, run.site(node)))
     old = record.fields.get(name)
     run.now.put(base, name, union((old, value)) if weak and old is not None else value)
 

@@ -311,7 +311,8 @@ def deep_copy(run: Interpreter, value: Value, node: ast.AST, copies: dict[int, R
         return value
     if value.id not in copies:
         record = run.record(value)
-        copies[value.id] = run.new(record)
+        born = run.site(node) if record.kind == "module" else record.born
+        copies[value.id] = run.new(replace(record, born=born))
         fields = {name: deep_copy(run, item, node, copies) for name, item in record.fields.items()}
         rest = None if record.rest is None else deep_copy(run, record.rest, node, copies)
         run.now.update(copies[value.id], fields=fields, rest=rest)

@@ -275,8 +275,10 @@ def call_function(
         if run.state is not None:
             ends.append((run.state, NONE))
         run.state = State.join([state for state, _ in ends if isinstance(state, State)])
-        if run.state is not None and not _makes_closures(function.node):
-            run.state.envs.pop(frame.env, None)
+        if run.state is not None:
+            frame.left = run.state.envs.get(frame.env, {})
+            if not _makes_closures(function.node):
+                run.state.envs.pop(frame.env, None)
     if run.state is None:
         from devfix.flow.statements import DeadPath
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Binding",
     "Facts",
+    "Holding",
     "LoadUse",
     "Loading",
     "Meeting",
@@ -144,6 +145,14 @@ class OptimizerHazard:
     loaded: Site | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Holding:
+    """An object that is no module keeps ``module`` in an attribute: ``self.model = model``."""
+
+    module: Ref
+    site: Site
+
+
 @dataclass(eq=False)
 class Facts:
     """Everything that rules may look at, in the order in which it was seen."""
@@ -158,6 +167,7 @@ class Facts:
     hazards: list[OptimizerHazard] = field(default_factory=list)
     needs_cpu: dict[tuple[str, int, int], Site] = field(default_factory=dict)
     moves: list[Site] = field(default_factory=list)
+    holdings: list[Holding] = field(default_factory=list)
     accelerated: bool = False
     complete: bool = True
     preferred_device: str | None = None

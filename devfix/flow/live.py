@@ -44,12 +44,17 @@ _OWNERS = (
 
 
 def visible(site: Site, level: Level) -> dict[str, Value]:
-    """The names that a statement of this level can use: its own, those of enclosing functions, the module's."""
+    """The names that a statement of this level can use: its own, those of enclosing functions, the module's.
+
+    Of a function that had returned at that moment, the names are those that it had then.
+    """
     assert site.memory is not None
     frame = level.frame
     names: dict[str, Value] = {}
     for env in (frame.module.env, *(frame.function.scope if frame.function else ()), frame.env):
         names.update(site.memory.names(env))
+    if frame.left is not None and frame.env not in site.memory.envs:
+        names.update(frame.left)
     return names
 
 

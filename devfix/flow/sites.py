@@ -19,7 +19,10 @@ __all__ = ["Frame", "Level", "Site"]
 
 @dataclass(eq=False)
 class Frame:
-    """One activation of a function (or of a module body): its environment and the statement that it executes."""
+    """One activation of a function (or of a module body): its environment and the statement that it executes.
+
+    ``left`` holds its names when it returned; ``None`` while it runs.
+    """
 
     env: int
     module: Module
@@ -29,6 +32,7 @@ class Frame:
     returns: list[tuple[object, Value]] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)
     generator: bool = False
+    left: dict[str, Value] | None = None
 
     @property
     def node(self) -> ast.AST:

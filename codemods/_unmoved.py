@@ -1,0 +1,132 @@
+"""Modules that were never moved: the whole to which unmoved weights belong, and what it is called."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from codemods.replaced_submodule import parents_of, structural_change, weights_of
+from devfix.flow import Facts
+from devfix.flow.facts import Meeting, Operand
+from devfix.flow.live import visible
+from devfix.flow.sites import Level, Site
+from devfix.flow.state import State
+from devfix.flow.values import ACCELERATOR, CPU, Function, Ref, options
+
+__all__ = ["Whole", "containers_named", "unmoved", "whole_of", "wholes_named"]
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """A module that nobody moved: ``chain`` leads from it down to the part whose weights were met.
+
+    ``partly`` says that it was moved, on another path than the one that fails.
+    """
+
+    chain: tuple[int, ...]
+    born: Site
+    partly: Site | None = None
+
+    @property
+    def id(self) -> int:
+        """The identity of the outermost module."""
+        return self.chain[0]
+
+
+def unmoved(facts: Facts, meeting: Meeting, operand: Operand) -> list[Whole]:
+    """The wholes whose weights an operand is, as far as no move of theirs is in the program."""
+    found = [whole_of(facts, meeting.site, part) for part in weights_of(operand)]
+    return [whole for whole in found if whole is not None]
+
+
+def whole_of(facts: Facts, site: Site, part: Ref) -> Whole | None:
+    """The outermost module above ``part`` that was never moved; ``None`` where another cause is at work.
+
+    Weights that were sent to the CPU by hand, attached after the move of their model, or hidden in a list that a
+    module keeps, are told of by other rules.
+    """
+    memory = site.memory
+    if memory is None or not memory.has(part.id) or structural_change(site, part) is not None:
+        return None
+    chain = [part.id]
+    while True:
+        above = [key for key in parents_of(memory, chain[0]) if key not in chain]
+        if not above:
+            break
+        chain.insert(0, above[0])
+    moved = memory.at(part.id).moved
+    if moved is not None and (CPU not in memory.at(part.id).places or moved not in facts.moves):
+        return None
+    if moved is None and any(memory.at(key).places == frozenset({ACCELERATOR}) for key in chain if key != part.id):
+        return None
+    if any(_hidden(memory, key) for key in chain):
+        return None
+    born = memory.at(chain[0]).born
+    return Whole(tuple(chain), born, moved) if born is not None else None
+
+
+def _hidden(memory: State, key: int) -> bool:
+    """Whether a list, dictionary or plain object that some module keeps holds it: moving that module passes by."""
+    keepers = _holders(memory, key, ("list", "dict", "set", "instance"))
+    return any(_holders(memory, keeper, ("module",)) for keeper in keepers)
+
+
+def _holders(memory: State, key: int, kinds: tuple[str, ...]) -> list[int]:
+    found = []
+    for holder, record in memory.records():
+        if record.kind in kinds:
+            held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+            if any(isinstance(option, Ref) and option.id == key for value in held for option in options(value)):
+                found.append(holder)
+    return found
+
+
+def wholes_named(site: Site, level: Level, whole: Whole) -> list[str]:
+    """What a level calls the whole, or the largest named piece of it: ``model``, ``self.net``, ``trainer.teacher``."""
+    assert site.memory is not None
+    ranked: list[tuple[int, int, str]] = []
+    for name, value in visible(site, level).items():
+        for option in options(value):
+            if not isinstance(option, Ref) or not site.memory.has(option.id):
+                continue
+            if option.id in whole.chain:
+                ranked.append((whole.chain.index(option.id), 0, name))
+                continue
+            record = site.memory.record(option)
+            if record.kind != "instance":
+                continue
+            ranked.extend(
+                (whole.chain.index(part.id), 1, f"{name}.{field}")
+                for field, inner in record.fields.items()
+                for part in options(inner)
+                if isinstance(part, Ref) and part.id in whole.chain and field.isidentifier()
+            )
+    return list(dict.fromkeys(name for _, _, name in sorted(ranked)))
+
+
+def containers_named(site: Site, level: Level, whole: Whole) -> list[str]:
+    """Names of project objects that keep the whole and have a ``to`` of their own."""
+    assert site.memory is not None
+    memory = site.memory
+    return [
+        name
+        for name, value in visible(site, level).items()
+        if name != "self"
+        and any(isinstance(o, Ref) and memory.has(o.id) and _keeps(memory, o.id, whole.id) for o in options(value))
+    ]
+
+
+def _keeps(memory: State, key: int, wanted: int) -> bool:
+    from devfix.flow.classes import lineage
+
+    record = memory.at(key)
+    if record.kind != "instance" or record.cls is None:
+        return False
+    held = any(isinstance(part, Ref) and part.id == wanted for v in record.fields.values() for part in options(v))
+    own = (memory.names(scope).get("to") for base in lineage(record.cls) if (scope := getattr(base, "scope", None)))
+    return held and any(isinstance(method, Function) and _places(method) for method in own)
+
+
+def _places(method: Function) -> bool:
+    """Whether a ``to`` takes a device: one argument besides the object."""
+    return isinstance(method.node, ast.FunctionDef) and len(method.node.args.args) == 2

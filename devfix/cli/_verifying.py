@@ -22,17 +22,33 @@ if TYPE_CHECKING:
 
 __all__ = ["ProofRequest", "limit_options", "proved", "take_limits", "verify"]
 
-_LIMITS = ("device", "max_steps", "timeout", "memory", "python", "cwd", "setup")
+_LIMITS = (
+    *("module", "device", "devices", "max_steps", "timeout", "memory", "python"),
+    *("cwd", "project", "setup", "torchrun", "compiled"),
+)
+
+#: Spelled out: the module that has them imports more than ``--help`` needs.
+_DEVICES = ("auto", "cuda", "mps", "xpu", "sim", "sim:mps", "sim:xpu", "cpu")
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _OPTIONS = (
+    click.option("-m", "--module", is_flag=True, help="Start the script as a module, as python -m does."),
     click.option(
         "--device",
-        type=click.Choice(["auto", "sim", "cuda", "cpu"]),
+        type=click.Choice(_DEVICES),
         default="auto",
         show_default=True,
-        help="auto: CUDA where the interpreter's torch sees it, else simulated. cpu: a bug that shows without a GPU.",
+        help="cuda, mps, xpu: a real one. sim, sim:mps, sim:xpu: simulated (sim: CUDA). auto: CUDA where the"
+        " interpreter's torch sees it, else simulated. cpu: for a bug that shows without an accelerator.",
+    ),
+    click.option(
+        "--devices",
+        type=click.IntRange(min=1, max=16),
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="How many devices are simulated.",
     ),
     click.option("--max-steps", type=click.IntRange(min=1), metavar="N", help="End each run after N optimizer steps."),
     click.option(
@@ -55,7 +71,21 @@ _OPTIONS = (
         "--python", metavar="PY", help="The interpreter (default: the project's virtual environment, or ours)."
     ),
     click.option(
-        "--cwd", metavar="DIR", help="Copy this folder and run in it (default: the repository, and the current folder)."
+        "--cwd",
+        metavar="DIR",
+        help="Where the script starts (default: the current folder). Inside the project it is the copy; outside,"
+        " as for data, it is not copied.",
+    ),
+    click.option(
+        "--project", metavar="DIR", help="The folder that is copied for each run (default: the script's repository)."
+    ),
+    click.option(
+        "--torchrun",
+        is_flag=True,
+        help="Start as torchrun does, with one process (default: where the script asks for its variables).",
+    ),
+    click.option(
+        "--compile", "compiled", is_flag=True, help="Leave torch.compile on; only a real device can judge it."
     ),
     click.option("--setup", metavar="ARGS", help="Run with these arguments first, as to write a checkpoint."),
 )
@@ -87,6 +117,7 @@ def prepared(
     memory: int,
     max_steps: int | None,
     setup: str | None,
+    project: str | None,
     **given: Any,
 ) -> Experiment:
     """The experiment that the options ask for."""
@@ -99,7 +130,7 @@ def prepared(
             shlex.split(setup)
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--setup") from error
-    return prepare(script, args, limits=Limits(timeout, memory, max_steps), setup=setup, **given)
+    return prepare(script, args, limits=Limits(timeout, memory, max_steps), setup=setup, folder=project, **given)
 
 
 @dataclass(frozen=True)
@@ -119,7 +150,8 @@ def take_limits(
         return ProofRequest(args, limits)
     for name in _LIMITS:
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            raise click.UsageError(f"--{name.replace('_', '-')} goes with --verify.")
+            option = next(each for each in context.command.params if each.name == name)
+            raise click.UsageError(f"{option.opts[-1]} goes with --verify.")
     return None
 
 

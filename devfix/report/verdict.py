@@ -40,8 +40,6 @@ _EXPOSED = {
     "processes": "the sight of other processes",
 }
 
-_DEVICES = {"sim": "a simulated CUDA device", "cuda": "a CUDA device", "cpu": "a machine without accelerator"}
-
 
 @dataclass(frozen=True)
 class Proof:
@@ -95,6 +93,10 @@ class Proof:
         found = list(self.notes)
         if not self.changed:
             found.append("the patch changes nothing")
+        if self.experiment.project.starts_outside:
+            found.append(f"runs start in {self.experiment.project.start}, which is not copied")
+        if self.experiment.torchrun:
+            found.append("started as torchrun starts one process: RANK=0, WORLD_SIZE=1")
         exposed = {part for run in self.verdict.runs.values() for part in run.exposed}
         if exposed:
             parts = ", ".join(words for part, words in _EXPOSED.items() if part in exposed)
@@ -106,8 +108,18 @@ class Proof:
     def where(self) -> str:
         """One line: on what, and with what."""
         torch = next((run.torch for run in self.verdict.runs.values() if run.torch), "")
-        device = _DEVICES[self.experiment.device]
-        return f"{device}, torch {torch}, {self.experiment.python}" if torch else f"{device}, {self.experiment.python}"
+        parts = [_device(self.experiment), f"torch {torch}" if torch else "", self.experiment.python]
+        return ", ".join(part for part in parts if part)
+
+
+def _device(experiment: Experiment) -> str:
+    """The device in words, and why that one."""
+    kind = experiment.kind.upper()
+    what = {"sim": f"a simulated {kind} device", "cpu": "a machine without accelerator"}
+    if experiment.device == "sim" and experiment.devices > 1:
+        what["sim"] = f"{experiment.devices} simulated {kind} devices"
+    name = what.get(experiment.device, f"a real {kind} device")
+    return f"{name} ({experiment.why})" if experiment.why else name
 
 
 def largest_difference(run: Run, reference: Run) -> float | None:
@@ -214,6 +226,9 @@ def document(proof: Proof) -> dict[str, Any]:
         "project": str(experiment.project.root),
         "python": experiment.python,
         "device": experiment.device,
+        "device_type": experiment.kind,
+        "device_reason": experiment.why,
+        "module": experiment.project.module,
         "changed": list(proof.changed),
         "notes": list(proof.remarks),
         "runs": {name: _run(proof, name) for name in verdict.runs},
@@ -243,6 +258,7 @@ def _run(proof: Proof, name: str) -> dict[str, Any]:
         "steps": run.steps,
         "losses": [_finite(loss) for loss in run.losses],
         "largest_difference": None if difference is None else _finite(difference),
+        "optimizers": list(run.optimizers),
         "parameters": run.parameters,
         "forgotten": [list(shape) for shape in run.forgotten],
         "accelerator_share": run.accelerator_share,

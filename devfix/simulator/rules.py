@@ -10,7 +10,7 @@ Order of checks on a real device: the generated wrapper (``ExactSame``), then th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple, Optional, Union
 
 import torch
 from torch import Tensor
@@ -24,7 +24,7 @@ from .tags import CPU, WEAK, raw_tag
 __all__ = ["COMPOSITE", "Operand", "Outputs", "Rule", "composite_key", "operands", "rule_for", "shown"]
 
 #: The device of an operator's fresh outputs: one for all, or one for each.
-Outputs = Union[None, torch.device, list[torch.device | None]]
+Outputs = Union[None, torch.device, list[Optional[torch.device]]]
 
 #: Answer of a rule for operators that have no check: run their kernel and check the calls inside.
 COMPOSITE: Any = object()

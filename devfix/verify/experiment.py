@@ -6,9 +6,12 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from devfix.verify.project import Project, choose_device, find_project, find_python
+from devfix.verify.patches import program_texts
+from devfix.verify.project import Project, find_project, find_python
 from devfix.verify.proof import Verdict, prove
 from devfix.verify.runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT, Run
+from devfix.verify.targets import choose_target
+from devfix.verify.torchrun import expects_torchrun
 
 __all__ = ["Experiment", "Limits", "prepare"]
 
@@ -24,7 +27,23 @@ class Limits:
 
 @dataclass
 class Experiment:
-    """A script with its arguments, on a device (``sim``, ``cuda`` or ``cpu``)."""
+    """A script with its arguments, on a device.
+
+    Attributes:
+        project: the script, and the folder that is copied.
+        args: its arguments.
+        python: the interpreter.
+        device: ``sim``, ``cpu`` or the type of a real device.
+        limits: of each run.
+        setup: arguments of a run that comes first.
+        keep: leave the scratch copies behind.
+        kind: the device type that is simulated, or that a real device has.
+        why: why this device.
+        devices: how many devices are simulated.
+        torchrun: start the script with the variables that torchrun sets; found out where a script asks for them.
+        compiled: leave ``torch.compile`` on.
+
+    """
 
     project: Project
     args: tuple[str, ...]
@@ -33,6 +52,11 @@ class Experiment:
     limits: Limits = Limits()
     setup: tuple[str, ...] | None = None
     keep: bool = False
+    kind: str = "cuda"
+    why: str = ""
+    devices: int = 1
+    torchrun: bool = False
+    compiled: bool = False
     _originals: dict[str, Run] = field(default_factory=dict, repr=False)
 
     def prove(self, changes: Mapping[str, bytes]) -> Verdict:
@@ -42,10 +66,19 @@ class Experiment:
             devfix.verify.RunError: a run could not be made.
 
         """
-        verdict = prove(
+        verdict = self._prove(changes)
+        if not self.torchrun and not verdict.good and expects_torchrun(verdict.runs["original/unchecked"]):
+            self.torchrun = True
+            self._originals.clear()
+            verdict = self._prove(changes)
+        self._originals.update({name: each for name, each in verdict.runs.items() if name.startswith("original/")})
+        return verdict
+
+    def _prove(self, changes: Mapping[str, bytes]) -> Verdict:
+        return prove(
             self.project.root,
             self.project.root,
-            self.project.script,
+            self.project.module or self.project.script,
             self.args,
             timeout=self.limits.timeout,
             memory_mb=self.limits.memory_mb,
@@ -57,9 +90,12 @@ class Experiment:
             changes=changes,
             keep=self.keep,
             known=self._originals,
+            module=self.project.module is not None,
+            kind=self.kind,
+            devices=self.devices,
+            torchrun=self.torchrun,
+            compiled=self.compiled,
         )
-        self._originals.update({name: each for name, each in verdict.runs.items() if name.startswith("original/")})
-        return verdict
 
 
 def prepare(
@@ -69,6 +105,11 @@ def prepare(
     device: str = "auto",
     python: str | None = None,
     cwd: str | None = None,
+    folder: str | None = None,
+    module: bool = False,
+    devices: int = 1,
+    torchrun: bool = False,
+    compiled: bool = False,
     limits: Limits = Limits(),
     setup: str | None = None,
     keep: bool = False,
@@ -76,11 +117,16 @@ def prepare(
     """Look at what is there, and choose what was not said.
 
     Args:
-        script: the script's path.
+        script: the script's path, or with ``module`` a module's name.
         args: its arguments.
-        device: ``auto``, ``sim``, ``cuda`` or ``cpu``.
+        device: one of :data:`devfix.verify.targets.CHOICES`.
         python: the interpreter; default: of the project's virtual environment, else ours.
-        cwd: the folder that is copied and that runs start in; default: the project's, and the current folder.
+        cwd: the folder that runs start in; default: the current one where it belongs to the project.
+        folder: the folder that is copied; default: the project's.
+        module: start as ``python -m`` does.
+        devices: how many devices are simulated.
+        torchrun: start as torchrun does, with one process.
+        compiled: leave ``torch.compile`` on.
         limits: for each run.
         setup: arguments of a run that comes first, as one shell word.
         keep: leave the scratch copies behind.
@@ -89,7 +135,20 @@ def prepare(
         devfix.verify.RunError: no such script, no torch in the interpreter, no such device.
 
     """
-    project = find_project(script, cwd)
+    project = find_project(script, cwd, folder, module=module)
     interpreter = find_python(project, python)
-    first = None if setup is None else tuple(shlex.split(setup))
-    return Experiment(project, args, interpreter, choose_device(device, interpreter), limits, first, keep)
+    target = choose_target(device, interpreter, program_texts(project))
+    return Experiment(
+        project,
+        args,
+        interpreter,
+        target.run_on,
+        limits,
+        None if setup is None else tuple(shlex.split(setup)),
+        keep,
+        target.kind,
+        target.why,
+        devices,
+        torchrun,
+        compiled,
+    )

@@ -18,7 +18,7 @@ from devfix.verify.sandbox import SKIPPED_FOLDERS
 if TYPE_CHECKING:
     from devfix.model import Outcome
 
-__all__ = ["Changes", "changes_of", "left_notes", "outcome_for", "program_files", "read_patch"]
+__all__ = ["Changes", "changes_of", "left_notes", "outcome_for", "program_files", "program_texts", "read_patch"]
 
 Changes = dict[str, bytes]
 
@@ -84,6 +84,11 @@ def program_files(project: Project) -> list[str]:
                 found.add(os.path.abspath(imported.path))
                 waiting.append(imported)
     return sorted(name for name in found if os.path.isfile(name))
+
+
+def program_texts(project: Project) -> Iterator[str]:
+    """The source of the script and of the project files that it imports."""
+    yield from (text for text in map(_text, program_files(project)) if text is not None)
 
 
 def _text(path: str) -> str | None:

@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from devfix import sources
 from devfix.verify.runs import RunError
-from devfix.verify.servers import ServerDied, about
 
-__all__ = ["Project", "choose_device", "find_project", "find_python"]
+__all__ = ["Project", "find_project", "find_python"]
 
 _ENVIRONMENTS = (".venv", "venv")
 _PROGRAM_FOLDER = "Scripts" if os.name == "nt" else "bin"
-_LOOKUP_SECONDS = 120
+_SUFFIXES = (".py", ".pyw")
 
 
 class Project(NamedTuple):
-    """``root`` is copied for each run; ``script`` and ``start``, the working directory, are relative to it."""
+    """A script and the folder that is copied for each run of it.
+
+    Attributes:
+        root: the folder.
+        script: the script's path within it.
+        start: the working directory: within ``root``, or an absolute path outside of it, which is not copied.
+        module: the module's name, where the script starts as ``python -m`` does; else None.
+
+    """
 
     root: Path
     script: str
     start: str
+    module: str | None = None
+
+    @property
+    def starts_outside(self) -> bool:
+        """Whether runs start in a folder that is not copied."""
+        return os.path.isabs(self.start)
 
     def absolute(self, path: str) -> str:
         """A path as the project's own files are named: links above the file are resolved."""
@@ -32,34 +45,76 @@ class Project(NamedTuple):
         return str(whole.parent.resolve() / whole.name)
 
 
-def find_project(script: str, cwd: str | None = None) -> Project:
-    """The project of a script: ``cwd``, else its repository, else the current folder where that holds it.
+def find_project(script: str, cwd: str | None = None, folder: str | None = None, *, module: bool = False) -> Project:
+    """The project of a script: ``folder``, else its repository, else the current folder where that holds it.
 
-    The run starts in the current folder where that belongs to the project, else in the script's folder.
+    The run starts in ``cwd``, else in the current folder where that belongs to the project, else in the script's.
+
+    Args:
+        script: a path, or with ``module`` the name of a module as ``python -m`` finds it.
+        cwd: the working directory; where it is outside the project, it is not copied.
+        folder: the folder that is copied.
+        module: start as ``python -m`` does.
 
     Raises:
-        RunError: the script is not there, no Python file, or outside ``cwd``.
+        RunError: the script is not there, no Python file, or outside ``folder``, or a folder is not there.
 
     """
+    for name in (cwd, folder):
+        if name is not None and not Path(name).is_dir():
+            raise RunError(f"{name} is not a folder")
+    here = Path.cwd().resolve() if cwd is None else Path(cwd).resolve()
+    path, name = _module(script, here) if module else (_file(script), None)
+    root = _root(path, here) if folder is None else Path(folder).resolve()
+    if not path.is_relative_to(root):
+        raise RunError(
+            f"{script} is not in {folder}: the folder that --project names is copied, and must hold the script"
+        )
+    if here.is_relative_to(root):
+        start = str(here.relative_to(root))
+    elif cwd is not None or module:
+        start = str(here)
+    else:
+        start = str(path.parent.relative_to(root))
+    return Project(root, str(path.relative_to(root)), start, name)
+
+
+def _file(script: str) -> Path:
     path = Path(script).absolute()
     if not path.exists():
         raise RunError(f"{script} does not exist")
-    if not path.is_file() or path.suffix not in (".py", ".pyw"):
+    if not path.is_file() or path.suffix not in _SUFFIXES:
         raise RunError(f"{script} is not a Python file")
-    path = path.parent.resolve() / path.name
-    if cwd is not None:
-        root = Path(cwd).resolve()
-        if not root.is_dir():
-            raise RunError(f"{cwd} is not a folder")
-        if not path.is_relative_to(root):
-            raise RunError(f"{script} is not in {cwd}: the folder that --cwd names is copied, and must hold the script")
-        return Project(root, str(path.relative_to(root)), ".")
-    here = Path.cwd().resolve()
+    return path.parent.resolve() / path.name
+
+
+def _module(name: str, here: Path) -> tuple[Path, str]:
+    """The file of a module, and its name; a path within ``here`` stands for the module that it holds."""
+    if name.endswith(_SUFFIXES):
+        path = _file(name)
+        if not path.is_relative_to(here):
+            raise RunError(f"{name} is not in {here}, where python -m would look for it")
+        parts = path.relative_to(here).with_suffix("").parts
+        return path, ".".join(parts[:-1] if parts[-1] == "__main__" else parts)
+    for folder in _import_folders(here):
+        for path in (folder / f"{name.replace('.', os.sep)}.py", folder.joinpath(*name.split("."), "__main__.py")):
+            if path.is_file():
+                return path.parent.resolve() / path.name, name
+    raise RunError(f"there is no module {name} in {here}: name the folder that python -m would start in with --cwd")
+
+
+def _import_folders(here: Path) -> Iterator[Path]:
+    """Where ``python -m`` finds the modules of a project: here, by PYTHONPATH, or installed from ``src``."""
+    yield here
+    yield from (here / entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry)
+    yield here / "src"
+
+
+def _root(path: Path, here: Path) -> Path:
     root = Path(sources.repository_root(str(path)))
     if root == path.parent and path.is_relative_to(here) and here not in (Path.home(), Path(here.anchor)):
-        root = here
-    start = here if here.is_relative_to(root) else path.parent
-    return Project(root, str(path.relative_to(root)), str(start.relative_to(root)))
+        return here
+    return root
 
 
 def find_python(project: Project, given: str | None = None) -> str:
@@ -72,37 +127,3 @@ def find_python(project: Project, given: str | None = None) -> str:
             if python.is_file() and (folder / name / "pyvenv.cfg").is_file():
                 return str(python)
     return sys.executable
-
-
-def choose_device(wanted: str, python: str) -> str:
-    """``auto`` is ``cuda`` where the interpreter's torch sees a CUDA device, else ``sim``.
-
-    Raises:
-        RunError: the interpreter has no torch, or sees no CUDA device although one was asked for.
-
-    """
-    try:
-        built_for_cuda = about(python)["cuda"] is not None
-    except ServerDied as error:
-        raise RunError(str(error)) from error
-    if wanted not in ("auto", "cuda"):
-        return wanted
-    sees = built_for_cuda and _sees_cuda(python)
-    if wanted == "cuda" and not sees:
-        raise RunError(f"the torch of {python} sees no CUDA device: --device sim simulates one")
-    return "cuda" if sees else "sim"
-
-
-def _sees_cuda(python: str) -> bool:
-    """Asked in a process of its own: a process that has asked cannot be forked any more."""
-    try:
-        done = subprocess.run(
-            [python, "-s", "-c", "import torch; print(torch.cuda.is_available())"],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_LOOKUP_SECONDS,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.stdout.strip().endswith("True")

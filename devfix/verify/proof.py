@@ -263,6 +263,9 @@ def prove(
     changes: Mapping[str, bytes] | None = None,
     keep: bool = False,
     known: Mapping[str, Run] | None = None,
+    kind: str = "cuda",
+    torchrun: bool = False,
+    compiled: bool = False,
 ) -> Verdict:
     """Run original and patched project folders on the CPU and on the simulated accelerator, and compare.
 
@@ -281,13 +284,16 @@ def prove(
         jobs: how many runs at a time.
         setup: arguments of a run that comes first, in the same folder (it writes the checkpoint that is then loaded).
         setup_script: what that run executes; default ``script``.
-        run_on: ``sim``, ``cuda`` for a real device, or ``cpu`` for a bug that shows where there is no accelerator: then
+        run_on: ``sim``, a real device's type, or ``cpu`` for a bug that shows where there is no accelerator: then
             ``.../device`` is a run without accelerator after a setup with one.
         setup_on: where the setup works if ``run_on`` is ``cpu``: ``sim``, or a real device.
         start: working directory within the folders.
         changes: new contents of files of ``patched``, by their path within it.
         keep: leave the scratch copies behind.
         known: runs that were made before, by name: they are not made again.
+        kind: the device type that is simulated, as for :func:`devfix.verify.run`, and so are the next two.
+        torchrun: set the variables that torchrun sets.
+        compiled: leave ``torch.compile`` on.
 
     Raises:
         devfix.verify.RunError: a run could not be made.
@@ -319,6 +325,9 @@ def prove(
             changes=changes if side == "patched" else None,
             keep=keep,
             float64=float64,
+            kind=kind,
+            torchrun=torchrun,
+            compiled=compiled,
         )
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from devfix.verify.probe.keeper import DEFAULT_DISK_MB, DEFAULT_PROCESSES, Limits
 from devfix.verify.sandbox import (
     DEFAULT_SIZE_LIMIT,
     ProjectTooLarge,
@@ -27,12 +26,16 @@ from devfix.verify.sandbox import (
     overlay,
     scratch_copy,
 )
-from devfix.verify.servers import SIMULATOR, ServerDied, execute
+from devfix.verify.servers import DEFAULT_DISK_MB, SIMULATOR, ServerDied, execute
+from devfix.verify.torchrun import variables
 
-__all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT", "Failure", "Run", "RunError", "run"]
+__all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT", "REAL_DEVICES", "Failure", "Run", "RunError", "run"]
 
 DEFAULT_TIMEOUT = 120.0
 DEFAULT_MEMORY_MB = 8192
+
+#: Types of real devices that a run can be made on.
+REAL_DEVICES = ("cuda", "mps", "xpu")
 
 
 class RunError(Exception):
@@ -73,14 +76,15 @@ class Run:
     """One execution of a script under the probe.
 
     Attributes:
-        device: ``cpu``, ``sim``, ``unchecked`` or ``cuda``.
+        device: ``cpu``, ``sim``, ``unchecked`` or one of :data:`REAL_DEVICES`.
         failure: the exception that ended it; None if it ended by itself.
         exit_code: the script's exit code; negative for a signal.
         losses: the scalar root of each backward pass, in order, before loss scaling.
-        steps: number of optimizer steps.
-        parameters: number of tensors that the optimizers hold.
+        steps: number of optimizer steps; without an optimizer, of updates by hand.
+        optimizers: class names of the optimizers that stepped, in the order of their first steps.
+        parameters: number of tensors that the optimizers hold; without one, that are updated by hand.
         forgotten: shapes of parameters that got a gradient and that no optimizer holds.
-        digest: SHA-256 of the optimizers' parameters at the end; None if there are none.
+        digest: SHA-256 of these parameters at the end; None if there are none.
         random: SHA-256 of the CPU's random state at the end.
         output: the last 64 kB of what it printed.
         wall: seconds that the script took.
@@ -104,6 +108,7 @@ class Run:
     exit_code: int = 0
     losses: tuple[float, ...] = ()
     steps: int = 0
+    optimizers: tuple[str, ...] = ()
     parameters: int = 0
     forgotten: tuple[tuple[int, ...], ...] = ()
     digest: str | None = None
@@ -218,7 +223,6 @@ def run(
     env: dict[str, str] | None = None,
     size_limit: int = DEFAULT_SIZE_LIMIT,
     disk_mb: int = DEFAULT_DISK_MB,
-    processes: int = DEFAULT_PROCESSES,
     setup: Sequence[str] | None = None,
     setup_script: str | None = None,
     setup_device: str | None = None,
@@ -226,6 +230,9 @@ def run(
     changes: Mapping[str, bytes] | None = None,
     keep: bool = False,
     float64: bool = False,
+    kind: str = "cuda",
+    torchrun: bool = False,
+    compiled: bool = False,
 ) -> Run:
     """Run a script of a project in a scratch copy of it.
 
@@ -233,7 +240,7 @@ def run(
         script: the script's path within the project, or with ``module`` a module's name.
         args: its arguments.
         device: ``cpu`` hides accelerators, ``sim`` simulates one, ``unchecked`` simulates one that never complains,
-            ``cuda`` is a real device with exact arithmetic and random numbers from the CPU.
+            ``cuda``, ``mps`` and ``xpu`` are real devices with exact arithmetic and random numbers from the CPU.
         cwd: the project's folder; the run's working directory is the copy of it.
         timeout: seconds after which the run is killed.
         memory_mb: limit on its memory.
@@ -244,14 +251,17 @@ def run(
         env: variables to add.
         size_limit: bytes above which the project is not copied.
         disk_mb: limit on what lies in the run's folder, its copy included.
-        processes: limit on the number of its processes.
         setup: run the script first with these arguments, in the same copy: to write the checkpoint that it then loads.
         setup_script: what that run executes; default ``script``.
         setup_device: where that run works; default ``device``.
-        start: the run's working directory within the project; ``script`` is relative to the project all the same.
+        start: the run's working directory within the project, or an absolute path outside of it, which is not
+            copied; ``script`` is relative to the project all the same.
         changes: new contents of files of the copy, by their path within the project.
         keep: leave the scratch copy behind; ``Run.kept`` names it.
         float64: compute in float64 whatever type the script names.
+        kind: the device type that is simulated.
+        torchrun: set the variables that torchrun sets for its only process.
+        compiled: leave ``torch.compile`` on.
 
     Raises:
         RunError: the run could not be made.
@@ -263,15 +273,16 @@ def run(
     stages = [(setup_script or script, setup, setup_device or device)] if setup is not None else []
     stages.append((script, args, device))
     options = [] if max_steps is None else ["--max-steps", str(max_steps)]
-    options += ["--devices", str(devices), *(["-m"] if module else []), *(["--float64"] if float64 else [])]
-    limits = Limits(timeout, memory_mb, disk_mb, processes)
+    options += ["--devices", str(devices), "--kind", kind, *(["-m"] if module else [])]
+    options += [*(["--compile"] if compiled else []), *(["--float64"] if float64 else [])]
+    given = {**(variables() if torchrun else {}), **(env or {})}
     try:
         with scratch_copy(project, size_limit, keep) as scratch:
             overlay(scratch.project, changes or {})
             for stage_script, stage_args, stage_device in stages:
-                named = stage_script if module else os.path.relpath(stage_script, start)
+                named = stage_script if module else _named(stage_script, start, scratch.project)
                 argv = [*options, "--device", stage_device, "--", named, *stage_args]
-                result = _stage(project, scratch, argv, stage_device, limits, python, env, start)
+                result = _stage(project, scratch, argv, stage_device, timeout, memory_mb, disk_mb, python, given, start)
                 if not result.ok:
                     break
             first = stages[0][2] if setup is not None else None
@@ -280,14 +291,21 @@ def run(
         raise RunError(str(error)) from error
 
 
+def _named(script: str, start: str, copy: Path) -> str:
+    """The script's path as one who stands in ``start`` writes it."""
+    return str(copy / script) if os.path.isabs(start) else os.path.relpath(script, start)
+
+
 def _stage(
     project: Path,
     scratch: Scratch,
     argv: list[str],
     device: str,
-    limits: Limits,
+    timeout: float,
+    memory_mb: int,
+    disk_mb: int,
     python: str,
-    env: dict[str, str] | None,
+    env: dict[str, str],
     start: str,
 ) -> Run:
     """Run the probe once in a scratch copy and read its report."""
@@ -302,7 +320,9 @@ def _stage(
             clean_environment(scratch, env),
             scratch.folder,
             report_path,
-            limits,
+            timeout,
+            memory_mb,
+            disk_mb,
         )
         report = _read_report(handle, report_path) if ended.stopped is None else {}
     exit_code = int(report["exit_code"]) if report else _exit_code(ended.status)
@@ -311,6 +331,7 @@ def _stage(
         failure=_failure(report, scratch.project),
         exit_code=exit_code if ended.stopped is None else 0,
         losses=tuple(report.get("losses", ())),
+        optimizers=tuple(report.get("optimizers", ())),
         forgotten=tuple(tuple(shape) for shape in report.get("forgotten", ())),
         output=ended.output.replace(str(scratch.project) + os.sep, ""),
         unsupported=tuple(report.get("unsupported", ())),

@@ -154,7 +154,8 @@ def _check_size(project: Path, limit: int) -> None:
         if total > limit:
             raise ProjectTooLarge(
                 f"{project} holds more than {limit >> 20} MB, too much to copy for each run: name a smaller folder "
-                "that holds the script with --cwd, and give data that stays outside by its absolute path"
+                "that holds the script with --project; data outside of it is not copied, and is found by its absolute "
+                "path, or from the folder that --cwd names"
             )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import fcntl
 import json
 import os
 import queue
@@ -15,17 +14,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from devfix.verify.probe.keeper import Limits
+from devfix.verify.interpreters import OLDEST_TORCH, too_old, why_not
 from devfix.verify.sandbox import secret_places
 
 __all__ = ["Ended", "ServerDied", "about", "execute"]
+
+DEFAULT_DISK_MB = 16 << 10
+DEFAULT_PROCESSES = 512  # threads count
 
 HERE = Path(__file__).resolve().parent
 SIMULATOR = HERE.parent / "simulator"
 PROBE = HERE / "probe"
 
 _OUTPUT_KEPT = 64 * 1024
-_PIPE_SIZE = 1 << 20
 _STARTUP_SECONDS = 180.0
 _GRACE_SECONDS = 15.0
 
@@ -57,8 +58,6 @@ class _Drain(threading.Thread):
         super().__init__(daemon=True)
         self._handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         os.set_blocking(self._handle, True)
-        with suppress(AttributeError, OSError):  # Linux, from Python 3.10 on
-            fcntl.fcntl(self._handle, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
         # A writer of our own keeps the FIFO open until the run has ended, however often it is opened and closed.
         self._writer = os.open(path, os.O_WRONLY)
         self._kept = b""
@@ -66,7 +65,7 @@ class _Drain(threading.Thread):
 
     def run(self) -> None:
         with os.fdopen(self._handle, "rb", 0) as source:
-            while part := source.read(_PIPE_SIZE):
+            while part := source.read(1 << 16):
                 self._kept = (self._kept + part)[-_OUTPUT_KEPT:]
 
     def finish(self) -> str:
@@ -114,13 +113,19 @@ class _Server:
         if not self._ready.wait(_STARTUP_SECONDS) or self.dead:
             self.close()
             self._stderr.join(2.0)
-            raise ServerDied(_why_not(python, self._errors.decode("utf-8", "replace")))
+            raise ServerDied(why_not(python, self._errors.decode("utf-8", "replace")))
+        if too_old(self.about["torch"], OLDEST_TORCH):
+            self.close()
+            raise ServerDied(why_not(python, ""))
 
     def _read_answers(self) -> None:
         assert self.process.stdout is not None
         with self.process.stdout as lines:
             for line in lines:
-                message = json.loads(line)
+                try:
+                    message = json.loads(line)
+                except ValueError:  # no Python, but a program that talks
+                    break
                 if message.get("ready"):
                     self.about = message
                     self._ready.set()
@@ -171,14 +176,6 @@ class _Server:
             self.process.kill()
 
 
-def _why_not(python: str, errors: str) -> str:
-    """One line: why an interpreter does not serve, from what it printed."""
-    if "No module named 'torch'" in errors:
-        return f"{python} has no torch: name the interpreter that the script needs with --python"
-    told = errors.strip().splitlines()
-    return f"{python} cannot run the probe: {told[-1][:500]}" if told else f"{python} did not start"
-
-
 _servers: dict[str, _Server] = {}
 _servers_lock = threading.Lock()
 
@@ -223,7 +220,10 @@ def execute(
     env: dict[str, str],
     folder: Path,
     report: Path,
-    limits: Limits,
+    timeout: float,
+    memory_mb: int,
+    disk_mb: int = DEFAULT_DISK_MB,
+    processes: int = DEFAULT_PROCESSES,
 ) -> Ended:
     """Run the probe once, confined as far as the kernel lets us, and leave nothing of it behind.
 
@@ -234,7 +234,10 @@ def execute(
         env: its whole environment.
         folder: what it may write to.
         report: the file in it that the probe writes to, which exists.
-        limits: what it may take.
+        timeout: seconds after which it is killed.
+        memory_mb: limit on the memory of its processes.
+        disk_mb: limit on what lies in ``folder``.
+        processes: limit on their number.
 
     Raises:
         ServerDied: the interpreter cannot run the probe.
@@ -252,13 +255,11 @@ def execute(
         "report": str(report),
         "folder": str(folder),
         "hidden": secret_places(),
-        "limits": limits._asdict(),
+        "limits": {"seconds": timeout, "memory_mb": memory_mb, "disk_mb": disk_mb, "processes": processes},
     }
     number, pid = None, None
     answer: dict[str, Any] = {"status": signal.SIGKILL, "stopped": "time"}
-    deadline = (
-        time.monotonic() + limits.seconds + _GRACE_SECONDS
-    )  # its keeper ends it in time; this is if the keeper cannot
+    deadline = time.monotonic() + timeout + _GRACE_SECONDS  # its keeper ends it in time; this is if the keeper cannot
     try:
         number, answers = server.request(message)
         while "status" not in (told := answers.get(timeout=max(0.01, deadline - time.monotonic()))):

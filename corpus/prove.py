@@ -26,6 +26,7 @@ except ImportError:  # Python 3.10
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+from devfix.verify.probe.keeper import Limits  # noqa: E402
 from devfix.verify.sandbox import Scratch, clean_environment  # noqa: E402
 from devfix.verify.servers import SIMULATOR, execute  # noqa: E402
 
@@ -59,7 +60,7 @@ def run(tree: Path, meta: dict[str, Any], device: str) -> dict[str, Any]:
             argv = ["--report", str(path), "--device", where, "--simulator", str(SIMULATOR), "--root", str(scratch.project)]
             environment = clean_environment(scratch)
             ended = execute(
-                sys.executable, [*argv, "--", *command], scratch.project, environment, folder, path, TIMEOUT, MEMORY_MB
+                sys.executable, [*argv, "--", *command], scratch.project, environment, folder, path, Limits(TIMEOUT, MEMORY_MB)
             )
             report = json.loads(path.read_text()) if path.stat().st_size else {"exception": {"text": "no report"}, "losses": []}
             report["output"] = ended.output

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from devfix.verify.probe.keeper import DEFAULT_DISK_MB, DEFAULT_PROCESSES, Limits
 from devfix.verify.sandbox import (
     DEFAULT_SIZE_LIMIT,
     ProjectTooLarge,
@@ -26,7 +27,7 @@ from devfix.verify.sandbox import (
     overlay,
     scratch_copy,
 )
-from devfix.verify.servers import DEFAULT_DISK_MB, SIMULATOR, ServerDied, execute
+from devfix.verify.servers import SIMULATOR, ServerDied, execute
 from devfix.verify.torchrun import variables
 
 __all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT", "REAL_DEVICES", "Failure", "Run", "RunError", "run"]
@@ -223,6 +224,7 @@ def run(
     env: dict[str, str] | None = None,
     size_limit: int = DEFAULT_SIZE_LIMIT,
     disk_mb: int = DEFAULT_DISK_MB,
+    processes: int = DEFAULT_PROCESSES,
     setup: Sequence[str] | None = None,
     setup_script: str | None = None,
     setup_device: str | None = None,
@@ -251,6 +253,7 @@ def run(
         env: variables to add.
         size_limit: bytes above which the project is not copied.
         disk_mb: limit on what lies in the run's folder, its copy included.
+        processes: limit on the number of its processes.
         setup: run the script first with these arguments, in the same copy: to write the checkpoint that it then loads.
         setup_script: what that run executes; default ``script``.
         setup_device: where that run works; default ``device``.
@@ -276,13 +279,14 @@ def run(
     options += ["--devices", str(devices), "--kind", kind, *(["-m"] if module else [])]
     options += [*(["--compile"] if compiled else []), *(["--float64"] if float64 else [])]
     given = {**(variables() if torchrun else {}), **(env or {})}
+    limits = Limits(timeout, memory_mb, disk_mb, processes)
     try:
         with scratch_copy(project, size_limit, keep) as scratch:
             overlay(scratch.project, changes or {})
             for stage_script, stage_args, stage_device in stages:
                 named = stage_script if module else _named(stage_script, start, scratch.project)
                 argv = [*options, "--device", stage_device, "--", named, *stage_args]
-                result = _stage(project, scratch, argv, stage_device, timeout, memory_mb, disk_mb, python, given, start)
+                result = _stage(project, scratch, argv, stage_device, limits, python, given, start)
                 if not result.ok:
                     break
             first = stages[0][2] if setup is not None else None
@@ -301,9 +305,7 @@ def _stage(
     scratch: Scratch,
     argv: list[str],
     device: str,
-    timeout: float,
-    memory_mb: int,
-    disk_mb: int,
+    limits: Limits,
     python: str,
     env: dict[str, str],
     start: str,
@@ -320,9 +322,7 @@ def _stage(
             clean_environment(scratch, env),
             scratch.folder,
             report_path,
-            timeout,
-            memory_mb,
-            disk_mb,
+            limits,
         )
         report = _read_report(handle, report_path) if ended.stopped is None else {}
     exit_code = int(report["exit_code"]) if report else _exit_code(ended.status)

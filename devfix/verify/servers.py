@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import fcntl
 import json
 import os
 import queue
@@ -15,18 +16,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from devfix.verify.interpreters import OLDEST_TORCH, too_old, why_not
+from devfix.verify.probe.keeper import Limits
 from devfix.verify.sandbox import secret_places
 
 __all__ = ["Ended", "ServerDied", "about", "execute"]
-
-DEFAULT_DISK_MB = 16 << 10
-DEFAULT_PROCESSES = 512  # threads count
 
 HERE = Path(__file__).resolve().parent
 SIMULATOR = HERE.parent / "simulator"
 PROBE = HERE / "probe"
 
 _OUTPUT_KEPT = 64 * 1024
+_PIPE_SIZE = 1 << 20
 _STARTUP_SECONDS = 180.0
 _GRACE_SECONDS = 15.0
 
@@ -58,6 +58,8 @@ class _Drain(threading.Thread):
         super().__init__(daemon=True)
         self._handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         os.set_blocking(self._handle, True)
+        with suppress(AttributeError, OSError):  # Linux, from Python 3.10 on
+            fcntl.fcntl(self._handle, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
         # A writer of our own keeps the FIFO open until the run has ended, however often it is opened and closed.
         self._writer = os.open(path, os.O_WRONLY)
         self._kept = b""
@@ -65,7 +67,7 @@ class _Drain(threading.Thread):
 
     def run(self) -> None:
         with os.fdopen(self._handle, "rb", 0) as source:
-            while part := source.read(1 << 16):
+            while part := source.read(_PIPE_SIZE):
                 self._kept = (self._kept + part)[-_OUTPUT_KEPT:]
 
     def finish(self) -> str:
@@ -220,10 +222,7 @@ def execute(
     env: dict[str, str],
     folder: Path,
     report: Path,
-    timeout: float,
-    memory_mb: int,
-    disk_mb: int = DEFAULT_DISK_MB,
-    processes: int = DEFAULT_PROCESSES,
+    limits: Limits,
 ) -> Ended:
     """Run the probe once, confined as far as the kernel lets us, and leave nothing of it behind.
 
@@ -234,10 +233,7 @@ def execute(
         env: its whole environment.
         folder: what it may write to.
         report: the file in it that the probe writes to, which exists.
-        timeout: seconds after which it is killed.
-        memory_mb: limit on the memory of its processes.
-        disk_mb: limit on what lies in ``folder``.
-        processes: limit on their number.
+        limits: what it may take.
 
     Raises:
         ServerDied: the interpreter cannot run the probe.
@@ -255,11 +251,13 @@ def execute(
         "report": str(report),
         "folder": str(folder),
         "hidden": secret_places(),
-        "limits": {"seconds": timeout, "memory_mb": memory_mb, "disk_mb": disk_mb, "processes": processes},
+        "limits": limits._asdict(),
     }
     number, pid = None, None
     answer: dict[str, Any] = {"status": signal.SIGKILL, "stopped": "time"}
-    deadline = time.monotonic() + timeout + _GRACE_SECONDS  # its keeper ends it in time; this is if the keeper cannot
+    deadline = (
+        time.monotonic() + limits.seconds + _GRACE_SECONDS
+    )  # its keeper ends it in time; this is if the keeper cannot
     try:
         number, answers = server.request(message)
         while "status" not in (told := answers.get(timeout=max(0.01, deadline - time.monotonic()))):

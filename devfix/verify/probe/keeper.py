@@ -21,7 +21,10 @@ from typing import Any, NamedTuple
 
 from .confinement import Confinement
 
-__all__ = ["Limits", "adopt_orphans", "children", "keep"]
+__all__ = ["DEFAULT_DISK_MB", "DEFAULT_PROCESSES", "Limits", "adopt_orphans", "children", "keep"]
+
+DEFAULT_DISK_MB = 16 << 10
+DEFAULT_PROCESSES = 512
 
 _TICK_SECONDS = 0.05
 _SLOW_CHECK_SECONDS = 0.5
@@ -37,8 +40,8 @@ class Limits(NamedTuple):
 
     seconds: float
     memory_mb: int
-    disk_mb: int
-    processes: int
+    disk_mb: int = DEFAULT_DISK_MB
+    processes: int = DEFAULT_PROCESSES
 
     def impose(self, reserved_mb: int) -> None:
         """Let the kernel hold each process to its part of them; a driver may reserve memory that it does not use."""
@@ -273,7 +276,7 @@ def keep(
             os.setsid()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
             limits.impose(reserved_mb)
-            confinement.limit_processes(limits.processes)
+            confinement.limit_processes(2 * limits.processes)  # the kernel's is the second line, and counts threads
             confinement.give_up_privileges()
             if "processes" not in confinement.parts:
                 die_with_parent()

@@ -20,11 +20,15 @@ def execute(options: argparse.Namespace) -> None:
     if options.copy_of and options.root:
         _import_from_copy(options.copy_of, os.path.abspath(options.root))
     sys.argv = [options.script, *options.arguments]
-    if options.module:
-        sys.path.insert(0, os.getcwd())
-        _run_module(options.script)
-    else:
-        _run_file(os.path.abspath(options.script))
+    try:
+        if options.module:
+            sys.path.insert(0, os.getcwd())
+            _run_module(options.script)
+        else:
+            _run_file(os.path.abspath(options.script))
+    finally:
+        sys.settrace(None)
+        sys.setprofile(None)
     for thread in threading.enumerate():
         if thread is not threading.current_thread() and not thread.daemon:
             thread.join()

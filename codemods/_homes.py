@@ -28,7 +28,8 @@ class _Spot:
     """A level at which the whole can be moved.
 
     ``name`` is what the level calls it, ``value`` the expression that yields it; one of the two is there.
-    ``entry`` says that the function is given the whole: then ``statement`` is the first that speaks of it.
+    ``entry`` says that the function is given the whole: then ``statement`` is the first that speaks of it.  ``within``
+    says that an object keeps it that is made here, ``container`` that ``name`` is such an object, with its own ``to``.
     """
 
     level: Level
@@ -37,6 +38,7 @@ class _Spot:
     value: ast.expr | None = None
     entry: bool = False
     container: bool = False
+    within: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +108,7 @@ def _made(meeting: Meeting, whole: Whole) -> Iterator[_Spot]:
             yield _Spot(level, level.stmt, None, whole.born.node)
         kept = [name for name in names if name.rpartition(".")[0] in targets]
         if kept:
-            yield _Spot(level, level.stmt, kept[0])
+            yield _Spot(level, level.stmt, kept[0], within=True)
 
 
 def _behind_its_move(meeting: Meeting, moved: Site) -> Iterator[_Spot]:
@@ -163,9 +165,9 @@ def _first_mention(level: Level, name: str) -> ast.stmt | None:
     return None
 
 
-def _rank(facts: Facts, meeting: Meeting, whole: Whole, spot: _Spot) -> tuple[bool, bool, bool]:
+def _rank(facts: Facts, meeting: Meeting, whole: Whole, spot: _Spot) -> tuple[bool, bool, bool, bool]:
     siblings = any(same_function(site.level, spot.level) for site in facts.moves if site is not whole.partly)
-    return spot.entry, not (siblings or spot.container or _behind(whole, spot)), _only_makes(meeting, spot)
+    return spot.entry, not (siblings or spot.container or _behind(whole, spot)), _only_makes(meeting, spot), spot.within
 
 
 def _behind(whole: Whole, spot: _Spot) -> bool:
@@ -190,7 +192,7 @@ def _read(node: ast.AST) -> set[str]:
 
 # --- edits ----------------------------------------------------------------------------------------------------------
 def _edits(facts: Facts, meeting: Meeting, whole: Whole, spot: _Spot) -> Iterator[Edit]:
-    words = words_at(facts, meeting, whole, spot.level)
+    words = words_at(facts, meeting, spot.level, whole.partly)
     if words is None:
         return
     tree = spot.level.tree

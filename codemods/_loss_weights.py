@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from codemods._operands import binds
-from codemods._placing import device_at, inside_module, last_move, move_of
+from codemods._placing import inside_module
 from codemods._story import story
+from codemods._words import words_at
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting, Operand
 from devfix.flow.sites import Level
@@ -89,14 +90,8 @@ def _remedies(facts: Facts, meeting: Meeting, argument: ast.expr) -> Iterator[Re
 
 
 def _trailer(facts: Facts, meeting: Meeting, level: Level) -> str | None:
-    move = last_move(facts.moves, meeting.site.order)
-    sibling = move_of(move.site) if move is not None else None
-    if sibling is not None and sibling.legacy:
-        return sibling.trailer() if sibling.guard is None else None
-    device = device_at(
-        meeting.site, level, facts.preferred_device, like=sibling.arguments if sibling is not None else None
-    )
-    return f".to({device})" if device is not None else None
+    words = words_at(facts, meeting, level)
+    return words.trailer if words is not None and words.plain else None
 
 
 def _assigned(level: Level, text: str) -> ast.expr | None:

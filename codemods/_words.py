@@ -6,7 +6,6 @@ import ast
 
 from codemods._placing import Move, all_live, asks_for_accelerator, device_at, last_move, move_of, same_function
 from codemods._stretch import Words
-from codemods._unmoved import Whole
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting
 from devfix.flow.sites import Level, Site
@@ -14,9 +13,12 @@ from devfix.flow.sites import Level, Site
 __all__ = ["words_at"]
 
 
-def words_at(facts: Facts, meeting: Meeting, whole: Whole, level: Level) -> Words | None:
-    """How a module is moved at this level; ``None`` where nothing there names the accelerator."""
-    sibling = _sibling(facts, whole, level)
+def words_at(facts: Facts, meeting: Meeting, level: Level, partly: Site | None = None) -> Words | None:
+    """How a module is moved at this level; ``None`` where nothing there names the accelerator.
+
+    ``partly`` is the move that the module itself has on another path.
+    """
+    sibling = _sibling(facts, level, partly)
     if sibling is not None and not facts.preferred_device:
         move = Move(sibling)
         guard = move.guard if move.guard is not None and asks_for_accelerator(move.guard.test) else None
@@ -25,10 +27,10 @@ def words_at(facts: Facts, meeting: Meeting, whole: Whole, level: Level) -> Word
     return _from_elsewhere(facts, meeting, level, sibling)
 
 
-def _sibling(facts: Facts, whole: Whole, level: Level) -> Site | None:
+def _sibling(facts: Facts, level: Level, partly: Site | None) -> Site | None:
     """A move in the same function: the one that the whole has on another path, else the last one."""
     moves = [site for site in facts.moves if same_function(site.level, level) and isinstance(site.node, ast.Call)]
-    return max(moves, key=lambda site: (site is whole.partly, site.order), default=None)
+    return max(moves, key=lambda site: (site is partly, site.order), default=None)
 
 
 def _from_elsewhere(facts: Facts, meeting: Meeting, level: Level, sibling: Site | None) -> Words | None:

@@ -57,12 +57,25 @@ def run(tree: Path, meta: dict[str, Any], device: str) -> dict[str, Any]:
         for number, (where, command) in enumerate(runs):
             path = folder / f"report-{number}"
             path.touch()
-            argv = ["--report", str(path), "--device", where, "--simulator", str(SIMULATOR), "--root", str(scratch.project)]
+            argv = [
+                "--report",
+                str(path),
+                "--device",
+                where,
+                "--simulator",
+                str(SIMULATOR),
+                "--root",
+                str(scratch.project),
+            ]
             environment = clean_environment(scratch)
             ended = execute(
                 sys.executable, [*argv, "--", *command], scratch.project, environment, folder, path, Limits(TIMEOUT, MEMORY_MB)
             )
-            report = json.loads(path.read_text()) if path.stat().st_size else {"exception": {"text": "no report"}, "losses": []}
+            report = (
+                json.loads(path.read_text())
+                if path.stat().st_size
+                else {"exception": {"text": "no report"}, "losses": []}
+            )
             report["output"] = ended.output
             if number < len(runs) - 1 and (report["exception"] or report["exit_code"]):
                 report["exception"] = {"text": f"setup failed: {report['exception']}"}
@@ -110,7 +123,10 @@ def prove(case: Path) -> list[str]:
         return report
 
     if meta["kind"] == "clean":
-        here, there = well("clean/cpu", run(case / "clean", meta, "cpu")), well("clean/sim", run(case / "clean", meta, "sim"))
+        here, there = (
+            well("clean/cpu", run(case / "clean", meta, "cpu")),
+            well("clean/sim", run(case / "clean", meta, "sim")),
+        )
         if not found and not same(here, there):
             found.append(f"clean: trains {there['losses']} instead of {here['losses']}")
         return found

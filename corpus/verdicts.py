@@ -1,8 +1,8 @@
 """The verdict of ``devfix verify`` on every broken program of the corpus and its repaired twin.
 
-    python corpus/verdicts.py                                  # on the simulator
-    python corpus/verdicts.py --device cuda --table OUT.md     # on a GPU; writes the table
-    python corpus/verdicts.py order batch/step                 # cases whose path contains one of the words
+python corpus/verdicts.py                                  # on the simulator
+python corpus/verdicts.py --device cuda --table OUT.md     # on a GPU; writes the table
+python corpus/verdicts.py order batch/step                 # cases whose path contains one of the words
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ def difference(found: Verdict) -> float | None:
 def row(case: Case, found: Verdict) -> str:
     """A row of the table: case, error before, verdict, largest difference."""
     failure = found.runs["original/device"].failure
-    error = failure.text.strip().split("\n")[0][:110].replace("|", "\\|") if failure else "none: it trains something else"
+    error = (
+        failure.text.strip().split("\n")[0][:110].replace("|", "\\|") if failure else "none: it trains something else"
+    )
     worst = difference(found)
     return f"| {case.name} | {error} | {found.word} | {'–' if worst is None else f'{worst:.2g}'} |"
 
@@ -119,7 +121,13 @@ def main(arguments: list[str]) -> int:
     total = f"{len(chosen) - bad} of {len(chosen)} are fixed."
     print(total)
     if options.table is not None:
-        text = [heading(options.device), total, "", "| case | error before | verdict | largest difference |", "|---|---|---|---|"]
+        text = [
+            heading(options.device),
+            total,
+            "",
+            "| case | error before | verdict | largest difference |",
+            "|---|---|---|---|",
+        ]
         options.table.parent.mkdir(parents=True, exist_ok=True)
         options.table.write_text("\n".join([*text, *rows, ""]), encoding="utf-8")
     return 1 if bad or not chosen else 0

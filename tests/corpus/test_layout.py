@@ -18,8 +18,8 @@ CASES = sorted(path.parent for path in CORPUS.rglob("case.toml"))
 TREES = {"broken": {"broken", "fixed"}, "clean": {"clean"}, "report": {"broken"}}
 REQUIRED = {"title": str, "link": str, "rules": list, "script": str, "args": list, "kind": str}
 OPTIONAL = {"error": str, "setup": list, "setup_script": str, "run_on": str, "losses": str}
-RULES = {"DEV100", "DEV101", "DEV201", "DEV301", "DEV401"}
-OWN_RULE = {"order": "DEV201", "batch": "DEV101", "checkpoint": "DEV301", "optimizer": "DEV401"}
+RULES = {"DEV100", "DEV101", "DEV201", "DEV204", "DEV301", "DEV401"}
+OWN_RULE = {"whole": "DEV204", "order": "DEV201", "batch": "DEV101", "checkpoint": "DEV301", "optimizer": "DEV401"}
 SEEDS = {"llms_from_scratch", "recognize_anything", "var", "onetrainer", "ai_toolkit"}
 PACKAGES = {"torch", "numpy"}
 

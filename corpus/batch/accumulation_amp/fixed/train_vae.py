@@ -1,4 +1,5 @@
 """VAE with gradient accumulation and an averaged copy of the weights."""
+
 import copy
 
 import torch

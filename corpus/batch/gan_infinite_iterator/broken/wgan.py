@@ -1,4 +1,5 @@
 """Wasserstein GAN on a ring of points."""
+
 import argparse
 import math
 

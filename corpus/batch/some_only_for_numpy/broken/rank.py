@@ -1,4 +1,5 @@
 """Learning to rank documents with a pairwise loss."""
+
 import numpy as np
 import torch
 import torch.nn as nn

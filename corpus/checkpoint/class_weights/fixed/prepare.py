@@ -1,4 +1,5 @@
 """Count the classes once and store inverse frequencies."""
+
 import torch
 
 from dataset import make_data

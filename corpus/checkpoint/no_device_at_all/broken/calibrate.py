@@ -1,4 +1,5 @@
 """Temperature scaling of a trained classifier. Small enough for any laptop."""
+
 import torch
 import torch.nn.functional as F
 

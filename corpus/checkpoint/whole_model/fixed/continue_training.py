@@ -14,6 +14,7 @@ def main():
     inputs, target = data[:, :-1], data[:, 1:]
 
     for epoch in range(3):
+
         def closure():
             optimizer.zero_grad()
             loss = criterion(model(inputs), target)

@@ -1,4 +1,5 @@
 """A noise predictor for 2-d points, trained with Adagrad."""
+
 import argparse
 
 import torch

@@ -1,4 +1,5 @@
 """Mixed precision training of a small MLP."""
+
 import argparse
 
 import torch

@@ -1,4 +1,5 @@
 """Fine-tune a (tiny) VGG on a new set of classes. Only the classifier is trained."""
+
 import argparse
 import random
 

@@ -1,4 +1,5 @@
 """Multi-task learning: what is it (class) and how big is it (regression)."""
+
 import torch
 from torch import nn
 from torch.nn import functional as F

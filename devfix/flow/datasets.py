@@ -50,14 +50,19 @@ def make_loader(
         known = True
     if "**" in keywords:
         known = True if known is False else known
+    flags = tuple((key, True) for key in ("pin_memory", "num_workers") if _is_on(keywords.get(key)))
     record = Record(
-        "loader", "torch.utils.data.DataLoader", fields=fields, born=run.site(node), info=(("pinned", known),)
+        "loader", "torch.utils.data.DataLoader", fields=fields, born=run.site(node), info=(("pinned", known), *flags)
     )
     if into is not None:
         held = run.record(into)
         run.now.write(into.id, replace(record, cls=held.cls, fields={**held.fields, **fields}))
         return into
     return run.new(record)
+
+
+def _is_on(value: Value | None) -> bool:
+    return isinstance(value, Const) and bool(value.value)
 
 
 def _loader(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

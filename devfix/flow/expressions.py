@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, calls, conditions, iteration, modules
+from devfix.flow import assign, calls, conditions, hosts, iteration, modules
 from devfix.flow.meetings import meet, tensor_side
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
@@ -128,8 +128,11 @@ def _comprehension(run: Interpreter, node: ast.ListComp | ast.SetComp | ast.Gene
     if isinstance(node, ast.GeneratorExp) and not known:
         return Yields(union(results))
     if known:
-        return run.new(Record("list", fields={str(i): value for i, value in enumerate(results)}))
-    return run.new(Record("list", rest=union(results)))
+        made = run.new(Record("list", fields={str(i): value for i, value in enumerate(results)}))
+    else:
+        made = run.new(Record("list", rest=union(results)))
+    hosts.stamp(run, made, node.elt)
+    return made
 
 
 def _dict_comprehension(run: Interpreter, node: ast.DictComp) -> Value:
@@ -308,7 +311,8 @@ def _combine(
         if isinstance(value, (Tensor, Union)) and _holds_tensor(value)
     ]
     place, births = meet(run, node, "operator", sides, scalars_are_free=not strict)
-    return Tensor(place, births, scalar=all(side.scalar for side in sides))
+    grad = any(side.grad for side in sides) and not isinstance(node, ast.Compare)
+    return Tensor(place, births, scalar=all(side.scalar for side in sides), grad=grad)
 
 
 def _subscript(run: Interpreter, node: ast.Subscript) -> Value:

@@ -1,7 +1,7 @@
 """What reads the CPU's memory: NumPy and what is built on it, lengths of packed sequences.
 
-Tensors on the accelerator that are kept in a list carry the list as their birth: when the whole list is read, a rule can
-tell where they were put into it.
+Tensors on the accelerator that are kept in a list carry the list as their birth: when the whole list is read, a rule
+can tell where they were put into it.
 """
 
 from __future__ import annotations

@@ -294,7 +294,10 @@ def call_function(
         raise DeadPath
     if _is_generator(function.node):
         return Yields(union(frame.yields))
-    return union(value for _, value in ends)
+    result = union(value for _, value in ends)
+    tensor = all(isinstance(value, Tensor) and value.sure and not value.loose for value in options(result))
+    run.facts.gives_tensor[node] = tensor and run.facts.gives_tensor.get(node, True)
+    return result
 
 
 def _bind_parameters(run: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value]) -> None:

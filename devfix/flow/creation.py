@@ -29,6 +29,7 @@ from devfix.flow.values import (
     TupleValue,
     Unknown,
     Value,
+    Yields,
     options,
     union,
 )
@@ -95,7 +96,16 @@ def _factory(run: Interpreter, name: str, args: list[Value], keywords: Keywords,
     place = device_argument(run, keywords) or run.default_place
     run.facts.accelerated |= place == ACCELERATOR
     births = (_made(run, node),) if place == CPU else ()
-    return Tensor(place, births, scalar=name.endswith("scalar_tensor"))
+    return Tensor(place, births, scalar=name.endswith("scalar_tensor") or _has_no_dimensions(run, args, keywords))
+
+
+def _has_no_dimensions(run: Interpreter, args: list[Value], keywords: Keywords) -> bool:
+    """``torch.zeros(())``."""
+    shape = args[0] if args else keywords.get("size")
+    if isinstance(shape, Ref):
+        record = run.record(shape)
+        return record.kind == "list" and not record.fields and record.rest is None
+    return shape == TupleValue(())
 
 
 def _made(run: Interpreter, node: ast.Call) -> Birth:
@@ -110,8 +120,27 @@ def _from_data(run: Interpreter, name: str, args: list[Value], keywords: Keyword
         place = held[0].place if held and not name.endswith("torch.tensor") else run.default_place
         if isinstance(source, Tensor):
             place = source.place
-    scalar = isinstance(source, (Number, Const)) and not isinstance(getattr(source, "value", 0), str)
+    scalar = not any(_has_dimensions(run, option) for option in options(source))
     return Tensor(place, (_made(run, node),) if place == CPU else (), scalar=scalar)
+
+
+def _has_dimensions(run: Interpreter, value: Value) -> bool:
+    """Whether data certainly has dimensions; what is not known may be a number."""
+    if isinstance(value, Tensor):
+        return not value.scalar
+    if isinstance(value, Ref):
+        record = run.record(value)
+        return record.kind == "list" or bool(record.get("array"))
+    return isinstance(value, (TupleValue, Yields)) or _is_array(value)
+
+
+_ARRAYS = frozenset("array asarray zeros ones full arange linspace eye stack concatenate vstack hstack".split())
+
+
+def _is_array(value: Value) -> bool:
+    """Whether a value is a NumPy array of some dimensions; any other unknown thing may be a number."""
+    name = getattr(value, "symbol", "")
+    return name.startswith("numpy.") and name.split(".")[-1].rstrip("()") in _ARRAYS
 
 
 def _from_cpu(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -123,6 +152,22 @@ def _from_cpu(run: Interpreter, name: str, args: list[Value], keywords: Keywords
 def _normal(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     held = [value for value in args if isinstance(value, Tensor)]
     return Tensor(held[0].place) if held else _factory(run, name, args, keywords, node)
+
+
+def _gradients(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``torch.autograd.grad(outputs, inputs, grad_outputs)``: the last lives with the first; gives one per input."""
+    outputs = args[0] if args else keywords.get("outputs", UNKNOWN)
+    given = args[2] if len(args) > 2 else keywords.get("grad_outputs", NONE)
+    texts = {keyword.arg: text_of(keyword.value) for keyword in node.keywords}
+    sides = [
+        side
+        for value, text in ((outputs, "…"), (given, texts.get("grad_outputs", "…")))
+        for side in tensors_in(run, value, text)
+    ]
+    meet(run, node, "grad", sides)
+    inputs = args[1] if len(args) > 1 else keywords.get("inputs", UNKNOWN)
+    place = inputs.place if isinstance(inputs, Tensor) else ANYWHERE
+    return TupleValue((Tensor(place),)) if isinstance(inputs, Tensor) else Yields(Tensor(place))
 
 
 def _like(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -243,6 +288,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "device": _device,
     "factory": _factory,
     "from-cpu": _from_cpu,
+    "gradients": _gradients,
     "from-data": _from_data,
     "functional-init": _keeps_first,
     "is-tensor": _is_tensor,

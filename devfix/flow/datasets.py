@@ -23,6 +23,7 @@ from devfix.flow.values import (
     TupleValue,
     Value,
     Yields,
+    options,
     union,
 )
 
@@ -70,6 +71,8 @@ def _loader(run: Interpreter, name: str, args: list[Value], keywords: Keywords, 
 
 
 def _tensor_dataset(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    held = [option for value in args for option in options(value) if isinstance(option, Tensor)]
+    run.facts.in_datasets.update(birth.key for tensor in held for birth in tensor.births if birth.kind == "made")
     items = tuple(replace(value, births=()) if isinstance(value, Tensor) else value for value in args)
     starred = any(isinstance(argument, ast.Starred) for argument in node.args)
     unknown = starred or any(not isinstance(value, Tensor) for value in items)

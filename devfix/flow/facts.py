@@ -187,6 +187,9 @@ class Kept:
 class Facts:
     """Everything that rules may look at, in the order in which it was seen.
 
+    ``visits`` holds the moments at which each value of kind ``made`` was made, one for each way there;
+    ``gives_tensor`` says of calls of project functions whether they gave one tensor each time; ``in_datasets`` holds
+    the keys of made values that a data set was built from.
     ``kept`` has the tensors of each list (by identity) by their place in the source, ``kept_uses`` what is done
     with them as tensors: names of methods, and ``operand``.
     """
@@ -204,6 +207,9 @@ class Facts:
     kept_uses: dict[int, set[str]] = field(default_factory=dict)
     moves: list[Site] = field(default_factory=list)
     holdings: list[Holding] = field(default_factory=list)
+    visits: dict[int, list[Site]] = field(default_factory=dict)
+    in_datasets: set[int] = field(default_factory=set)
+    gives_tensor: dict[ast.Call, bool] = field(default_factory=dict)
     accelerated: bool = False
     complete: bool = True
     preferred_device: str | None = None

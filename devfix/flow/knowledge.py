@@ -17,7 +17,10 @@ __all__ = [
     "MEAN_LOSSES",
     "MULTI_PROCESS_FLAGS",
     "PAIRS",
+    "RANDOM_FACTORIES",
+    "RANDOM_METHODS",
     "REDUCTIONS",
+    "TAKES_NO_DEVICE",
     "TENSOR_METHODS",
     "UNDIFFERENTIABLE",
     "Row",
@@ -170,6 +173,7 @@ TABLE = (
     ),
     Row("from-data", "torch.", "tensor as_tensor asarray", _DOCS + "generated/torch.tensor.html"),
     Row("from-cpu", "torch.", "from_numpy frombuffer", _DOCS + "generated/torch.from_numpy.html"),
+    Row("gradients", "torch.", "autograd.grad", _DOCS + "generated/torch.autograd.grad.html"),
     Row("normal", "torch.", "normal bernoulli multinomial", _DOCS + "generated/torch.normal.html"),
     Row(
         "like",
@@ -369,6 +373,18 @@ TABLE = (
         _DOCS,
     ),
     Row("keeps-first", "torch.", "*", _DOCS + "torch.html"),
+)
+
+# What draws random numbers: on another device it draws others (https://docs.pytorch.org/docs/stable/notes/randomness.html).
+RANDOM_FACTORIES = frozenset("rand randn randint randperm normal bernoulli multinomial rand_like randn_like".split())
+RANDOM_METHODS = frozenset(
+    "uniform_ normal_ bernoulli_ random_ exponential_ cauchy_ geometric_ log_normal_ bernoulli".split()
+)
+
+# What makes a CPU tensor and cannot be told to make another (https://docs.pytorch.org/docs/stable/tensors.html).
+TAKES_NO_DEVICE = frozenset(
+    "from_numpy frombuffer Tensor FloatTensor LongTensor IntTensor ByteTensor BoolTensor DoubleTensor "
+    "HalfTensor".split()
 )
 
 # Frameworks that place things themselves: their objects have no place that devfix could know.

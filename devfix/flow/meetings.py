@@ -88,9 +88,11 @@ def meet(
     sides: Sequence[Side],
     opaque: bool = False,
     scalars_are_free: bool = False,
+    written: Side | None = None,
 ) -> tuple[Place, tuple[Birth, ...]]:
     """Bring operands together: note a meeting of two places, and give the result's place and origins.
 
+    A CPU scalar may join tensors of another device where ``scalars_are_free``, but not if it is ``written`` in place.
     A meeting is established when some alternative of one operand differs from *every* alternative of another: then a
     path exists on which they differ, whatever decides the alternatives.
     """
@@ -106,7 +108,10 @@ def meet(
             for other in sides:
                 if other is one or not other.alternatives:
                     continue
-                if scalars_are_free and ((one.scalar and place == CPU) or (other.scalar and CPU in other.places)):
+                if scalars_are_free and (
+                    (one.scalar and place == CPU and one is not written)
+                    or (other.scalar and CPU in other.places and other is not written)
+                ):
                     continue
                 if all(place.differs(theirs) for theirs in other.places):
                     (cpu if place == CPU else accelerator).append(operand)

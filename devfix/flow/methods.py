@@ -116,6 +116,9 @@ def _tensor(
         return _transfer(run, tensor, [_type_place(option) for option in options(args[0])], node)
     if name == "type_as" and args:
         return _transfer(run, tensor, [place_of(run, args[0])], node)
+    if name == "backward" and args:
+        sides = [tensor_side(tensor, "…"), *tensors_in(run, args[0], text_of(node.args[0]) if node.args else "…")]
+        meet(run, node, ".backward()", sides)
     if name in ("backward", "zero_", "fill_", "retain_grad", "register_hook"):
         return tensor if name.endswith("_") else NONE
     if tensor.loose:
@@ -139,7 +142,8 @@ def _tensor(
             [*args, *keywords.values()], [text_of(argument) for argument in node.args] + ["…"] * 9, strict=False
         ):
             sides.extend(tensors_in(run, value, text))
-        place, births = meet(run, node, f".{name}()", sides, scalars_are_free=kind == "pointwise")
+        written = sides[0] if name.endswith("_") else None
+        place, births = meet(run, node, f".{name}()", sides, scalars_are_free=kind == "pointwise", written=written)
         grad = name not in UNDIFFERENTIABLE and any(side.grad for side in sides)
         return Tensor(place, births, scalar=kind == "pointwise" and all(side.scalar for side in sides), grad=grad)
     if name in UNDIFFERENTIABLE:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, classes, conditions, iteration, live
+from devfix.flow import assign, classes, conditions, expressions, iteration, live
 from devfix.flow.state import State
 from devfix.flow.syntax import text_of
 from devfix.flow.values import NONE, UNKNOWN, DeviceValue, Namespace, Tensor, Unknown
@@ -287,7 +287,7 @@ def _annotated(run: Interpreter, stmt: ast.AnnAssign) -> None:
 
 def _augmented(run: Interpreter, stmt: ast.AugAssign) -> None:
     load = ast.copy_location(ast.BinOp(_as_load(stmt.target), stmt.op, stmt.value), stmt)
-    assign.assign(run, stmt.target, run.evaluate(load))
+    assign.assign(run, stmt.target, expressions.augmented(run, load))
 
 
 def _as_load(target: ast.expr) -> ast.expr:

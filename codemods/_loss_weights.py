@@ -50,6 +50,8 @@ def loss_weights(facts: Facts, code: str, name: str) -> Iterator[Finding]:
             argument = _weight(meeting, operand)
             if argument is None or len(operand.births) != 1 or operand.births[0].kind != "made":
                 continue
+            if operand.births[0].holder:
+                continue  # an attribute keeps them: DEV202 speaks
             key = operand.births[0].key
             if key in seen or not given_as_weight(facts, key):
                 continue

@@ -29,7 +29,8 @@ class Rule:
     ``documentation`` is the module docstring in Markdown with the headings What it does, Why is this bad?, Example,
     Use instead, Fix safety, References.  ``invalid`` are rewritten by the rule as shown, ``valid`` are programs that
     it leaves alone.  ``detect`` turns the facts of one program into findings, best remedy first.  The findings of a
-    ``fallback`` rule give way to those of any other rule that tells of the same creation.
+    ``fallback`` rule give way to those of any other rule that tells of the same creation.  The remedies of an
+    ``unsafe`` rule change what the program computes or saves: ``--unsafe-fixes`` applies them, or its own command.
     """
 
     code: str
@@ -40,3 +41,4 @@ class Rule:
     invalid: tuple[Example, ...] = field(default=())
     valid: tuple[str, ...] = field(default=())
     fallback: bool = False
+    unsafe: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from codemods._containers import hides
 from codemods.replaced_submodule import parents_of, structural_change, weights_of
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting, Operand
@@ -59,15 +60,15 @@ def whole_of(facts: Facts, site: Site, part: Ref) -> Whole | None:
         return None
     if moved is None and any(memory.at(key).places == frozenset({ACCELERATOR}) for key in chain if key != part.id):
         return None
-    if any(_hidden(memory, key) for key in chain):
+    if any(_hidden(memory, key) or hides(memory, key) for key in chain):
         return None
     born = memory.at(chain[0]).born
     return Whole(tuple(chain), born, moved) if born is not None else None
 
 
 def _hidden(memory: State, key: int) -> bool:
-    """Whether a list, dictionary or plain object that some module keeps holds it: moving that module passes by."""
-    keepers = _holders(memory, key, ("list", "dict", "set", "instance"))
+    """Whether a plain object that some module keeps holds it: moving that module passes by."""
+    keepers = _holders(memory, key, ("instance",))
     return any(_holders(memory, keeper, ("module",)) for keeper in keepers)
 
 

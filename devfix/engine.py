@@ -46,9 +46,16 @@ def apply(
 
 
 def fix_text(path: str, text: str, codes: Iterable[str] = ()) -> str:
-    """One file's text after repair with the rules of these codes; the same text where there is nothing to do."""
+    """One file's text after repair with the rules of these codes; the same text where there is nothing to do.
+
+    Who names a rule whose every remedy is unsafe asks for it.
+    """
+    from codemods import rule_for
+
     file = SourceFile(path, text.encode("utf-8", "surrogatepass"), text)
-    outcome = apply([file], Settings(select=tuple(codes), root=sources.repository_root(path)))
+    codes = tuple(codes)
+    unsafe = any(rule is not None and rule.unsafe for rule in map(rule_for, codes))
+    outcome = apply([file], Settings(select=codes, unsafe_fixes=unsafe, root=sources.repository_root(path)))
     for change in outcome.patch.files:
         return change.new.decode("utf-8", "surrogatepass")
     return text
@@ -131,10 +138,6 @@ class _Collected:
         inside = [r for r in allowed if all(os.path.abspath(path) in self.space.given for path in r.paths)]
         return sorted(inside, key=lambda remedy: remedy.safety is Safety.SAFE) if unsafe else inside
 
-    def left_out(self, finding: Finding) -> bool:
-        """Whether a finding is to be left alone: suppressed, or named by the caller."""
-        return identity(finding) in self.without or self.suppressed(finding)
-
     def open_to_repair(self, finding: Finding) -> bool:
         """Whether this run can try to repair the finding."""
         known = self.resolutions.get(identity(finding))
@@ -216,23 +219,13 @@ def _repair(space: Workspace, scan: Scan, collected: _Collected) -> None:
         if isinstance(attempt, str):
             dropped[identity(finding)] = attempt
         else:
-            remedy, after = attempt
+            remedy, current = attempt
             collected.settle(shown, Status.FIXED, remedy=remedy)
-            for other in _repaired_along(current, after, remedy):
-                collected.settle(original.get(identity(other), other), Status.FIXED, remedy=remedy)
-            current = after
     for finding in current.findings:
         if identity(finding) in dropped:
             shown = original.get(identity(finding), finding)
             collected.settle(shown, Status.NOT_FIXED, dropped[identity(finding)])
     collected.leave((f for f in current.findings if identity(f) not in dropped), repair=True)
-
-
-def _repaired_along(before: Scan, after: Scan, remedy: Remedy) -> list[Finding]:
-    """Findings that are gone because the remedy of another one made their edits, too."""
-    left = {identity(finding) for finding in after.findings}
-    gone = [finding for finding in before.findings if identity(finding) not in left and finding.remedies]
-    return [finding for finding in gone if set(finding.remedies[0].edits) <= set(remedy.edits)]
 
 
 def _attempt(space: Workspace, before: Scan, finding: Finding, collected: _Collected) -> tuple[Remedy, Scan] | str:
@@ -254,8 +247,6 @@ def _attempt(space: Workspace, before: Scan, finding: Finding, collected: _Colle
             continue
         after = scan_program(space, before.path)
         problem = _objection(before, after, finding)
-        if problem is None and any(collected.left_out(other) for other in _repaired_along(before, after, remedy)):
-            problem = "it would edit what is to be left alone"
         if problem is None:
             return remedy, after
         space.changed = kept

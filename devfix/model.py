@@ -24,6 +24,7 @@ __all__ = [
     "Problem",
     "Remedy",
     "ReplaceExpression",
+    "ReplaceStatement",
     "Resolution",
     "Safety",
     "Severity",
@@ -150,7 +151,19 @@ class ReplaceExpression:
     code: str
 
 
-Edit = InsertStatement | MoveStatements | AppendCode | AddKeyword | ReplaceExpression
+@dataclass(frozen=True)
+class ReplaceStatement:
+    """Replace the simple statement at ``statement`` by the statements of ``code``, each written as it is.
+
+    What stands around it stays: the comment behind it, and its neighbours between semicolons.
+    """
+
+    path: str
+    statement: Span
+    code: tuple[str, ...]
+
+
+Edit = InsertStatement | MoveStatements | AppendCode | AddKeyword | ReplaceExpression | ReplaceStatement
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from codemods._rewrite.expressions import write_expressions
 from codemods._rewrite.source import Source
 from codemods._rewrite.splices import Splices
 from codemods._rewrite.statements import write_statements
-from devfix.model import Edit, InsertStatement, MoveStatements
+from devfix.model import Edit, InsertStatement, MoveStatements, ReplaceStatement
 
 __all__ = ["RewriteError", "rewrite"]
 
@@ -34,10 +34,10 @@ def rewrite(text: str, edits: Sequence[Edit]) -> str:
         return text
     source = Source(text)
     splices = Splices(source.text)
-    statements = [edit for edit in edits if isinstance(edit, (InsertStatement, MoveStatements))]
+    statements = [edit for edit in edits if isinstance(edit, (InsertStatement, MoveStatements, ReplaceStatement))]
     if statements:
         write_statements(source, splices, statements)
-    expressions = [edit for edit in edits if not isinstance(edit, (InsertStatement, MoveStatements))]
+    expressions = [edit for edit in edits if not isinstance(edit, (InsertStatement, MoveStatements, ReplaceStatement))]
     if expressions:
         write_expressions(source, splices, expressions)
     result = source.restore_end(splices.render())

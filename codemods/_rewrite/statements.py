@@ -12,9 +12,9 @@ from codemods._rewrite.blocks import Block, Blocks, Line, Row, Statement
 from codemods._rewrite.errors import RewriteError
 from codemods._rewrite.layout import Carried, NewCode, Payload
 from codemods._rewrite.rows import RowPlan
-from codemods._rewrite.source import Source
+from codemods._rewrite.source import NEWLINE, Source
 from codemods._rewrite.splices import Copy, Part, Splices
-from devfix.model import InsertStatement, MoveStatements, Where
+from devfix.model import InsertStatement, MoveStatements, ReplaceStatement, Where
 
 __all__ = ["write_statements"]
 
@@ -23,12 +23,16 @@ _FILE_HEADER = re.compile(r"#!|#.*(?:coding[:=]|copyright|licen[cs]e|spdx)", re.
 _CELL_MARKER = re.compile(r"#\s*(?:%%|In\s?\[|<codecell>|<markdowncell>|COMMAND -----)")
 
 
-def write_statements(source: Source, splices: Splices, edits: Sequence[InsertStatement | MoveStatements]) -> None:
+def write_statements(
+    source: Source, splices: Splices, edits: Sequence[InsertStatement | MoveStatements | ReplaceStatement]
+) -> None:
     """Write the splices of ``edits``."""
     plan = _Plan(source, splices)
     for edit in edits:
         if isinstance(edit, MoveStatements):
             plan.move(edit)
+        elif isinstance(edit, ReplaceStatement):
+            plan.replace(edit)
         else:
             plan.insert(edit)
     plan.finish()
@@ -55,6 +59,16 @@ class _Plan:
             self._before(self._blocks.statement(edit.anchor), code)
         else:
             self._after(self._blocks.statement(edit.anchor), code)
+
+    def replace(self, edit: ReplaceStatement) -> None:
+        statement = self._blocks.statement(edit.statement)
+        row = statement.row
+        if not isinstance(statement.node, cst.BaseSmallStatement):
+            raise RewriteError("only a simple statement can be replaced")
+        newline = self._source.newline_near(statement.start)
+        alone = not row.block.inline and len(row.statements) == 1
+        code = (newline + row.prefix if alone else "; ").join(edit.code)
+        self._splices.replace(statement.start, statement.end, [NEWLINE.sub(newline, code)])
 
     def finish(self) -> None:
         if not (self._moved.isdisjoint(self._staying) and self._taken.isdisjoint(self._anchors)):

@@ -38,8 +38,7 @@ def keep(
         return value
     record = run.record(owner)
     stored = _noted(run, record.cls, name, value, node, source, site)
-    if owner not in stored.owners:
-        stored.owners.append(owner)
+    stored.owners[owner] = run.moment
     return _tagged(run, value, stored.number)
 
 
@@ -71,7 +70,6 @@ def _noted(
         where = site if site is not None and site.memory is not None else run.site(node, remember=True)
         stored = Stored(len(run.facts.stored) + 1, name, where, cls, source, value)
         run.facts.stored[key] = stored
-    stored.last = run.moment
     return stored
 
 

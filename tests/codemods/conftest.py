@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from codemods import rule_for
 from devfix import engine
 from devfix.config import Settings
 from devfix.sources import SourceFile
@@ -79,7 +80,9 @@ def _repaired(folder: Path, code: str, texts: dict[str, str]) -> dict[str, str]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         files.append(SourceFile(str(path), text.encode(), text))
-    outcome = engine.apply(files, Settings(select=(code,), root=str(folder)))
+    rule = rule_for(code)
+    unsafe = rule is not None and rule.unsafe
+    outcome = engine.apply(files, Settings(select=(code,), unsafe_fixes=unsafe, root=str(folder)))
     assert outcome.problems == ()
     changed = {str(Path(change.path).relative_to(folder)): change.new.decode() for change in outcome.patch.files}
     return texts | changed

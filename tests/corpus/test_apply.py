@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from codemods import rule_for
 from devfix import engine, sources
 from devfix.config import Settings
 from devfix.model import Status
@@ -45,10 +46,10 @@ def programs(tree: Path) -> dict[str, str]:
     return {str(path.relative_to(tree)): path.read_bytes().decode() for path in sorted(tree.rglob("*.py"))}
 
 
-def apply(tree: Path):
+def apply(tree: Path, unsafe: bool = False):
     """The outcome for a tree, and its programs afterwards."""
     files = [sources.read(str(path)) for path in sorted(tree.rglob("*.py"))]
-    outcome = engine.apply(files, Settings(root=str(tree)))
+    outcome = engine.apply(files, Settings(root=str(tree), unsafe_fixes=unsafe))
     assert outcome.problems == ()
     changed = {str(Path(change.path).relative_to(tree)): change.new.decode() for change in outcome.patch.files}
     return outcome, programs(tree) | changed
@@ -56,7 +57,9 @@ def apply(tree: Path):
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_program_becomes_what_its_author_made_of_it(name):
-    outcome, repaired = apply(CORPUS / name / "broken")
+    rules = [rule_for(code) for code in META[name]["rules"]]
+    unsafe = any(rule is not None and rule.unsafe for rule in rules)
+    outcome, repaired = apply(CORPUS / name / "broken", unsafe)
 
     assert {resolution.finding.code for resolution in outcome.resolutions} == set(META[name]["rules"])
     assert {resolution.status for resolution in outcome.resolutions} == {Status.FIXED}

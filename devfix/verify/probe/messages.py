@@ -21,7 +21,7 @@ DEVICE_MESSAGES: dict[str, str] = {
     "pack": r"'lengths' argument should be a 1D CPU int64 tensor",
     "pin": r"cannot pin '?torch\.(cuda|mps|xpu)",
     "grad": r"assign a gradient (with device type|located on device)",
-    "engine": r"invalid gradient at index \d+ - expected device",
+    "engine": r"returned an invalid gradient at index \d+ - expected device",
     "parallel": r"module must have its parameters and buffers on device|one of them on device"
     r"|parameters on different devices",
     "foreach": r"Tensors of the same index must be on the same device",

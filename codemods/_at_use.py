@@ -1,0 +1,202 @@
+"""Tensors of attributes brought to the device where they are made, or where they are used."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from codemods._attributes import Attribute, Use
+from codemods._operands import bound_before, device_for
+from codemods._placing import inside_module
+from devfix.flow import Facts
+from devfix.flow.live import device_expressions, value_of
+from devfix.flow.sites import Level, Site
+from devfix.flow.syntax import SourceTree
+from devfix.flow.values import Ref, options
+from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, ReplaceExpression, Where
+
+__all__ = ["made_on_device", "moved_at_use", "read_through"]
+
+# Factories that give the same numbers everywhere; random ones keep the numbers that the CPU draws.
+# https://docs.pytorch.org/docs/stable/torch.html#creation-ops
+_DETERMINISTIC = frozenset(
+    "zeros ones full empty arange linspace logspace eye tensor as_tensor tril_indices triu_indices range "
+    "hann_window hamming_window".split()
+)
+
+
+# --- where it is made -------------------------------------------------------------------------------------------------
+def made_on_device(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
+    """Each tensor made on the device that its object knows; nothing where some object knows none."""
+    edits: dict[Edit, None] = {}
+    for attribute in attributes:
+        found = list(_made(facts, attribute))
+        if not found:
+            return []
+        edits.update(dict.fromkeys(found))
+    return list(edits)
+
+
+def _made(facts: Facts, attribute: Attribute) -> Iterator[Edit]:
+    """Where the object's own methods make it, else where the attribute is given it."""
+    keys = {birth.key for use in attribute.uses for birth in use.births if birth.kind == "made"}
+    sites = [facts.sources[key].site for key in sorted(keys)]
+    functions = {stored.site.level.frame.node for stored in attribute.stored}
+    if sites and all(site.level.frame.node in functions for site in sites):
+        for site in sites:
+            device = _own_device(facts, site)
+            if device is not None:
+                yield _created(site, device)
+        return
+    for stored in attribute.stored:
+        device = _own_device(facts, stored.site)
+        if device is not None and stored.value is not None and not isinstance(stored.value, (ast.Tuple, ast.List)):
+            tree = stored.site.tree
+            yield AppendCode(tree.path, tree.span(stored.value), f".to({device})")
+
+
+def _own_device(facts: Facts, site: Site) -> str | None:
+    """A device that the function itself is given, or that its object has."""
+    level = site.level
+    if isinstance(level.frame.node, ast.Module):
+        return None
+    assert site.memory is not None
+    local = site.memory.names(level.frame.env)
+    named = [
+        text
+        for text in device_expressions(site, level, facts.preferred_device)
+        if text.split(".")[0] in local and bound_before(level, text.split(".")[0])
+    ]
+    if named:
+        return named[0]
+    return device_for(facts, site, level) if inside_module(level) and _is_forward(level) else None
+
+
+def _is_forward(level: Level) -> bool:
+    """Whether a method of a module runs while the module is used, not while it is built."""
+    return getattr(level.frame.node, "name", "") not in ("__init__", "")
+
+
+def _created(site: Site, device: str) -> Edit:
+    tree, call = site.tree, site.node
+    assert isinstance(call, ast.Call)
+    name = ast.unparse(call.func).split(".")[-1]
+    if name in _DETERMINISTIC and not any(keyword.arg in ("device", None) for keyword in call.keywords):
+        return AddKeyword(tree.path, tree.span(call), "device", device)
+    return AppendCode(tree.path, tree.span(call), f".to({device})")
+
+
+# --- where it is used -------------------------------------------------------------------------------------------------
+def moved_at_use(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
+    """``self.table.to(x.device)`` in each operation that needs it there; nothing where one has no such place."""
+    edits: dict[Edit, None] = {}
+    for attribute in attributes:
+        for use in attribute.uses:
+            edit = _at(facts, attribute, use)
+            if edit is None:
+                return []
+            edits[edit] = None
+    return list(edits)
+
+
+def _at(facts: Facts, attribute: Attribute, use: Use) -> Edit | None:
+    site = use.meeting.site
+    tree = site.tree
+    partners = [operand.text for operand in use.meeting.accelerator if operand.text not in ("", "…")]
+    stmt = site.stmt
+    if (
+        isinstance(stmt, ast.AugAssign)
+        and isinstance(stmt.target, ast.Attribute)
+        and stmt.target.attr == attribute.name
+    ):
+        device = device_for(facts, site, site.level, partners)
+        target = tree.source(stmt.target)
+        code = f"{target} = {target}.to({device})"
+        return InsertStatement(tree.path, tree.span(stmt), Where.BEFORE, code) if device is not None else None
+    node = _read(attribute, use, [site.node])
+    if node is None:
+        earlier = _bound_by(attribute, use)
+        if earlier is not None and (edit := _where_bound(facts, use, earlier, partners)) is not None:
+            return edit
+        node = _operand(site, use.operand.text)
+    device = device_for(facts, site, site.level, partners)
+    if node is None or device is None or node not in tree.parents:
+        return None
+    return AppendCode(tree.path, tree.span(node), f".to({device})")
+
+
+def _read(attribute: Attribute, use: Use, roots: list[ast.AST]) -> ast.expr | None:
+    """The expression that reads the attribute; with its subscript, unless an index decides where the table must be."""
+    site = use.meeting.site
+    for root in roots:
+        for node in ast.walk(root):
+            if isinstance(node, ast.Attribute) and node.attr == attribute.name and isinstance(node.ctx, ast.Load):
+                owner = value_of(site, site.level, node.value)
+                held = {ref for stored in attribute.stored for ref in stored.owners}
+                if owner is not None and held and not held & {o for o in options(owner) if isinstance(o, Ref)}:
+                    continue
+                return _with_subscripts(site.tree, node) if use.meeting.consumer != "indexing" else node
+    return None
+
+
+def _with_subscripts(tree: SourceTree, node: ast.expr) -> ast.expr:
+    while True:
+        parent = tree.parents.get(node)
+        if not isinstance(parent, ast.Subscript) or parent.value is not node or not isinstance(parent.ctx, ast.Load):
+            return node
+        node = parent
+
+
+def _operand(site: Site, text: str) -> ast.expr | None:
+    for node in ast.walk(site.node):
+        read = isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+        if read and ast.unparse(node) == text:
+            return node  # type: ignore[return-value]
+    return None
+
+
+def _bound_by(attribute: Attribute, use: Use) -> ast.Assign | None:
+    """The one statement of the same function that gives the operand's name a value read from the attribute."""
+    function, name = use.meeting.site.level.frame.node, use.operand.text
+    found = [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
+    ]
+    if len(found) != 1 or _read(attribute, use, [found[0].value]) is None:
+        return None
+    return found[0]
+
+
+def _where_bound(facts: Facts, use: Use, stmt: ast.Assign, partners: list[str]) -> Edit | None:
+    site = use.meeting.site
+    there = Level(site.level.frame, stmt)
+    device = device_for(facts, site, site.level, partners)
+    if device is None or site.tree.function(stmt) is not site.tree.function(site.node):
+        return None
+    root = device.split(".")[0].split("(")[0]
+    if not bound_before(there, root) and root not in ("self", "next"):
+        return None
+    return AppendCode(site.tree.path, site.tree.span(stmt.value), f".to({device})")
+
+
+# --- aliases ----------------------------------------------------------------------------------------------------------
+def read_through(attributes: list[Attribute]) -> list[Edit]:
+    """``self.pe`` itself where its alias was read: a move makes a new buffer, and the alias keeps the old one.
+
+    https://github.com/pytorch/pytorch/issues/29807
+    """
+    edits: dict[Edit, None] = {}
+    for attribute in attributes:
+        value = attribute.stored[0].value
+        if len(attribute.stored) != 1 or value is None:
+            return []
+        for use in attribute.uses:
+            node = _read(attribute, use, [use.meeting.site.node])
+            while isinstance(node, ast.Subscript):
+                node = node.value
+            if node is None or ast.unparse(value).split(".")[0] != ast.unparse(node).split(".")[0]:
+                return []
+            tree = use.meeting.site.tree
+            edits[ReplaceExpression(tree.path, tree.span(node), ast.unparse(value))] = None
+    return list(edits)

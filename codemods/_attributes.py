@@ -1,0 +1,161 @@
+"""Tensors that are attributes: which attributes there are, what writes them, and where they fail."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from codemods._batches import Culprit, made_siblings
+from devfix.flow import Facts
+from devfix.flow.classes import lineage
+from devfix.flow.facts import Meeting, Operand, Stored
+from devfix.flow.sites import Site
+from devfix.flow.state import State
+from devfix.flow.syntax import SourceTree
+from devfix.flow.values import Birth, ClassValue, Record
+
+__all__ = ["Attribute", "Use", "Write", "groups", "methods_of"]
+
+_KINDS = ("made", "stored", "moved", "load", "buffer", "parameter")
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    """One operation in which a value of the attribute lies on the CPU, and the operand that it is."""
+
+    meeting: Meeting
+    operand: Operand
+    births: tuple[Birth, ...]
+
+    @property
+    def memory(self) -> State:
+        """The names and objects of that moment."""
+        assert self.meeting.site.memory is not None
+        return self.meeting.site.memory
+
+
+@dataclass(frozen=True, eq=False)
+class Write:
+    """A statement that gives the attribute a value; ``none`` where that is ``None``."""
+
+    tree: SourceTree
+    stmt: ast.stmt
+    function: ast.AST
+    none: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """One attribute of one class (or of the objects that some function makes), and where its tensors fail."""
+
+    name: str
+    stored: tuple[Stored, ...]
+    uses: tuple[Use, ...]
+
+    @property
+    def site(self) -> Site:
+        """Where it is written first."""
+        return self.stored[0].site
+
+    @property
+    def cls(self) -> ClassValue | None:
+        """The class of the objects that have it."""
+        return self.stored[0].cls
+
+    @property
+    def shown(self) -> str:
+        """``self.mask``, as it stands where it is written."""
+        node = self.site.node
+        return ast.unparse(node) if isinstance(node, ast.Attribute) else self.name
+
+    @cached_property
+    def owners(self) -> list[Record]:
+        """The objects that have it, as they are at the first use."""
+        memory = self.uses[0].memory
+        found = {ref for stored in self.stored for ref in stored.owners if memory.has(ref.id)}
+        return [memory.record(ref) for ref in sorted(found, key=lambda ref: ref.id)]
+
+    @property
+    def of_module(self) -> bool:
+        """Whether it belongs to ``nn.Module`` objects."""
+        return any(record.kind == "module" for record in self.owners)
+
+    @property
+    def moved(self) -> Site | None:
+        """Where an owner was moved after it had got the tensor; ``None`` where none was."""
+        memory = self.uses[0].memory
+        for stored in self.stored:
+            for ref, moment in stored.owners.items():
+                moved = memory.record(ref).moved if memory.has(ref.id) else None
+                if moved is not None and moved.order > moment:
+                    return moved
+        return None
+
+    @property
+    def is_alias(self) -> bool:
+        """Whether it is another name for a buffer's or parameter's tensor, not a value of its own."""
+        kinds = {birth.kind for use in self.uses for birth in use.births}
+        return kinds <= {"buffer", "parameter"} and all(_reads_only(stored.value) for stored in self.stored)
+
+
+def _reads_only(node: ast.expr | None) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def groups(facts: Facts) -> Iterator[list[Attribute]]:
+    """Attributes that fail, in the order in which they were written; those that meet in one operand go together."""
+    numbered = {stored.number: stored for stored in facts.stored.values()}
+    uses: dict[tuple[object, ...], list[Use]] = {}
+    above: dict[tuple[object, ...], tuple[object, ...]] = {}
+    for meeting in facts.meetings:
+        for operand in meeting.cpu:
+            births = tuple(birth for birth in operand.births if birth.holder and birth.kind in _KINDS)
+            if any(birth.kind == "batch" for birth in operand.births):
+                continue  # the batch has to move first
+            if not births or not operand.sure or _has_moved_siblings(facts, meeting, operand, births):
+                continue
+            use = Use(meeting, operand, births)
+            keys = list(dict.fromkeys(_key(numbered[birth.holder]) for birth in births))
+            for key in keys:
+                uses.setdefault(key, []).append(use)
+                above[_top(above, key)] = _top(above, keys[0])
+    found: dict[tuple[object, ...], list[Attribute]] = {}
+    for key, held in uses.items():
+        stored = tuple(item for item in facts.stored.values() if _key(item) == key)
+        found.setdefault(_top(above, key), []).append(Attribute(stored[0].name, stored, tuple(held)))
+    for group in found.values():
+        yield sorted(group, key=lambda attribute: attribute.site.order)
+
+
+def _has_moved_siblings(facts: Facts, meeting: Meeting, operand: Operand, births: tuple[Birth, ...]) -> bool:
+    """Whether the value is one of several that a function gave, and the program moves the others: DEV101 speaks."""
+    made = [birth for birth in births if birth.kind == "made"]
+    return any(made_siblings(facts, Culprit(birth.key, birth.item, (meeting,), (operand.text,))) for birth in made)
+
+
+def _top(above: dict[tuple[object, ...], tuple[object, ...]], key: tuple[object, ...]) -> tuple[object, ...]:
+    while above.setdefault(key, key) != key:
+        key = above[key]
+    return key
+
+
+def _key(stored: Stored) -> tuple[object, ...]:
+    """The same for every place that writes one attribute of one class."""
+    tree = stored.site.tree
+    around = [node for node in tree.ancestors(stored.site.node) if isinstance(node, ast.ClassDef)]
+    if around:
+        return stored.name, around[0]
+    return stored.name, stored.cls.node if stored.cls is not None else tree.path
+
+
+def methods_of(cls: ClassValue) -> Iterator[tuple[SourceTree, ast.ClassDef, ast.FunctionDef]]:
+    """The methods of a project class and of its project bases."""
+    for base in lineage(cls):
+        if isinstance(base, ClassValue):
+            for stmt in base.node.body:
+                if isinstance(stmt, ast.FunctionDef):
+                    yield base.module.tree, base.node, stmt

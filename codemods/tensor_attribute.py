@@ -1,0 +1,196 @@
+"""## What it does
+Finds tensors that are kept as plain attributes, stay on the CPU, and meet values on the accelerator: masks and tables
+of an `nn.Module` that are no buffers, caches, aliases of buffers, lists of tensors, and the tables of classes that are
+no modules (noise schedules, replay memories, accumulators).
+
+## Why is this bad?
+`Module.to()` moves parameters, buffers and submodules, and nothing else. A tensor that was merely assigned to `self`
+stays where it was made, and the forward pass fails with *Expected all tensors to be on the same device*. Objects that
+are no modules are moved by nobody.
+
+## Example
+```python
+self.mask = torch.tril(torch.ones(size, size))
+```
+
+## Use instead
+```python
+self.register_buffer("mask", torch.tril(torch.ones(size, size)), persistent=False)
+```
+
+## Fix safety
+Safe. The buffer is not persistent, so that the state dict keeps its keys, and its values are the ones that it had.
+Where the name cannot be a buffer's (it exists already, it is given other things than tensors), and in classes that are
+no modules, the tensor is made on the device that the object knows, or moved where it is used.
+
+## References
+- [Module.register_buffer](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer)
+- [pyg-team/pytorch_geometric@7016d0449](https://github.com/pyg-team/pytorch_geometric/commit/7016d0449)
+- [huggingface/diffusers@716f246031](https://github.com/huggingface/diffusers/commit/716f246031)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from codemods._at_use import made_on_device, moved_at_use, read_through
+from codemods._attributes import Attribute, groups
+from codemods._buffers import registered
+from codemods._rule import Example, Rule
+from codemods._story import story
+from devfix.flow import Facts
+from devfix.flow.sites import Site
+from devfix.model import Edit, Finding, Remedy, Severity
+
+__all__ = ["RULE"]
+
+
+def detect(facts: Facts) -> Iterator[Finding]:
+    """One finding for attributes that fail together; mostly it is one."""
+    for group in groups(facts):
+        yield _finding(facts, group)
+
+
+def _finding(facts: Facts, group: list[Attribute]) -> Finding:
+    remedies, reason = _remedies(facts, group)
+    first = group[0]
+    uses = [use for attribute in group for use in attribute.uses]
+    names = list(dict.fromkeys(f"`{attribute.shown}`" for attribute in group))
+    made = [(site, "created", "the tensor is made on the CPU here") for site in _births(facts, group)]
+    stored = [(a.site, "stored", f"`{a.shown}` {_what(a)}") for a in group]
+    moved = next((a.moved for a in group if a.of_module and a.moved is not None), None)
+    return Finding(
+        RULE.code,
+        RULE.name,
+        Severity.LATENT if all(use.meeting.latent for use in uses) else Severity.ERROR,
+        first.site.tree.path,
+        first.site.tree.span(first.site.stmt),
+        _message(group, names, moved),
+        story(
+            *made,
+            *stored,
+            (moved, "moved", "the module moves here, without it"),
+            (uses[0].meeting.site, "used", "it meets values on the accelerator here"),
+        ),
+        remedies,
+        reason,
+    )
+
+
+def _what(attribute: Attribute) -> str:
+    if attribute.is_alias:
+        return "is another name for what the module moves, and keeps what lies on the CPU"
+    return "is an attribute, not a buffer" if attribute.of_module else "is an attribute that nothing moves"
+
+
+def _message(group: list[Attribute], names: list[str], moved: Site | None) -> str:
+    listed, plural = " and ".join(names), len(names) > 1
+    is_, stays = ("are", "stay") if plural else ("is", "stays")
+    if all(attribute.is_alias for attribute in group):
+        return f"{listed} {is_} only another name for a registered tensor, and {stays} on the CPU when the module moves"
+    if moved is not None:
+        return f"{listed} {is_} no {'buffers' if plural else 'buffer'}, and {stays} on the CPU when the module moves"
+    return f"{listed} {stays} on the CPU and {'meet' if plural else 'meets'} values on the accelerator"
+
+
+def _births(facts: Facts, group: list[Attribute]) -> list[Site]:
+    keys = {birth.key for attribute in group for use in attribute.uses for birth in use.births if birth.kind == "made"}
+    return [facts.sources[key].site for key in sorted(keys)]
+
+
+def _remedies(facts: Facts, group: list[Attribute]) -> tuple[tuple[Remedy, ...], str]:
+    """Remedies in the order in which an expert would try them, or why there is none."""
+    listed = ", ".join(dict.fromkeys(f"`{attribute.shown}`" for attribute in group))
+    found: list[Remedy] = []
+    reason = ""
+    if all(attribute.is_alias for attribute in group):
+        found += _remedy(f"read what {listed} stands for", read_through(group))
+    elif all(attribute.of_module and attribute.moved is not None for attribute in group):
+        edits = registered(group)
+        if isinstance(edits, str):
+            reason = edits
+        else:
+            found += _remedy(f"register {listed} as {'a buffer' if len(group) == 1 else 'buffers'}", edits)
+    else:
+        found += _remedy(f"make {listed} on the device", made_on_device(facts, group))
+    found += _remedy(f"move {listed} where it is used", moved_at_use(facts, group))
+    return tuple(found), "" if found else reason or "nothing names the device where it is used"
+
+
+def _remedy(title: str, edits: list[Edit]) -> list[Remedy]:
+    return [Remedy(title, tuple(dict.fromkeys(edits)))] if edits else []
+
+
+def __getattr__(name: str) -> object:
+    if name == "TensorAttribute":
+        from codemods._command import command_for
+
+        return command_for(RULE)
+    raise AttributeError(name)
+
+
+def __dir__() -> Iterable[str]:
+    return [*globals(), "TensorAttribute"]
+
+
+_MODULE = """\
+import torch
+from torch import nn
+
+
+class Attention(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.proj = nn.Linear(n, n)
+        {}
+
+    def forward(self, x):
+        return self.proj(x) * self.mask
+
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = Attention(4).to(device)
+print(model(torch.ones(4, 4, device=device)))
+"""
+_SCHEDULE = """\
+import torch
+
+
+class Schedule:
+    def __init__(self, steps):
+        self.betas = torch.linspace(0.1, 0.2, steps)
+
+    def scale(self, x, t):
+        return x * {}[t]
+
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+x, t = torch.ones(3, device=device), torch.zeros(3, device=device).long()
+print(Schedule(4).scale(x, t))
+"""
+
+RULE = Rule(
+    code="DEV202",
+    name="tensor-attribute",
+    summary="A tensor is a plain attribute, stays on the CPU, and meets values on the accelerator.",
+    documentation=__doc__,
+    detect=detect,
+    invalid=(
+        Example(
+            "a mask that is no buffer",
+            _MODULE.format("self.mask = torch.tril(torch.ones(n, n))"),
+            _MODULE.format('self.register_buffer("mask", torch.tril(torch.ones(n, n)), persistent=False)'),
+        ),
+        Example(
+            "the table of a class that is no module",
+            _SCHEDULE.format("self.betas"),
+            _SCHEDULE.format("self.betas.to(t.device)"),
+        ),
+    ),
+    valid=(
+        _MODULE.format('self.register_buffer("mask", torch.tril(torch.ones(n, n)))'),
+        _MODULE.format("self.mask = nn.Parameter(torch.ones(n, n), requires_grad=False)"),
+        _MODULE.format("self.mask = torch.tensor(0.5)"),
+        _SCHEDULE.format("self.betas.to(x.device)"),
+    ),
+)

@@ -93,11 +93,14 @@ class Proof:
         found = list(self.notes)
         if not self.changed:
             found.append("the patch changes nothing")
-        if self.experiment.project.starts_outside:
-            found.append(f"runs start in {self.experiment.project.start}, which is not copied")
         if self.experiment.torchrun:
             found.append("started as torchrun starts one process: RANK=0, WORLD_SIZE=1")
         exposed = {part for run in self.verdict.runs.values() for part in run.exposed}
+        if self.experiment.project.starts_outside:
+            stays = (
+                "what the script writes there stays" if "files" in exposed else "nothing that is written there stays"
+            )
+            found.append(f"runs start in {self.experiment.project.start}, which is not copied: {stays}")
         if exposed:
             parts = ", ".join(words for part, words in _EXPOSED.items() if part in exposed)
             found.append(f"the kernel does not let devfix take from the script: {parts}")

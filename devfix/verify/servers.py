@@ -251,6 +251,7 @@ def execute(
         "report": str(report),
         "folder": str(folder),
         "hidden": secret_places(),
+        "layered": [] if cwd.is_relative_to(folder) else [str(cwd)],
         "limits": limits._asdict(),
     }
     number, pid = None, None

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import sys
+import tempfile
 import venv
 
 import jsonschema
@@ -145,15 +146,36 @@ def test_inside_the_project_a_run_starts_in_the_copy(verify, patched, project):
     assert sorted(os.listdir(project / "sub")) == ["rows.txt"]
 
 
-def test_outside_the_project_a_run_starts_where_its_data_are(verify, patched, project, tmp_path_factory):
-    data = tmp_path_factory.mktemp("data")
+@pytest.fixture
+def data():
+    """A folder outside of every project and of the folders for temporary files."""
+    with tempfile.TemporaryDirectory(dir=ROOT, prefix=".data-") as folder:
+        yield pathlib.Path(folder)
+
+
+def test_outside_the_project_a_run_starts_where_its_data_are(verify, patched, project, data):
     (data / "rows.txt").write_text("1")
     text = "import sys, os\nint(open('rows.txt').read())\nassert os.path.isabs(sys.argv[0])\n" + CUDA
 
     code, document = verify("train.py", "--cwd", data, "--patched", patched(project, train_py=text))
 
     assert (code, document["verdict"]) == (0, "fixed"), document["reason"]
-    assert any(f"runs start in {data}, which is not copied" in note for note in document["notes"])
+    assert any(f"runs start in {data}, which is not copied: " in note for note in document["notes"])
+
+
+def test_what_a_run_writes_outside_the_project_does_not_stay(verify, patched, project, data):
+    (data / "rows.txt").write_text("1")
+    writes = (
+        "open('rows.txt', 'w').write('2')\nopen('new.txt', 'w').write('3')\nassert open('rows.txt').read() == '2'\n"
+    )
+
+    code, document = verify("train.py", "--cwd", data, "--patched", patched(project, train_py=writes + CUDA))
+
+    if any("files" in run["exposed"] for run in document["runs"].values()):
+        pytest.skip("the kernel does not let us protect files here")
+    assert ((data / "rows.txt").read_text(), os.listdir(data)) == ("1", ["rows.txt"])
+    assert any("nothing that the script writes there stays" in note for note in document["notes"])
+    assert (code, document["verdict"]) == (0, "fixed") or "Read-only file system" in document["reason"]
 
 
 def test_the_folder_that_is_copied_can_be_named(verify, patched, project):

@@ -67,12 +67,13 @@ class Confinement(NamedTuple):
         """What the kernel did not let us take."""
         return [part for part in EVERYTHING if part not in self.parts]
 
-    def enter(self, folder: str, hidden: Iterable[str]) -> None:
+    def enter(self, folder: str, hidden: Iterable[str], layered: Iterable[str] = ()) -> None:
         """Confine this process, which must have one thread; where processes are confined, its next child is the first.
 
         Args:
             folder: stays writable.
             hidden: files and folders that are empty from now on.
+            layered: folders that can be written to without effect, where the kernel knows how; else they are read-only.
 
         Raises:
             OSError: the kernel refused; the process is then in no state to go on.
@@ -93,7 +94,7 @@ class Confinement(NamedTuple):
             _loopback_up()
         if "files" in self.parts:
             _mount(None, "/", None, _REC | _PRIVATE)
-            writable = {*_layers(folder), folder}
+            writable = {*_layers(folder, layered), folder}
             _hide(hidden, folder)
             _make_read_only(writable)
 
@@ -175,8 +176,8 @@ def _loopback_up() -> None:
         fcntl.ioctl(handle, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | _IFF_UP))
 
 
-def _layers(folder: str) -> list[str]:
-    """Make ``folder`` a mount of its own, and what lies under it of the shared folders writable without effect."""
+def _layers(folder: str, layered: Iterable[str]) -> list[str]:
+    """Make ``folder`` a mount of its own, and shared folders and ``layered`` ones writable without effect."""
     made = []
     _mount(folder, folder, None, _BIND)
     kept = os.open(folder, os.O_PATH | os.O_DIRECTORY)
@@ -184,7 +185,9 @@ def _layers(folder: str) -> list[str]:
         if os.path.isdir("/dev/shm"):
             _mount("tmpfs", "/dev/shm", "tmpfs", _OPTIONS["nosuid"] | _OPTIONS["nodev"], _LAYER_SIZE)
             made.append("/dev/shm")
-        for shared in _SHARED_FOLDERS:
+        for shared in (*_SHARED_FOLDERS, *layered):
+            if any(shared == known or shared.startswith(known + os.sep) for known in made):
+                continue
             if os.path.isdir(shared) and _cover(shared, made[0] if made else None):
                 made.append(shared)
                 if folder.startswith(shared + os.sep):
@@ -196,7 +199,7 @@ def _layers(folder: str) -> list[str]:
 
 def _cover(shared: str, memory: str | None) -> bool:
     """Put a layer in memory over a folder; says whether the kernel knows how (from Linux 5.11 on)."""
-    if memory is None:
+    if memory is None or shared == os.sep or any(mark in shared for mark in ":,\\"):  # marks in the mount's options
         return False
     layer = os.path.join(memory, f".devfix{shared.replace(os.sep, '-')}")
     above, work = os.path.join(layer, "above"), os.path.join(layer, "work")

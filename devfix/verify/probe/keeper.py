@@ -256,7 +256,8 @@ def keep(
     Args:
         confinement: what the kernel can do.
         limits: what the run may take.
-        request: holds ``folder``, which the run may write to, and ``hidden``, what it may not see.
+        request: holds ``folder``, which the run may write to, ``hidden``, what it may not see, and
+            ``layered``, where it may write without effect.
         reserved_mb: memory that a driver reserves without using it.
         body: is called in the child, in a process group of its own; must not return.
 
@@ -268,7 +269,7 @@ def keep(
 
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
-    confinement.enter(request["folder"], request["hidden"])
+    confinement.enter(request["folder"], request["hidden"], request["layered"])
     die_with_parent()
 
     def start() -> None:

@@ -76,9 +76,8 @@ def difference(found: Verdict) -> float | None:
 def row(case: Case, found: Verdict) -> str:
     """A row of the table: case, error before, verdict, largest difference."""
     failure = found.runs["original/device"].failure
-    error = (
-        failure.text.strip().split("\n")[0][:110].replace("|", "\\|") if failure else "none: it trains something else"
-    )
+    none = "none: it trains something else" if found.silent else "none"
+    error = failure.text.strip().split("\n")[0][:110].replace("|", "\\|") if failure else none
     worst = difference(found)
     return f"| {case.name} | {error} | {found.word} | {'–' if worst is None else f'{worst:.2g}'} |"
 

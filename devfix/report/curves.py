@@ -21,14 +21,14 @@ Curve = tuple[str, list[tuple[int, float]]]
 
 
 def curves(proof: Proof) -> list[Curve]:
-    """The losses of the reference and of the patched script on the device, where there are at least two each."""
+    """The losses of the reference and of the patched script on the device, where both have at least two."""
     found = []
     for name in dict.fromkeys((proof.compared_with, "patched/device")):
         losses = proof.verdict.runs[name].losses
         points = [(number, loss) for number, loss in enumerate(losses, 1) if math.isfinite(loss)]
         if len(points) > 1:
             found.append((name, points))
-    return found
+    return found if len(found) == 2 else []
 
 
 def thinned(points: Sequence[tuple[int, float]], most: int) -> list[tuple[int, float]]:

@@ -175,7 +175,7 @@ def show(proof: Proof, to: Console | None = None) -> None:
 
     to = to or console()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("run", "outcome", "steps", "first loss", "last loss", "difference"):
+    for heading in ("run", "outcome", "steps", "first loss", "last loss", "largest\ndifference"):
         numbers = heading not in ("run", "outcome")
         table.add_column(heading, justify="right" if numbers else "left", no_wrap=heading != "outcome", overflow="fold")
     for name in proof.rows:

@@ -14,6 +14,7 @@ accelerator hidden (``run_on="cpu"``).
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from devfix.verify.advice import ending
 from devfix.verify.agreement import agree, first_difference, first_disagreement, in_float64, match, on_real_device
 from devfix.verify.runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT, Run, run
 
@@ -92,14 +94,14 @@ def judge(runs: dict[str, Run]) -> Verdict:
         if patched.device_error:
             return verdict("not-fixed", f"a device error remains: {patched.outcome}")
         if not original_cpu.ok and not unchecked.ok and _same_failure(patched, unchecked):
-            return verdict("inconclusive", f"the original fails without an accelerator too: {original_cpu.outcome}")
+            return verdict("inconclusive", f"the original fails without an accelerator too: {ending(original_cpu)}")
         return verdict("broken", f"the patched script fails: {patched.outcome}")
     if original_cpu.ok and not patched_cpu.ok:
         return verdict("broken", f"the patched script fails without an accelerator: {patched_cpu.outcome}")
     if original.ok:
         return _judge_silent(runs, verdict)
     if not original_cpu.ok and not unchecked.ok:
-        return verdict("inconclusive", f"the original fails in any case: {unchecked.outcome}")
+        return verdict("inconclusive", f"the original fails in any case: {ending(unchecked)}")
     return _judge_repaired(runs, verdict)
 
 
@@ -116,10 +118,12 @@ def _enough(patched: Run) -> str | None:
     if len(patched.losses) < MINIMUM_LOSSES or patched.steps < MINIMUM_STEPS:
         return (
             f"{len(patched.losses)} losses and {patched.steps} optimizer steps were seen; {MINIMUM_LOSSES} and "
-            f"{MINIMUM_STEPS} are needed"
+            f"{MINIMUM_STEPS} are needed: let the script train longer"
         )
-    if any(loss != loss for loss in patched.losses):
-        return "a loss is not a number"
+    if not all(math.isfinite(loss) for loss in patched.losses):
+        return "a loss is not finite"
+    if len(set(patched.losses)) == 1:
+        return "all losses are the same number: whether it trains cannot be seen"
     return None
 
 
@@ -201,6 +205,12 @@ def _silent_verdict(runs: dict[str, Run], original: Run, verdict: Any) -> Verdic
     short = _enough(patched)
     if short:
         return verdict("inconclusive", short)  # type: ignore[no-any-return]
+    if original.losses and first_disagreement(patched, original) == 0:  # loss 1 comes before anything is trained
+        return verdict(  # type: ignore[no-any-return]
+            "loss-differs",
+            f"more parameters train, but loss 1, before any of them did, is {patched.losses[0]!r} against "
+            f"{original.losses[0]!r} of the original",
+        )
     remaining = list(patched.forgotten)
     trained = [shape for shape in original.forgotten if shape not in remaining or remaining.remove(shape)]  # type: ignore[func-returns-value]
     shapes = ", ".join("×".join(map(str, shape)) for shape in trained)

@@ -10,7 +10,9 @@ import pytest
 pytest.importorskip("torch")
 
 from devfix.verify import Verdict, prove
+from devfix.verify.advice import ending
 from devfix.verify.proof import first_difference
+from devfix.verify.runs import Failure, Run
 
 from .scripts import BROKEN, FIXED, edited, project
 
@@ -84,10 +86,11 @@ def test_a_script_that_insists_on_cuda_is_compared_with_an_accelerator_that_neve
     assert found.runs["original/cpu"].device_error
 
 
-SILENT = edited("optimizer = torch", "model[3] = nn.Linear(16, 3).to(device)\noptimizer = torch")
 FORGOTTEN = edited(
     "for x, y in", "model[3] = nn.Linear(16, 3).to(device)\nfor x, y in"
 )  # the head is replaced after the optimizer was built
+BUILT = next(line for line in FORGOTTEN.splitlines(keepends=True) if line.startswith("optimizer = "))
+SILENT = edited("for x, y in", f"{BUILT}for x, y in", FORGOTTEN.replace(BUILT, ""))
 
 
 def test_a_silent_bug_is_proved_by_the_parameters_that_start_to_train(tmp_path: Path) -> None:
@@ -97,10 +100,25 @@ def test_a_silent_bug_is_proved_by_the_parameters_that_start_to_train(tmp_path: 
     assert found.runs["original/device"].forgotten == ((3, 16), (3,))
 
 
+def test_a_silent_bug_is_no_excuse_for_another_training(tmp_path: Path) -> None:
+    found = verdict(tmp_path, FORGOTTEN, edited("manual_seed(3)", "manual_seed(4)", SILENT))
+    assert found.word == "loss-differs"
+    assert "more parameters train, but loss 1, before any of them did, is" in found.reason
+
+
+def test_losses_that_are_all_the_same_prove_nothing(tmp_path: Path) -> None:
+    same = (
+        "loss = nn.functional.cross_entropy(head(model(x)), y)",
+        "loss = (head(model(x)) * 0 + y[:, None] * 0).sum()",
+    )
+    found = verdict(tmp_path, edited(*same, BROKEN), edited(*same))
+    assert (found.word, "all losses are the same number" in found.reason) == ("inconclusive", True), found.reason
+
+
 def test_too_few_losses_prove_nothing(tmp_path: Path) -> None:
     found = verdict(tmp_path, edited("batch_size=8", "batch_size=16", BROKEN), edited("batch_size=8", "batch_size=16"))
     assert found.word == "inconclusive"
-    assert "2 losses and 2 optimizer steps were seen" in found.reason
+    assert "2 losses and 2 optimizer steps were seen; 3 and 2 are needed: let the script train longer" in found.reason
 
 
 def test_a_script_that_is_not_deterministic_proves_nothing(tmp_path: Path) -> None:
@@ -120,6 +138,19 @@ def test_what_the_simulator_does_not_model_proves_nothing(tmp_path: Path) -> Non
 def test_a_script_that_fails_anywhere_proves_nothing(tmp_path: Path) -> None:
     found = verdict(tmp_path, "raise KeyError('x')\n", "raise KeyError('x')\n")
     assert found.word == "inconclusive"
+
+
+def test_a_script_without_its_arguments_or_data_is_told_where_they_go() -> None:
+    usage = Run("cpu", exit_code=2, output="usage: train.py --data DATA\ntrain.py: error: --data is required\n")
+    assert ending(usage) == (
+        "ended with exit code 2: train.py: error: --data is required (arguments of the script follow after --)"
+    )
+    missing = Run("cpu", failure=Failure("FileNotFoundError", "No such file: '../x.pt'", None, "a.py", 3, None, ""))
+    assert ending(missing).endswith(
+        "at a.py:3 (it runs in a copy of its project: --cwd names the folder that is copied)"
+    )
+    assert ending(Run("cpu", exit_code=1)) == "ended with exit code 1"
+    assert ending(Run("cpu", exit_code=-9, output="x")) == "ended with signal 9"
 
 
 def test_a_checkpoint_that_cannot_be_read_without_an_accelerator(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def test_what_a_run_writes_outside_the_project_does_not_stay(verify, patched, pr
     if any("files" in run["exposed"] for run in document["runs"].values()):
         pytest.skip("the kernel does not let us protect files here")
     assert ((data / "rows.txt").read_text(), os.listdir(data)) == ("1", ["rows.txt"])
-    assert any("nothing that the script writes there stays" in note for note in document["notes"])
+    assert any("nothing that is written there stays" in note for note in document["notes"])
     assert (code, document["verdict"]) == (0, "fixed") or "Read-only file system" in document["reason"]
 
 

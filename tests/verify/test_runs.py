@@ -14,7 +14,6 @@ import pytest
 pytest.importorskip("torch")
 
 from devfix.verify import Run, RunError, run
-from devfix.verify.probe.messages import device_family
 
 from .scripts import FIXED, edited, project
 
@@ -202,36 +201,3 @@ def test_an_interpreter_without_torch_is_refused(tmp_path: Path) -> None:
     python.chmod(0o755)
     with pytest.raises(RunError, match="torch"):
         run("train.py", [], "cpu", folder, python=str(python))
-
-
-@pytest.mark.parametrize(
-    ("text", "family"),
-    [
-        (
-            "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
-            "same-device",
-        ),
-        (
-            "Expected all tensors to be on the same device, but got index is on cpu, different from other tensors on cuda:0 (when checking argument in method wrapper_CUDA__index_select)",
-            "same-device",
-        ),
-        ("Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be the same", "conv-type"),
-        ("Input type (torch.cuda.HalfTensor) and weight type (torch.cuda.FloatTensor) should be the same", None),
-        (
-            "Expected object of device type cuda but got device type cpu for argument #2 'mat1' in call to _th_mm",
-            "legacy",
-        ),
-        ("Expected object of backend CUDA but got backend CPU for argument #2 'weight'", "legacy"),
-        ("Torch not compiled with CUDA enabled", "absent"),
-        ("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy", "numpy"),
-        ("mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)", None),
-        ("expected scalar type Half but found Float", None),
-        ("RNG state must be a torch.ByteTensor", "rng-state"),
-        (
-            "module must have its parameters and buffers on device cuda:0 (device_ids[0]) but found one of them on device: cpu",
-            "parallel",
-        ),
-    ],
-)
-def test_device_errors_are_told_from_others(text: str, family: str | None) -> None:
-    assert device_family(text) == family

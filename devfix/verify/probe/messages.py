@@ -6,44 +6,53 @@ import re
 
 __all__ = ["DEVICE_MESSAGES", "device_family"]
 
-#: Message families of device bugs, old and new, by family name.  One match is enough.
+#: Message families of device bugs, old and new, by family name.  The first that matches is the message's.
 DEVICE_MESSAGES: dict[str, str] = {
-    "same-device": r"[Ee]xpected all tensors to be on the same device|expected self and mask to be on the same device"
-    r"|Expected inputs to be on same device|self, index and source expected to be in the same device"
-    r"|should be on the same device|must be on the same device|to be on the same device|have the same device",
-    "same-device-type": r"to have the same device type|same device type|all be on the same device",
-    "index": r"indices should be either on (cpu|\w+) or on the same device",
+    "index": r"indices should be either on \S+ or on the same device",
     "recurrent": r"tensors are not at the same device",
-    "conv-type": r"(Input|weight) type \((torch\.cuda\.\w+|torch\.\w+)\) and (weight|bias) type .* should be the same",
-    "legacy": r"Expected object of (device type|backend|type) |[Ee]xpected type torch\.(cuda\.)?\w+ but got",
+    "foreach": r"Tensors of the same index must be on the same device",
+    "fused": r"fused=True`? requires all|capturable=True, params and state_steps",
+    "parallel": r"module must have its parameters and buffers on device|one of them on device"
+    r"|DistributedDataParallel's input module must be on|parameters on different devices",
+    "grad": r"assign a gradient (with device type|located on device)",
+    "engine": r"returned an invalid gradient at index \d+ - expected device",
+    "legacy": r"Expected object of (device type|backend) |expected (it|them) to be on (GPU|CPU)",
+    "legacy-type": r"[Ee]xpected (object of )?type (?P<one>torch\.[\w.]+) but (got|found) "
+    r"(type )?(?P<other>torch\.[\w.]+)",
+    "conv-type": r"Input type \((?P<one>[\w.:]+)\) and (weight|bias) type \((?P<other>[\w.:]+)\) should be the same",
     "numpy": r"can't convert .*device type tensor to numpy|can't convert CUDA tensor to numpy",
+    "cpu-only": r"(only implemented on|must be a) CPU tensor|(to be|always be|and) on CPU\b",
     "generator": r"Expected an? '?\w+'? device type for generator but found",
     "pack": r"'lengths' argument should be a 1D CPU int64 tensor",
     "pin": r"cannot pin '?torch\.(cuda|mps|xpu)",
-    "grad": r"assign a gradient (with device type|located on device)",
-    "engine": r"returned an invalid gradient at index \d+ - expected device",
-    "parallel": r"module must have its parameters and buffers on device|one of them on device"
-    r"|parameters on different devices",
-    "foreach": r"Tensors of the same index must be on the same device",
-    "fused": r"(fused|capturable)=True,? (requires all|params and state_steps)",
     "load": r"Attempting to deserialize object on (a )?\w+ device",
     "rng-state": r"RNG state must be a torch\.(cuda\.)?ByteTensor",
     "split": r"expected tensor_indices_or_sections to be on cpu",
-    "value": r"expected device \S+ but got device \S+ for value tensor|too many CPU scalars to non-CPU kernel",
+    "value": r"expected device \S+ but got device \S+ for value tensor|too many CPU scalars to non-CPU kernel"
+    r"|set the storage of a tensor on device",
     "ordinal": r"invalid device ordinal|Invalid device id",
     "absent": r"Torch not compiled with \w+ enabled|No CUDA GPUs are available|Found no NVIDIA driver"
     r"|not linked with support for \w+ devices|type torch\.cuda\.\w+ not available"
     r"|Cannot access accelerator device when none is available|Torch not linked with",
+    "same-device-type": r"same (device type|type of device)",
+    "same-device": r"\bsame (common )?devices?\b",
 }
+
+_ON_ACCELERATOR = re.compile(r"torch\.(cuda|xpu|mps|hip)\.|MPS")
 
 
 def device_family(text: str) -> str | None:
     """The family of a device error's message; None if it is no device error.
 
-    A type clash that names no device (``float`` against ``half``) is not one.
+    A type clash that names no device (``float`` against ``half``), or one device twice, is not one.
     """
     for family, pattern in DEVICE_MESSAGES.items():
         found = re.search(pattern, text)
-        if found and not (family == "conv-type" and text.count("torch.cuda.") != 1):
+        if found and not ("one" in found.groupdict() and _same_place(found["one"], found["other"])):
             return family
     return None
+
+
+def _same_place(one: str, other: str) -> bool:
+    """Whether two tensor types, as ``torch.cuda.FloatTensor``, are both of an accelerator, or both not."""
+    return (_ON_ACCELERATOR.search(one) is None) == (_ON_ACCELERATOR.search(other) is None)

@@ -11,7 +11,18 @@ from devfix.cli._verifying import limit_options
 __all__ = ["command"]
 
 
-@click.command("verify", short_help="Prove a repair by running the script.")
+class _Verify(click.Command):
+    """Options of the script are a likely mistake: ``python`` takes them without a mark between."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            hint = "Options of the script itself follow after '--'."
+            raise click.UsageError(f"{error.format_message()} {hint}", ctx) from error
+
+
+@click.command("verify", cls=_Verify, short_help="Prove a repair by running the script.")
 @click.argument("script", metavar="SCRIPT")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED, metavar="[-- ARGS...]")
 @click.option(
@@ -30,7 +41,7 @@ def command(script: str, args: tuple[str, ...], patched: str | None, output_form
     """Run SCRIPT as it is and as patched, with and without an accelerator, and compare.
 
     The script runs in a scratch copy of its project, without secrets in the environment and with limits on time and
-    memory. Arguments of the script follow after '--'.
+    memory. Arguments of the script follow after '--', as in `devfix verify -m pkg.train --max-steps 20 -- --epochs 1`.
 
     Exit codes: 0 the patch is right, or there was nothing to repair; 1 it is not, or nothing could be proved; 2 wrong
     usage.

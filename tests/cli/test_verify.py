@@ -242,6 +242,7 @@ USAGE = {
     "a program that is not Python": (["train.py", "--python", "/bin/ls"], "/bin/ls is not a Python interpreter"),
     "a device that nothing simulates": (["train.py", "--device", "sim:tpu"], "'sim:tpu' is not one of"),
     "no steps": (["train.py", "--max-steps", "0"], "--max-steps"),
+    "options of the script": (["train.py", "--epochs", "3"], "Options of the script itself follow after '--'."),
     "bad quotes": (["train.py", "--setup", "'"], "No closing quotation"),
 }
 

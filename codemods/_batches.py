@@ -11,6 +11,7 @@ from codemods._placing import (
     all_live,
     device_at,
     find_expression,
+    headers,
     inside_module,
     last_move,
     names_in,
@@ -472,7 +473,7 @@ def _trailer_at(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer], si
 def _expression(site: Site, level: Level, culprit: Culprit, text: str, whole: bool = False) -> ast.expr | None:
     """The expression in a level's statement (or, innermost, in the operation) that is the item."""
     innermost = level is site.levels[-1]
-    roots: list[ast.AST] = [site.node] if innermost and not whole else _headers(level.stmt)
+    roots: list[ast.AST] = [site.node] if innermost and not whole else headers(level.stmt)
     for root in roots:
         for node in ast.walk(root):
             if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
@@ -483,14 +484,3 @@ def _expression(site: Site, level: Level, culprit: Culprit, text: str, whole: bo
                     ]:
                         return node
     return find_expression(site.node, text) if innermost and text != "…" else None
-
-
-def _headers(stmt: ast.stmt) -> list[ast.AST]:
-    """What a statement evaluates itself: a compound statement's header, not its body."""
-    if isinstance(stmt, (ast.For, ast.AsyncFor)):
-        return [stmt.iter]
-    if isinstance(stmt, (ast.If, ast.While)):
-        return [stmt.test]
-    if isinstance(stmt, (ast.With, ast.AsyncWith)):
-        return [item.context_expr for item in stmt.items]
-    return [stmt]

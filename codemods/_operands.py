@@ -14,11 +14,14 @@ from devfix.flow.values import ACCELERATOR, Ref, Tensor, Value, options
 __all__ = ["binds", "bound_before", "device_for", "operand_at", "parameters_device", "written_in"]
 
 
-def device_for(facts: Facts, site: Site, level: Level, partners: Iterable[str] = ()) -> str | None:
+def device_for(
+    facts: Facts, site: Site, level: Level, partners: Iterable[str] = (), outside: bool = True
+) -> str | None:
     """An expression for the accelerator at ``level``, best first; ``None`` where nothing names it.
 
-    A device that the function uses itself, then ``x.device`` of an operand, then any other device that is live there,
-    then the device of the module's own parameters.  ``partners`` are the texts of what the value will meet.
+    A device that the function uses itself, then ``x.device`` of an operand, then the object's own device or that of its
+    parameters, then (``outside``) any other device that is live there, or that of a module's parameters.  ``partners``
+    are the texts of what the value will meet.
     """
     named = [text for text in device_expressions(site, level, facts.preferred_device) if _bound(level, text)]
     if facts.preferred_device in named:
@@ -33,16 +36,20 @@ def device_for(facts: Facts, site: Site, level: Level, partners: Iterable[str] =
     own = [text for text in named if text.startswith("self.")]
     if own:
         return own[0]
-    return parameters_device(site, level) or (named[0] if named else None)
+    words = parameters_device(site, level)
+    if words is None and outside:
+        words = named[0] if named else _device_of_a_module(site, level)
+    return words
 
 
 def operand_at(site: Site, level: Level, partners: Iterable[str] = ()) -> str | None:
     """A name that is certainly one tensor on the accelerator at this moment, and bound on every path to it.
 
-    What the value will meet (``partners``) comes first, then what the made value is shaped by, then parameters of the
-    function, then other locals.
+    Parameters of the function come first, and among them, as among its other names, what the value will meet
+    (``partners``), then what the made value is shaped by.
     """
-    for node in _candidates(site, level, partners):
+    given = set(_parameters(level.frame.node))
+    for node in sorted(_candidates(site, level, partners), key=lambda node: _root(node) not in given):
         value = value_of(site, level, node)
         if value is not None and _is_there(value) and bound_before(level, _root(node)):
             return ast.unparse(node)
@@ -58,6 +65,14 @@ def parameters_device(site: Site, level: Level) -> str | None:
         return None
     places = set(_weight_places(site, own, set()))
     return "next(self.parameters()).device" if places == {ACCELERATOR} else None
+
+
+def _device_of_a_module(site: Site, level: Level) -> str | None:
+    """``next(model.parameters()).device``, for a module on the accelerator that has a name at this level."""
+    for name, value in visible(site, level).items():
+        if isinstance(value, Ref) and set(_weight_places(site, value, set())) == {ACCELERATOR} and _bound(level, name):
+            return f"next({name}.parameters()).device"
+    return None
 
 
 def _weight_places(site: Site, ref: Ref, seen: set[int]) -> Iterator[object]:

@@ -190,4 +190,15 @@ def find_expression(root: ast.AST, text: str) -> ast.expr | None:
     return None
 
 
-__all__ += ["all_live"]
+def headers(stmt: ast.stmt) -> list[ast.AST]:
+    """What a statement evaluates itself: a compound statement's header, not its body."""
+    if isinstance(stmt, (ast.For, ast.AsyncFor)):
+        return [stmt.iter]
+    if isinstance(stmt, (ast.If, ast.While)):
+        return [stmt.test]
+    if isinstance(stmt, (ast.With, ast.AsyncWith)):
+        return [item.context_expr for item in stmt.items]
+    return [stmt]
+
+
+__all__ += ["all_live", "headers"]

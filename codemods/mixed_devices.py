@@ -1,6 +1,6 @@
 """## What it does
 Reports operations in which a value on the CPU certainly meets one on the accelerator, and no other rule names the
-cause: a tensor made without `device=`, a module that was never moved, a fault inside a third-party package.
+cause: mostly a fault inside a third-party package.
 
 ## Why is this bad?
 The operation fails with *Expected all tensors to be on the same device*. PyTorch's message does not say where the value
@@ -8,19 +8,21 @@ was made; the path of this finding does.
 
 ## Example
 ```python
-def forward(self, x):
+# site-packages/vendor/layers.py
+def shift(x):
     return x + torch.arange(x.shape[1])
 ```
 
 ## Use instead
 ```python
-def forward(self, x):
+# site-packages/vendor/layers.py, in a version that has it right
+def shift(x):
     return x + torch.arange(x.shape[1], device=x.device)
 ```
 
 ## Fix safety
-There is no automatic fix: where the value should live is the author's choice. In a third-party package there is nothing
-to edit: pin or upgrade it, or move its inputs at the call.
+There is no automatic fix. In a third-party package there is nothing to edit: pin or upgrade it, or move its inputs at
+the call. Elsewhere, where the value should live is the author's choice.
 
 ## References
 - [CUDA semantics](https://docs.pytorch.org/docs/stable/notes/cuda.html)
@@ -33,6 +35,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
 from codemods._batches import Culprit, made_siblings
+from codemods._made import FOREIGN
 from codemods._rule import Rule
 from codemods._story import story
 from codemods._unmoved import whole_of
@@ -44,8 +47,6 @@ from devfix.flow.values import Ref
 from devfix.model import Finding, Severity
 
 __all__ = ["RULE"]
-
-_FOREIGN = frozenset({"site-packages", "dist-packages", "third_party", "vendor", "_vendor", "external", "submodules"})
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
@@ -85,7 +86,7 @@ def _cause(facts: Facts, meeting: Meeting, operand: Operand) -> tuple[Site | Non
 
 def _finding(meeting: Meeting, operand: Operand, origin: Site | None, what: str) -> Finding:
     site = origin or meeting.site
-    foreign = next((part for part in PurePath(meeting.site.tree.path).parts if part in _FOREIGN), None)
+    foreign = next((part for part in PurePath(meeting.site.tree.path).parts if part in FOREIGN), None)
     reason = "no codemod names this cause: give the value the device of what it meets"
     if foreign is not None:
         reason = "the failing line belongs to a third-party package: pin or upgrade it, or move its inputs at the call"
@@ -136,6 +137,17 @@ RULE = Rule(
         _SETUP + "print(model(x) * torch.tensor(0.5))\n",
         _SETUP + "print(model(x)[torch.tensor([0, 1])])\n",
         # reported, and left as it is
-        _SETUP + "print(model(x) + torch.arange(2))\n",
+        _SETUP
+        + """
+class Shift:
+    def __init__(self):
+        self.steps = torch.arange(2)
+
+    def __call__(self, y):
+        return y + self.steps
+
+
+print(Shift()(model(x)))
+""",
     ),
 )

@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from codemods._homes import home_of
+from codemods._homes import Home, home_of
 from codemods._loss_weights import loss_weights
 from codemods._rule import Example, Rule
 from codemods._story import story
@@ -47,9 +47,11 @@ from codemods._unmoved import Whole, unmoved
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting
 from devfix.flow.sites import Site
-from devfix.model import Finding, Severity
+from devfix.model import Finding, Remedy, Severity
 
 __all__ = ["RULE"]
+
+_MOST_TOGETHER = 8
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
@@ -59,8 +61,10 @@ def detect(facts: Facts) -> Iterator[Finding]:
         for operand in meeting.cpu:
             for whole in unmoved(facts, meeting, operand):
                 found.setdefault(_made_at(whole.born), (whole, []))[1].append(meeting)
-    for whole, meetings in found.values():
-        yield _finding(facts, whole, meetings)
+    homes = [home_of(facts, meetings[0], whole) for whole, meetings in found.values()]
+    together = _together(homes)
+    for home, (whole, meetings) in zip(homes, found.values(), strict=True):
+        yield _finding(home, whole, meetings, together)
     yield from loss_weights(facts, RULE.code, RULE.name)
 
 
@@ -69,8 +73,16 @@ def _made_at(born: Site) -> tuple[object, ...]:
     return (born.key, *((level.tree.path, level.stmt.lineno) for level in born.levels))
 
 
-def _finding(facts: Facts, whole: Whole, meetings: list[Meeting]) -> Finding:
-    home = home_of(facts, meetings[0], whole)
+def _together(homes: list[Home]) -> tuple[Remedy, ...]:
+    """All of them moved at once, for networks that meet each other: one alone would only fail elsewhere."""
+    best = [home.remedies[0] for home in homes if home.remedies]
+    if not 1 < len(best) <= _MOST_TOGETHER:
+        return ()
+    names = ", ".join(dict.fromkeys(f"`{home.name}`" for home in homes if home.remedies))
+    return (Remedy(f"move {names} together", tuple(dict.fromkeys(edit for r in best for edit in r.edits))),)
+
+
+def _finding(home: Home, whole: Whole, meetings: list[Meeting], together: tuple[Remedy, ...]) -> Finding:
     fate = "never moved" if whole.partly is None else "moved on one branch only"
     return Finding(
         RULE.code,
@@ -87,7 +99,7 @@ def _finding(facts: Facts, whole: Whole, meetings: list[Meeting]) -> Finding:
                 for meeting in meetings[:2]
             ),
         ),
-        home.remedies,
+        (*home.remedies, *together) if home.remedies else (),
         "" if home.remedies else "neither the module nor a device has a name where it could be moved",
     )
 

@@ -138,6 +138,10 @@ class _Collected:
         inside = [r for r in allowed if all(os.path.abspath(path) in self.space.given for path in r.paths)]
         return sorted(inside, key=lambda remedy: remedy.safety is Safety.SAFE) if unsafe else inside
 
+    def left_out(self, finding: Finding) -> bool:
+        """Whether a finding is to be left alone: suppressed, or named by the caller."""
+        return identity(finding) in self.without or self.suppressed(finding)
+
     def open_to_repair(self, finding: Finding) -> bool:
         """Whether this run can try to repair the finding."""
         known = self.resolutions.get(identity(finding))
@@ -219,13 +223,23 @@ def _repair(space: Workspace, scan: Scan, collected: _Collected) -> None:
         if isinstance(attempt, str):
             dropped[identity(finding)] = attempt
         else:
-            remedy, current = attempt
+            remedy, after = attempt
             collected.settle(shown, Status.FIXED, remedy=remedy)
+            for other in _repaired_along(current, after, remedy):
+                collected.settle(original.get(identity(other), other), Status.FIXED, remedy=remedy)
+            current = after
     for finding in current.findings:
         if identity(finding) in dropped:
             shown = original.get(identity(finding), finding)
             collected.settle(shown, Status.NOT_FIXED, dropped[identity(finding)])
     collected.leave((f for f in current.findings if identity(f) not in dropped), repair=True)
+
+
+def _repaired_along(before: Scan, after: Scan, remedy: Remedy) -> list[Finding]:
+    """Findings that are gone because the remedy of another one made their edits, too."""
+    left = {identity(finding) for finding in after.findings}
+    gone = [finding for finding in before.findings if identity(finding) not in left and finding.remedies]
+    return [finding for finding in gone if set(finding.remedies[0].edits) <= set(remedy.edits)]
 
 
 def _attempt(space: Workspace, before: Scan, finding: Finding, collected: _Collected) -> tuple[Remedy, Scan] | str:
@@ -247,6 +261,8 @@ def _attempt(space: Workspace, before: Scan, finding: Finding, collected: _Colle
             continue
         after = scan_program(space, before.path)
         problem = _objection(before, after, finding)
+        if problem is None and any(collected.left_out(other) for other in _repaired_along(before, after, remedy)):
+            problem = "it would edit what is to be left alone"
         if problem is None:
             return remedy, after
         space.changed = kept

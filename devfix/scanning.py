@@ -22,7 +22,7 @@ from devfix.cache import Cache, digest, tool_version
 from devfix.config import Settings
 from devfix.flow.entries import starts_program
 from devfix.flow.program import listing
-from devfix.flow.syntax import SourceTree
+from devfix.flow.syntax import SourceTree, text_of
 from devfix.model import Event, Finding, Problem, Severity, Span
 from devfix.sources import SourceError, SourceFile
 
@@ -189,8 +189,8 @@ def _hazards(facts: flow.Facts) -> frozenset[tuple[str, str, str]]:
     for meeting in facts.meetings:
         for operand in meeting.cpu:
             found.add((meeting.site.tree.path, meeting.consumer, operand.text))
-    for site in facts.needs_cpu.values():
-        found.add((site.tree.path, "needs the CPU", site.tree.line(site.span.line)))
+    for use in facts.needs_cpu.values():
+        found.add((use.site.tree.path, use.consumer, text_of(use.expression)))
     for hazard in facts.hazards:
         if hazard.kind != "harmless":
             found.add((hazard.built.tree.path, hazard.kind, hazard.optimizer))

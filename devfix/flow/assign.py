@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow import holding, iteration, modules
 from devfix.flow.facts import Binding, Holding
+from devfix.flow.meetings import meet, tensor_side
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
     ACCELERATOR,
@@ -143,6 +144,7 @@ def _no_call(node: ast.AST) -> ast.Call:
 def set_item(run: Interpreter, base: Value, key: Value, value: Value, node: ast.AST) -> None:
     """``base[key] = value``."""
     if isinstance(base, Tensor):
+        _meet_written(run, base, key, value, node)
         _set_batch_item(run, base, key, value, node)
         return
     if isinstance(base, TupleValue):
@@ -165,6 +167,14 @@ def set_item(run: Interpreter, base: Value, key: Value, value: Value, node: ast.
     else:
         rest = value if record.rest is None else union((record.rest, value))
         run.now.update(base, rest=rest, fields=_overridden(base, record))
+
+
+def _meet_written(run: Interpreter, base: Tensor, key: Value, value: Value, node: ast.AST) -> None:
+    """``x[index] = values`` by tensors wants the values where ``x`` is; by numbers and slices it copies them there."""
+    keys = key.items if isinstance(key, TupleValue) else (key,)
+    by_tensor = any(isinstance(part, Tensor) and not part.scalar and not part.loose for part in keys)
+    if by_tensor and isinstance(node, ast.Subscript) and isinstance(value, Tensor) and not (value.scalar or base.loose):
+        meet(run, node, "index", [tensor_side(base, text_of(node.value)), tensor_side(value, "…")])
 
 
 def _overridden(base: Ref, record: Record) -> dict[str, Value]:

@@ -12,6 +12,7 @@ from devfix.flow import assign, classes, iteration, library, methods, modules
 from devfix.flow.knowledge import LOOKING_METHODS
 from devfix.flow.sites import Frame
 from devfix.flow.state import State
+from devfix.flow.syntax import text_of
 from devfix.flow.values import (
     ANYWHERE,
     CPU,
@@ -244,6 +245,13 @@ def _is_generator(node: ast.AST) -> bool:
 
 
 @lru_cache(maxsize=8192)
+def _without_gradients(node: ast.AST) -> bool:
+    """Whether a function stands under ``@torch.no_grad()``."""
+    words = ("no_grad", "inference_mode")
+    return any(word in text_of(decorator) for decorator in getattr(node, "decorator_list", ()) for word in words)
+
+
+@lru_cache(maxsize=8192)
 def _makes_closures(node: ast.AST) -> bool:
     """Whether a function's names can be used after it has returned."""
     inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -270,7 +278,8 @@ def call_function(
         _bind_parameters(run, function, args, keywords)
         if isinstance(function.node, ast.Lambda):
             return run.evaluate(function.node.body)
-        run.execute(function.node.body)
+        with run.gradients(run.grad_enabled and not _without_gradients(function.node)):
+            run.execute(function.node.body)
         ends = list(frame.returns)
         if run.state is not None:
             ends.append((run.state, NONE))
@@ -285,7 +294,10 @@ def call_function(
         raise DeadPath
     if _is_generator(function.node):
         return Yields(union(frame.yields))
-    return union(value for _, value in ends)
+    result = union(value for _, value in ends)
+    tensor = all(isinstance(value, Tensor) and value.sure and not value.loose for value in options(result))
+    run.facts.gives_tensor[node] = tensor and run.facts.gives_tensor.get(node, True)
+    return result
 
 
 def _bind_parameters(run: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value]) -> None:

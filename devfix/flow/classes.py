@@ -32,6 +32,7 @@ from devfix.flow.values import (
     Ref,
     Super,
     Tensor,
+    TupleValue,
     Union,
     Unknown,
     Value,
@@ -361,6 +362,8 @@ def attribute(run: Interpreter, value: Value, name: str, node: ast.AST) -> Value
             if isinstance(found, Function) and found.kind == "class":
                 return Bound(found, value)
             return found if found is not None else Builtin(value, name)
+        case TupleValue(items) if len(items) == 2 and name in ("values", "indices"):
+            return items[name == "indices"]
         case DeviceValue(symbol=symbol):
             if name == "type":
                 return replace(value, text=True)
@@ -380,7 +383,7 @@ def _attribute_of_tensor(value: Tensor, name: str) -> Value:
     if name in _TENSOR_NUMBERS:
         return UNKNOWN
     if name in _TENSOR_TENSORS:
-        return value
+        return replace(value, grad=False) if name in ("data", "grad") else value
     if value.loose:
         births = tuple(Birth(birth.kind, birth.key, (*birth.item, f".{name}")) for birth in value.births)
         return replace(value, births=births)

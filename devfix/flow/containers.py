@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import holding, iteration
+from devfix.flow import holding, hosts, iteration
 from devfix.flow.values import (
     CPU,
     NONE,
@@ -43,6 +43,8 @@ def container_method(
     held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
     match name:
         case "append" | "add" if args:
+            if node.args and not isinstance(node.args[0], ast.Starred):
+                args = [hosts.keep(run, ref, args[0], node.args[0])]
             if run.loop_depth == 0 and record.rest is None and len(record.fields) < MOST_ITEMS:
                 run.now.put(ref, str(len(record.fields)), args[0])
             else:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import checkpoints, iteration
-from devfix.flow.knowledge import REDUCTIONS
-from devfix.flow.meetings import meet, tensors_in
+from devfix.flow import checkpoints, hosts, iteration
+from devfix.flow.knowledge import MEAN_LOSSES, PAIRS, REDUCTIONS, UNDIFFERENTIABLE
+from devfix.flow.meetings import Side, meet, tensors_in
 from devfix.flow.places import device_argument, place_of
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
@@ -22,12 +22,14 @@ from devfix.flow.values import (
     Const,
     DeviceValue,
     Number,
+    Record,
     Ref,
     Tensor,
     Text,
     TupleValue,
     Unknown,
     Value,
+    Yields,
     options,
     union,
 )
@@ -41,7 +43,7 @@ Keywords = dict[str, Value]
 Behaviour = Callable[["Interpreter", str, list[Value], Keywords, ast.Call], Value]
 
 
-def _sides(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> list[object]:
+def _sides(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> list[Side]:
     texts = [text_of(argument) for argument in node.args] + ["…"] * len(args)
     named = {keyword.arg: text_of(keyword.value) for keyword in node.keywords}
     pairs = [
@@ -53,24 +55,31 @@ def _sides(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Ca
 
 def _mixes(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     sides = _sides(run, args, keywords, node)
-    place, births = meet(run, node, name.split(".")[-1], sides)  # type: ignore[arg-type]
-    return Tensor(place, births)
+    place, births = meet(run, node, name.split(".")[-1], sides)
+    scalar = name.split(".")[-1] in MEAN_LOSSES and not {"reduction", "reduce", "**"} & set(keywords)
+    return Tensor(place, births, scalar=scalar, grad=any(side.grad for side in sides))
 
 
 def _pointwise(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     sides = _sides(run, args, keywords, node)
-    place, births = meet(run, node, name.split(".")[-1], sides, scalars_are_free=True)  # type: ignore[arg-type]
-    return Tensor(place, births)
+    last = name.split(".")[-1]
+    place, births = meet(run, node, last, sides, scalars_are_free=True)
+    return Tensor(place, births, grad=last not in UNDIFFERENTIABLE and any(side.grad for side in sides))
 
 
 def _keeps_first(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    last = name.split(".")[-1]
     for value in [*args, *keywords.values()]:
         for option in options(value):
             if isinstance(option, Tensor):
                 last = name.split(".")[-1]
-                several = last in ("max", "min", "sort", "topk", "split", "chunk", "unbind", "meshgrid")
                 whole = last in REDUCTIONS and len(args) == 1 and not {"dim", "axis"} & set(keywords)
-                return replace(option, loose=option.loose or (several and not whole), scalar=whole)
+                if last in PAIRS and not whole and last != "msort":
+                    return values_and_indices(option)
+                grad = option.grad and last not in UNDIFFERENTIABLE
+                several = last in ("split", "chunk", "unbind", "meshgrid")
+                loose = (option.loose or several) and not whole
+                return replace(option, loose=loose, scalar=whole, grad=grad)
             if isinstance(option, Ref) and run.record(option).kind == "list":
                 inner = iteration.element(run, option, node)
                 if isinstance(inner, Tensor):
@@ -87,8 +96,16 @@ def _factory(run: Interpreter, name: str, args: list[Value], keywords: Keywords,
     place = device_argument(run, keywords) or run.default_place
     run.facts.accelerated |= place == ACCELERATOR
     births = (_made(run, node),) if place == CPU else ()
-    scalar = name.endswith("scalar_tensor")
-    return Tensor(place, births, scalar=scalar)
+    return Tensor(place, births, scalar=name.endswith("scalar_tensor") or _has_no_dimensions(run, args, keywords))
+
+
+def _has_no_dimensions(run: Interpreter, args: list[Value], keywords: Keywords) -> bool:
+    """``torch.zeros(())``."""
+    shape = args[0] if args else keywords.get("size")
+    if isinstance(shape, Ref):
+        record = run.record(shape)
+        return record.kind == "list" and not record.fields and record.rest is None
+    return shape == TupleValue(())
 
 
 def _made(run: Interpreter, node: ast.Call) -> Birth:
@@ -103,8 +120,27 @@ def _from_data(run: Interpreter, name: str, args: list[Value], keywords: Keyword
         place = held[0].place if held and not name.endswith("torch.tensor") else run.default_place
         if isinstance(source, Tensor):
             place = source.place
-    scalar = isinstance(source, (Number, Const)) and not isinstance(getattr(source, "value", 0), str)
+    scalar = not any(_has_dimensions(run, option) for option in options(source))
     return Tensor(place, (_made(run, node),) if place == CPU else (), scalar=scalar)
+
+
+def _has_dimensions(run: Interpreter, value: Value) -> bool:
+    """Whether data certainly has dimensions; what is not known may be a number."""
+    if isinstance(value, Tensor):
+        return not value.scalar
+    if isinstance(value, Ref):
+        record = run.record(value)
+        return record.kind == "list" or bool(record.get("array"))
+    return isinstance(value, (TupleValue, Yields)) or _is_array(value)
+
+
+_ARRAYS = frozenset("array asarray zeros ones full arange linspace eye stack concatenate vstack hstack".split())
+
+
+def _is_array(value: Value) -> bool:
+    """Whether a value is a NumPy array of some dimensions; any other unknown thing may be a number."""
+    name = getattr(value, "symbol", "")
+    return name.startswith("numpy.") and name.split(".")[-1].rstrip("()") in _ARRAYS
 
 
 def _from_cpu(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -116,6 +152,22 @@ def _from_cpu(run: Interpreter, name: str, args: list[Value], keywords: Keywords
 def _normal(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     held = [value for value in args if isinstance(value, Tensor)]
     return Tensor(held[0].place) if held else _factory(run, name, args, keywords, node)
+
+
+def _gradients(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``torch.autograd.grad(outputs, inputs, grad_outputs)``: the last lives with the first; gives one per input."""
+    outputs = args[0] if args else keywords.get("outputs", UNKNOWN)
+    given = args[2] if len(args) > 2 else keywords.get("grad_outputs", NONE)
+    texts = {keyword.arg: text_of(keyword.value) for keyword in node.keywords}
+    sides = [
+        side
+        for value, text in ((outputs, "…"), (given, texts.get("grad_outputs", "…")))
+        for side in tensors_in(run, value, text)
+    ]
+    meet(run, node, "grad", sides)
+    inputs = args[1] if len(args) > 1 else keywords.get("inputs", UNKNOWN)
+    place = inputs.place if isinstance(inputs, Tensor) else ANYWHERE
+    return TupleValue((Tensor(place),)) if isinstance(inputs, Tensor) else Yields(Tensor(place))
 
 
 def _like(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -143,11 +195,17 @@ def _is_tensor(run: Interpreter, name: str, args: list[Value], keywords: Keyword
     return UNKNOWN
 
 
+def values_and_indices(tensor: Tensor) -> Value:
+    """What ``max(dim)``, ``topk`` and ``sort`` give: a named pair, of which the indices have no gradient."""
+    births = [tuple(Birth(b.kind, b.key, (*b.item, str(i))) for b in tensor.births) for i in range(2)]
+    part = replace(tensor, loose=False, scalar=False)
+    return TupleValue((replace(part, births=births[0]), replace(part, births=births[1], grad=False)))
+
+
 def _pack(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    lengths = args[1] if len(args) > 1 else keywords.get("lengths")
-    if isinstance(lengths, Tensor) and lengths.place == ACCELERATOR:
-        site = run.site(node)
-        run.facts.needs_cpu.setdefault(site.key, site)
+    for value, expression in hosts.arguments(node, args, keywords)[:2]:
+        if (value is args[1]) if len(args) > 1 else value is keywords.get("lengths"):
+            hosts.note(run, node, name.split(".")[-1], value, expression, "lengths")
     first = args[0] if args else UNKNOWN
     return replace(first, loose=True) if isinstance(first, Tensor) else UNKNOWN
 
@@ -158,11 +216,31 @@ def _pad_packed(run: Interpreter, name: str, args: list[Value], keywords: Keywor
 
 
 def _needs_cpu(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    for value in args:
-        if isinstance(value, Tensor) and value.place == ACCELERATOR:
-            site = run.site(node)
-            run.facts.needs_cpu.setdefault(site.key, site)
+    if name.split(".")[-1][:1].isupper():  # an estimator, a figure: what its methods are given is read
+        return run.new(Record("opaque", name, places=frozenset({ANYWHERE}), born=run.site(node)))
+    for value, expression in hosts.arguments(node, args, keywords):
+        hosts.note(run, node, name, value, expression)
     return Unknown(f"{name}()")
+
+
+def _reduces(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """NumPy's reductions hand a tensor on to its own method; only of a list do they make an array."""
+    for value, expression in hosts.arguments(node, args, keywords):
+        if not isinstance(value, Tensor):
+            hosts.note(run, node, name, value, expression)
+    return Unknown(f"{name}()")
+
+
+def _draws(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """Matplotlib's drawing functions read their data, which comes first."""
+    for value, expression in hosts.arguments(node, args, keywords)[:3]:
+        hosts.note(run, node, name, value, expression)
+    return Unknown(f"{name}()")
+
+
+def _axes(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    axes = run.new(Record("opaque", "matplotlib.axes.Axes", places=frozenset({ANYWHERE}), born=run.site(node)))
+    return TupleValue((Unknown(), axes)) if name.endswith("subplots") else axes
 
 
 def _needs_cpu_state(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -200,6 +278,9 @@ def _default_type(run: Interpreter, name: str, args: list[Value], keywords: Keyw
 
 
 BEHAVIOURS: dict[str, Behaviour] = {
+    "axes": _axes,
+    "draws": _draws,
+    "reduces": _reduces,
     "accelerator-device": _accelerator_device,
     "accelerator-factory": _accelerator_factory,
     "default-device": _default_device,
@@ -207,6 +288,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "device": _device,
     "factory": _factory,
     "from-cpu": _from_cpu,
+    "gradients": _gradients,
     "from-data": _from_data,
     "functional-init": _keeps_first,
     "is-tensor": _is_tensor,

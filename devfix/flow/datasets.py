@@ -23,6 +23,7 @@ from devfix.flow.values import (
     TupleValue,
     Value,
     Yields,
+    options,
     union,
 )
 
@@ -50,8 +51,9 @@ def make_loader(
         known = True
     if "**" in keywords:
         known = True if known is False else known
+    flags = tuple((key, True) for key in ("pin_memory", "num_workers") if _is_on(keywords.get(key)))
     record = Record(
-        "loader", "torch.utils.data.DataLoader", fields=fields, born=run.site(node), info=(("pinned", known),)
+        "loader", "torch.utils.data.DataLoader", fields=fields, born=run.site(node), info=(("pinned", known), *flags)
     )
     if into is not None:
         held = run.record(into)
@@ -60,11 +62,17 @@ def make_loader(
     return run.new(record)
 
 
+def _is_on(value: Value | None) -> bool:
+    return isinstance(value, Const) and bool(value.value)
+
+
 def _loader(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     return make_loader(run, args, keywords, node)
 
 
 def _tensor_dataset(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    held = [option for value in args for option in options(value) if isinstance(option, Tensor)]
+    run.facts.in_datasets.update(birth.key for tensor in held for birth in tensor.births if birth.kind == "made")
     items = tuple(replace(value, births=()) if isinstance(value, Tensor) else value for value in args)
     starred = any(isinstance(argument, ast.Starred) for argument in node.args)
     unknown = starred or any(not isinstance(value, Tensor) for value in items)

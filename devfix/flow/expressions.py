@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, calls, conditions, iteration, modules
+from devfix.flow import assign, calls, conditions, hosts, iteration, modules
 from devfix.flow.meetings import meet, tensor_side
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
@@ -38,7 +38,7 @@ from devfix.flow.values import (
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["device_named", "evaluate"]
+__all__ = ["augmented", "device_named", "evaluate"]
 
 _ACCELERATOR_NAMES = ("cuda", "gpu", "mps", "xpu", "npu", "hpu", "mlu", "musa", "privateuseone", "tpu")
 _BUILTINS = frozenset(dir(builtins))
@@ -128,8 +128,11 @@ def _comprehension(run: Interpreter, node: ast.ListComp | ast.SetComp | ast.Gene
     if isinstance(node, ast.GeneratorExp) and not known:
         return Yields(union(results))
     if known:
-        return run.new(Record("list", fields={str(i): value for i, value in enumerate(results)}))
-    return run.new(Record("list", rest=union(results)))
+        made = run.new(Record("list", fields={str(i): value for i, value in enumerate(results)}))
+    else:
+        made = run.new(Record("list", rest=union(results)))
+    hosts.stamp(run, made, node.elt)
+    return made
 
 
 def _dict_comprehension(run: Interpreter, node: ast.DictComp) -> Value:
@@ -251,14 +254,21 @@ def _compare(run: Interpreter, node: ast.Compare) -> Value:
     return UNKNOWN
 
 
+def augmented(run: Interpreter, node: ast.BinOp) -> Value:
+    """``left op= right``: the same as the operator, but a tensor on the left is written in place."""
+    run.tick()
+    return _binary(run, node, in_place=True)
+
+
 def _holds_tensor(value: Value) -> bool:
     return any(isinstance(option, Tensor) for option in options(value))
 
 
-def _binary(run: Interpreter, node: ast.BinOp) -> Value:
+def _binary(run: Interpreter, node: ast.BinOp, in_place: bool = False) -> Value:
     left, right = evaluate(run, node.left), evaluate(run, node.right)
     if _holds_tensor(left) or _holds_tensor(right):
-        return _combine(run, node, left, right, node.left, node.right, strict=isinstance(node.op, ast.MatMult))
+        strict = isinstance(node.op, ast.MatMult)
+        return _combine(run, node, left, right, node.left, node.right, strict, in_place)
     if isinstance(node.op, ast.Add):
         joined = _concatenated(run, left, right)
         if joined is not None:
@@ -299,7 +309,14 @@ def _formatted(value: Value) -> Value:
 
 
 def _combine(
-    run: Interpreter, node: ast.expr, left: Value, right: Value, left_node: ast.expr, right_node: ast.expr, strict: bool
+    run: Interpreter,
+    node: ast.expr,
+    left: Value,
+    right: Value,
+    left_node: ast.expr,
+    right_node: ast.expr,
+    strict: bool,
+    in_place: bool = False,
 ) -> Value:
     """An operator on tensors: both operands must live together (CPU scalars may join, except in ``@``)."""
     sides = [
@@ -307,14 +324,35 @@ def _combine(
         for value, part in ((left, left_node), (right, right_node))
         if isinstance(value, (Tensor, Union)) and _holds_tensor(value)
     ]
-    place, births = meet(run, node, "operator", sides, scalars_are_free=not strict)
-    return Tensor(place, births, scalar=all(side.scalar for side in sides))
+    written = sides[0] if in_place and _holds_tensor(left) else None
+    place, births = meet(run, node, "operator", sides, scalars_are_free=not strict, written=written)
+    grad = any(side.grad for side in sides) and not isinstance(node, ast.Compare)
+    return Tensor(place, births, scalar=all(side.scalar for side in sides), grad=grad)
 
 
 def _subscript(run: Interpreter, node: ast.Subscript) -> Value:
     base = evaluate(run, node.value)
     key = evaluate(run, node.slice)
+    _meet_indices(run, base, key, node)
     return union(_item(run, option, key, node) for option in options(base))
+
+
+def _meet_indices(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> None:
+    """``x[index]``: an index on the accelerator needs ``x`` there, one on the CPU serves any ``x``.
+
+    An index without dimensions is read as a number, wherever it is.
+    """
+    tensors = [option for option in options(base) if isinstance(option, Tensor)]
+    if not any(tensor.place == CPU and not tensor.loose for tensor in tensors):
+        return
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    keys = key.items if isinstance(key, TupleValue) and len(key.items) == len(parts) else (key,)
+    for index, part in zip(keys, parts, strict=False):
+        if any(isinstance(option, Tensor) and option.place == ACCELERATOR for option in options(index)) and all(
+            isinstance(option, Tensor) and not option.scalar and not option.loose for option in options(index)
+        ):
+            sides = [tensor_side(value, text_of(one)) for value, one in ((base, node.value), (index, part))]  # type: ignore[arg-type]
+            meet(run, node, "index", sides)
 
 
 def _item(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Value:
@@ -400,7 +438,10 @@ def _item_of_record(run: Interpreter, ref: Ref, name: str | None, node: ast.Subs
             if not isinstance(result, (Tensor, TupleValue, Ref)):
                 return result
             return iteration.stamp(run, result, iteration.source_key(run, "batch", node), ())
-    if record.kind in ("loader", "dataset"):
+    if record.kind == "dataset":
+        one = iteration.sample(run, ref, node)
+        return iteration.stamp(run, one, iteration.source_key(run, "batch", node), ()) if _known(one) else UNKNOWN
+    if record.kind == "loader":
         return UNKNOWN
     if isinstance(node.slice, ast.Slice):
         held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
@@ -433,6 +474,11 @@ def _item_of_record(run: Interpreter, ref: Ref, name: str | None, node: ast.Subs
     if record.kind == "dict" and name is None and record.fields:
         return union(record.fields.values())
     return Unknown(f"{record.name or record.kind}#{ref.id}.{name}" if name else "")
+
+
+def _known(value: Value) -> bool:
+    """Whether an item of a data set is made of tensors that devfix knows."""
+    return isinstance(value, TupleValue) and all(isinstance(item, Tensor) and item.sure for item in value.items)
 
 
 def _joined(run: Interpreter, node: ast.JoinedStr) -> Value:

@@ -9,12 +9,14 @@ if TYPE_CHECKING:
     import ast
 
     from devfix.flow.sites import Site
-    from devfix.flow.values import Birth, ClassValue, Ref, Value
+    from devfix.flow.values import Birth, ClassValue, Ref, Tensor, Value
 
 __all__ = [
     "Binding",
     "Facts",
     "Holding",
+    "HostUse",
+    "Kept",
     "LoadUse",
     "Loading",
     "Meeting",
@@ -152,9 +154,44 @@ class Holding:
     site: Site
 
 
+@dataclass(frozen=True, eq=False)
+class HostUse:
+    """What reads the CPU's memory is given a value on the accelerator.
+
+    ``kind``: ``numpy`` (``x.numpy()``), ``array`` (an argument that becomes an array), ``lengths`` (of a packed
+    sequence), ``pinned`` (memory of a loader), ``workers`` (processes of a loader).
+    ``expression`` is the value in the source; ``held`` are the tensors on the accelerator: the value itself,
+    or (``container``) what it holds.
+    """
+
+    kind: str
+    site: Site
+    consumer: str
+    expression: ast.expr
+    held: tuple[Tensor, ...]
+    container: bool = False
+    latent: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A tensor on the accelerator is put into a list: ``expression`` is the tensor."""
+
+    site: Site
+    expression: ast.expr
+    tensor: Tensor
+
+
 @dataclass(eq=False)
 class Facts:
-    """Everything that rules may look at, in the order in which it was seen."""
+    """Everything that rules may look at, in the order in which it was seen.
+
+    ``visits`` holds the moments at which each value of kind ``made`` was made, one for each way there;
+    ``gives_tensor`` says of calls of project functions whether they gave one tensor each time; ``in_datasets`` holds
+    the keys of made values that a data set was built from.
+    ``kept`` has the tensors of each list (by identity) by their place in the source, ``kept_uses`` what is done
+    with them as tensors: names of methods, and ``operand``.
+    """
 
     path: str
     sources: list[Source] = field(default_factory=list)
@@ -164,9 +201,14 @@ class Facts:
     stored: dict[tuple[object, ...], Stored] = field(default_factory=dict)
     loadings: dict[tuple[str, int, int], Loading] = field(default_factory=dict)
     hazards: list[OptimizerHazard] = field(default_factory=list)
-    needs_cpu: dict[tuple[str, int, int], Site] = field(default_factory=dict)
+    needs_cpu: dict[tuple[str, int, int], HostUse] = field(default_factory=dict)
+    kept: dict[int, dict[tuple[str, int, int], Kept]] = field(default_factory=dict)
+    kept_uses: dict[int, set[str]] = field(default_factory=dict)
     moves: list[Site] = field(default_factory=list)
     holdings: list[Holding] = field(default_factory=list)
+    visits: dict[int, list[Site]] = field(default_factory=dict)
+    in_datasets: set[int] = field(default_factory=set)
+    gives_tensor: dict[ast.Call, bool] = field(default_factory=dict)
     accelerated: bool = False
     complete: bool = True
     preferred_device: str | None = None

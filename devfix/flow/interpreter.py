@@ -46,6 +46,7 @@ class Interpreter:
         self.loops: list[statements.Loop] = []
         self.default_place: Place = CPU
         self.latent = False
+        self.grad_enabled = True
         self.called: set[ast.AST] = set()
         self.imported_modules = 0
         self._next = 0
@@ -178,6 +179,15 @@ class Interpreter:
         finally:
             self.depth -= 1
             self.frame, self.loops = outer, loops
+
+    @contextmanager
+    def gradients(self, enabled: bool) -> Iterator[None]:
+        """Results of weights that learn carry a gradient, or (``torch.no_grad()``) do not."""
+        before, self.grad_enabled = self.grad_enabled, enabled
+        try:
+            yield
+        finally:
+            self.grad_enabled = before
 
     def import_module(self, module: Module) -> Value:
         """Run a project module's body once and give it as a value."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from devfix.flow import hosts
 from devfix.flow.facts import Source
 from devfix.flow.values import (
     ANYWHERE,
@@ -36,6 +37,7 @@ __all__ = ["collate", "element", "elements", "sample", "source_key", "unpacked"]
 
 MOST_ELEMENTS = 8
 MOST_NESTED = 6
+MOST_VISITS = 8
 
 
 def elements(run: Interpreter, value: Value, node: ast.AST) -> list[Value] | None:
@@ -132,7 +134,20 @@ def source_key(run: Interpreter, kind: str, node: ast.AST, loader: Ref | None = 
                 record.born if record else None,
             )
         )
+    if kind == "made":
+        _note_visit(run, keys[place], node)
     return keys[place]
+
+
+def _note_visit(run: Interpreter, key: int, node: ast.AST) -> None:
+    """Remember the moment at which a value was made: another call may have other arguments."""
+    visits = run.facts.visits.setdefault(key, [])
+    if not visits:
+        visits.append(run.facts.sources[key].site)
+    elif len(visits) < MOST_VISITS and visits[-1].level.frame is not run.frame:
+        way = run.site(node).way
+        if all(known.way != way for known in visits):
+            visits.append(run.site(node, remember=True))
 
 
 def _consumer(run: Interpreter, node: ast.AST) -> Iterator[object]:
@@ -159,6 +174,7 @@ def _batch(run: Interpreter, ref: Ref, node: ast.AST) -> Value:
     record = run.record(ref)
     dataset, collate_fn = record.fields.get("dataset", UNKNOWN), record.fields.get("collate_fn")
     one = sample(run, dataset, node)
+    hosts.note_loader(run, record, one)
     if collate_fn is not None and collate_fn != Const(None):
         samples = run.new(Record("list", rest=one))
         batch = run.call(collate_fn, [samples], {}, _bare_call(node))

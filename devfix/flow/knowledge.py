@@ -14,9 +14,15 @@ __all__ = [
     "CPU_FLAGS",
     "LOOKING_METHODS",
     "MANAGED",
+    "MEAN_LOSSES",
     "MULTI_PROCESS_FLAGS",
+    "PAIRS",
+    "RANDOM_FACTORIES",
+    "RANDOM_METHODS",
     "REDUCTIONS",
+    "TAKES_NO_DEVICE",
     "TENSOR_METHODS",
+    "UNDIFFERENTIABLE",
     "Row",
     "behaviour",
 ]
@@ -33,6 +39,24 @@ class Row:
     names: str
     link: str
 
+
+_DRAWING = (
+    "plot imshow scatter hist hist2d bar barh fill_between errorbar matshow contour contourf pcolormesh semilogx "
+    "semilogy loglog step stem boxplot violinplot stackplot quiver"
+)
+
+# Losses that are one number unless `reduction=` says otherwise, operations without a gradient, and those that give
+# values with their indices.
+MEAN_LOSSES = frozenset(
+    "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy "
+    "binary_cross_entropy_with_logits kl_div cosine_embedding_loss triplet_margin_loss margin_ranking_loss "
+    "soft_margin_loss multilabel_soft_margin_loss gaussian_nll_loss poisson_nll_loss".split()
+)
+UNDIFFERENTIABLE = frozenset(
+    "argmax argmin argsort eq ne lt le gt ge equal greater less logical_and logical_or logical_xor isclose allclose "
+    "long int bool nonzero detach sign round".split()
+)
+PAIRS = frozenset("max min sort topk mode median kthvalue cummax cummin".split())
 
 TABLE = (
     # modules without weights: their place does not matter
@@ -149,6 +173,7 @@ TABLE = (
     ),
     Row("from-data", "torch.", "tensor as_tensor asarray", _DOCS + "generated/torch.tensor.html"),
     Row("from-cpu", "torch.", "from_numpy frombuffer", _DOCS + "generated/torch.from_numpy.html"),
+    Row("gradients", "torch.", "autograd.grad", _DOCS + "generated/torch.autograd.grad.html"),
     Row("normal", "torch.", "normal bernoulli multinomial", _DOCS + "generated/torch.normal.html"),
     Row(
         "like",
@@ -313,9 +338,28 @@ TABLE = (
         "https://docs.pytorch.org/docs/stable/multiprocessing.html",
     ),
     # what needs CPU data
+    # (shapes, seeds and Python's own float are asked for as numbers, which a tensor on any device gives)
+    Row(
+        "harmless",
+        "numpy.",
+        "ones zeros empty full eye identity isscalar shape ndim size float64 double random.seed random.rand "
+        "random.randn random.randint random.RandomState random.default_rng set_printoptions seterr errstate",
+        "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html",
+    ),
+    Row(
+        "reduces",
+        "numpy.",
+        "sum mean max min amax amin prod std var any all",
+        "https://numpy.org/doc/stable/reference/generated/numpy.mean.html",
+    ),
     Row("needs-cpu", "numpy.", "*", "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html"),
-    Row("needs-cpu", "sklearn.metrics.", "*", "https://scikit-learn.org/stable/"),
-    Row("needs-cpu", "matplotlib.pyplot.", "*", "https://matplotlib.org/stable/"),
+    Row("needs-cpu", "sklearn.", "*", "https://scikit-learn.org/stable/"),
+    Row("needs-cpu", "scipy.", "*", "https://docs.scipy.org/doc/scipy/"),
+    Row("needs-cpu", "seaborn.", "*", "https://seaborn.pydata.org/"),
+    Row("axes", "matplotlib.pyplot.", "subplots gca axes subplot", "https://matplotlib.org/stable/"),
+    Row("draws", "matplotlib.pyplot.", _DRAWING, "https://matplotlib.org/stable/"),
+    Row("draws", "matplotlib.axes.Axes.", _DRAWING, "https://matplotlib.org/stable/"),
+    Row("harmless", "matplotlib.", "*", "https://matplotlib.org/stable/"),
     # what looks at a module and leaves it where it is
     Row(
         "harmless",
@@ -329,6 +373,18 @@ TABLE = (
         _DOCS,
     ),
     Row("keeps-first", "torch.", "*", _DOCS + "torch.html"),
+)
+
+# What draws random numbers: on another device it draws others (https://docs.pytorch.org/docs/stable/notes/randomness.html).
+RANDOM_FACTORIES = frozenset("rand randn randint randperm normal bernoulli multinomial rand_like randn_like".split())
+RANDOM_METHODS = frozenset(
+    "uniform_ normal_ bernoulli_ random_ exponential_ cauchy_ geometric_ log_normal_ bernoulli".split()
+)
+
+# What makes a CPU tensor and cannot be told to make another (https://docs.pytorch.org/docs/stable/tensors.html).
+TAKES_NO_DEVICE = frozenset(
+    "from_numpy frombuffer Tensor FloatTensor LongTensor IntTensor ByteTensor BoolTensor DoubleTensor "
+    "HalfTensor".split()
 )
 
 # Frameworks that place things themselves: their objects have no place that devfix could know.

@@ -147,6 +147,8 @@ def _weightless(run: Interpreter, name: str, args: list[Value], keywords: Keywor
 
 def _loss(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     ref = modules.make(run, name, node, weights=False)
+    if not {"reduction", "reduce", "**"} & set(keywords):
+        run.now.update(ref, info=(("mean", True),))
     for key in ("weight", "pos_weight"):
         value = keywords.get(key) or (args[0] if key == "weight" and args else None)
         if isinstance(value, Tensor):

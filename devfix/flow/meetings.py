@@ -31,10 +31,11 @@ __all__ = ["Side", "meet", "tensors_in", "weights_side"]
 class Side:
     """One operand: its alternatives, each with its place and what a rule needs to know of it."""
 
-    def __init__(self, alternatives: Sequence[tuple[Place, Operand]], scalar: bool = False) -> None:
+    def __init__(self, alternatives: Sequence[tuple[Place, Operand]], scalar: bool = False, grad: bool = False) -> None:
         self.alternatives = tuple(alternatives)
         self.places = frozenset(place for place, _ in self.alternatives)
         self.scalar = scalar
+        self.grad = grad
 
 
 def tensor_side(value: Tensor | Union, text: str) -> Side:
@@ -46,12 +47,16 @@ def tensor_side(value: Tensor | Union, text: str) -> Side:
         else (ANYWHERE, Operand(text))
         for option in tensors
     ]
-    return Side(pairs, scalar=all(isinstance(option, Tensor) and option.scalar for option in tensors))
+    known = [option for option in tensors if isinstance(option, Tensor)]
+    scalar = len(known) == len(tensors) and all(option.scalar for option in known)
+    return Side(pairs, scalar, grad=any(option.grad for option in known))
 
 
 def weights_side(run: Interpreter, ref: Ref, text: str) -> Side:
     """A module's own weights as an operand."""
-    return Side([(place, Operand(text, module=ref)) for place in sorted(run.record(ref).places, key=lambda p: p.kind)])
+    record = run.record(ref)
+    pairs = [(place, Operand(text, module=ref)) for place in sorted(record.places, key=lambda p: p.kind)]
+    return Side(pairs, grad=run.grad_enabled and not record.get("frozen"))
 
 
 def tensors_in(run: Interpreter, value: Value, text: str, depth: int = 0) -> list[Side]:
@@ -83,14 +88,17 @@ def meet(
     sides: Sequence[Side],
     opaque: bool = False,
     scalars_are_free: bool = False,
+    written: Side | None = None,
 ) -> tuple[Place, tuple[Birth, ...]]:
     """Bring operands together: note a meeting of two places, and give the result's place and origins.
 
+    A CPU scalar may join tensors of another device where ``scalars_are_free``, but not if it is ``written`` in place.
     A meeting is established when some alternative of one operand differs from *every* alternative of another: then a
     path exists on which they differ, whatever decides the alternatives.
     """
     cpu: list[Operand] = []
     accelerator: list[Operand] = []
+    _note_kept(run, sides)
     for one in sides:
         for place, operand in one.alternatives:
             if not place.known:
@@ -100,7 +108,10 @@ def meet(
             for other in sides:
                 if other is one or not other.alternatives:
                     continue
-                if scalars_are_free and ((one.scalar and place == CPU) or (other.scalar and CPU in other.places)):
+                if scalars_are_free and (
+                    (one.scalar and place == CPU and one is not written)
+                    or (other.scalar and CPU in other.places and other is not written)
+                ):
                     continue
                 if all(place.differs(theirs) for theirs in other.places):
                     (cpu if place == CPU else accelerator).append(operand)
@@ -112,6 +123,14 @@ def meet(
             Meeting(site, consumer, _distinct(cpu), _distinct(accelerator), opaque, latent=run.latent)
         )
     return _result(sides)
+
+
+def _note_kept(run: Interpreter, sides: Sequence[Side]) -> None:
+    for side in sides:
+        for _, operand in side.alternatives:
+            for birth in operand.births:
+                if birth.kind == "kept":
+                    run.facts.kept_uses.setdefault(birth.key, set()).add("operand")
 
 
 def _note_load(run: Interpreter, node: ast.AST, operand: Operand, sides: Sequence[Side]) -> None:

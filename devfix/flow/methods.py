@@ -6,9 +6,20 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import checkpoints, classes, commandline, containers, datasets, library, modules, optimizers
+from devfix.flow import (
+    checkpoints,
+    classes,
+    commandline,
+    containers,
+    creation,
+    datasets,
+    hosts,
+    library,
+    modules,
+    optimizers,
+)
 from devfix.flow.facts import Transfer
-from devfix.flow.knowledge import LOOKING_METHODS, REDUCTIONS, TENSOR_METHODS, behaviour
+from devfix.flow.knowledge import LOOKING_METHODS, PAIRS, REDUCTIONS, TENSOR_METHODS, UNDIFFERENTIABLE, behaviour
 from devfix.flow.meetings import meet, tensor_side, tensors_in
 from devfix.flow.places import place_of, transfer_places
 from devfix.flow.syntax import text_of
@@ -96,6 +107,7 @@ def call_method(
 def _tensor(
     run: Interpreter, tensor: Tensor, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
+    hosts.note_method(run, tensor, name, node)
     if name == "to":
         return _transfer(run, tensor, transfer_places(run, args, keywords), node)
     if name in _MOVES:
@@ -104,6 +116,9 @@ def _tensor(
         return _transfer(run, tensor, [_type_place(option) for option in options(args[0])], node)
     if name == "type_as" and args:
         return _transfer(run, tensor, [place_of(run, args[0])], node)
+    if name == "backward" and args:
+        sides = [tensor_side(tensor, "…"), *tensors_in(run, args[0], text_of(node.args[0]) if node.args else "…")]
+        meet(run, node, ".backward()", sides)
     if name in ("backward", "zero_", "fill_", "retain_grad", "register_hook"):
         return tensor if name.endswith("_") else NONE
     if tensor.loose:
@@ -114,11 +129,11 @@ def _tensor(
     if kind == "number":
         return Number()
     if kind == "needs-cpu":
-        if tensor.place == ACCELERATOR:
-            site = run.site(node)
-            run.facts.needs_cpu.setdefault(site.key, site)
-        return UNKNOWN
-    if kind == "several" and (args or keywords or name not in REDUCTIONS):
+        return Unknown(f"numpy.{name}()")  # `_tensors` has noted it
+    if name in PAIRS and not (args and isinstance(args[0], Tensor)):
+        if args or keywords or name not in REDUCTIONS:
+            return creation.values_and_indices(tensor)
+    elif kind == "several" and (args or keywords or name not in REDUCTIONS):
         return replace(tensor, loose=True)
     if kind in ("mixes", "pointwise"):
         assert isinstance(node.func, ast.Attribute)
@@ -127,8 +142,12 @@ def _tensor(
             [*args, *keywords.values()], [text_of(argument) for argument in node.args] + ["…"] * 9, strict=False
         ):
             sides.extend(tensors_in(run, value, text))
-        place, births = meet(run, node, f".{name}()", sides, scalars_are_free=kind == "pointwise")
-        return Tensor(place, births)
+        written = sides[0] if name.endswith("_") else None
+        place, births = meet(run, node, f".{name}()", sides, scalars_are_free=kind == "pointwise", written=written)
+        grad = name not in UNDIFFERENTIABLE and any(side.grad for side in sides)
+        return Tensor(place, births, scalar=kind == "pointwise" and all(side.scalar for side in sides), grad=grad)
+    if name in UNDIFFERENTIABLE:
+        tensor = replace(tensor, grad=False)
     if name in REDUCTIONS and not args and "dim" not in keywords:
         return replace(tensor, scalar=True, loose=False)
     if name.startswith("new_"):
@@ -178,6 +197,8 @@ def _object(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
             record = run.record(ref)
         elif name in LOOKING_METHODS or behaviour(f"{record.name}.{name}") == "harmless":
             return Unknown()
+        elif behaviour(f"{record.name}.{name}") in ("needs-cpu", "draws"):
+            return library.call(run, f"{record.name}.{name}", args, keywords, node)
         else:
             from devfix.flow.calls import escape
 

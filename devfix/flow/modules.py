@@ -236,15 +236,23 @@ def call_leaf(run: Interpreter, ref: Ref, args: list[Value], keywords: dict[str,
         return TupleValue((out, out))
     if not sides and opaque:
         return UNKNOWN
-    out = _result(run, sides, weighted, node, text, opaque)
+    out = _result(run, sides, weighted, node, text, opaque, scalar=bool(record.get("mean")))
     return replace(out, loose=True) if opaque and isinstance(out, Tensor) else out
 
 
 def _result(
-    run: Interpreter, sides: list[Side], weighted: list[Side], node: ast.Call, text: str, opaque: bool = False
+    run: Interpreter,
+    sides: list[Side],
+    weighted: list[Side],
+    node: ast.Call,
+    text: str,
+    opaque: bool = False,
+    scalar: bool = False,
 ) -> Value:
-    place, births = meet(run, node, text, [*weighted, *sides], opaque=opaque)
-    return Tensor(place, births if not weighted else _kept(births))
+    both = [*weighted, *sides]
+    place, births = meet(run, node, text, both, opaque=opaque)
+    grad = any(side.grad for side in both)
+    return Tensor(place, births if not weighted else _kept(births), scalar=scalar, grad=grad)
 
 
 def _kept(births: tuple[Birth, ...]) -> tuple[Birth, ...]:

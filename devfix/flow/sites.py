@@ -71,6 +71,11 @@ class Site:
         return self.levels[-1]
 
     @property
+    def way(self) -> tuple[ast.stmt, ...]:
+        """The statements that led here: the same for calls from the same places."""
+        return tuple(level.stmt for level in self.levels)
+
+    @property
     def stmt(self) -> ast.stmt:
         """The innermost statement."""
         return self.levels[-1].stmt

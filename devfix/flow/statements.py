@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, classes, conditions, iteration, live
+from devfix.flow import assign, classes, conditions, expressions, iteration, live
 from devfix.flow.state import State
 from devfix.flow.syntax import text_of
 from devfix.flow.values import NONE, UNKNOWN, DeviceValue, Namespace, Tensor, Unknown
@@ -206,7 +206,7 @@ def _asks_for_accelerator(node: ast.expr) -> bool:
 
 
 def _with(run: Interpreter, stmt: ast.With | ast.AsyncWith) -> None:
-    default = run.default_place
+    default, enabled = run.default_place, run.grad_enabled
     for item in stmt.items:
         value = run.evaluate(item.context_expr)
         if isinstance(value, DeviceValue):
@@ -214,8 +214,13 @@ def _with(run: Interpreter, stmt: ast.With | ast.AsyncWith) -> None:
         entered = classes.entered(run, value, item.context_expr)
         if item.optional_vars is not None:
             assign.assign(run, item.optional_vars, entered)
-    execute(run, stmt.body)
+        enabled &= not (isinstance(value, Unknown) and value.symbol in _WITHOUT_GRADIENTS)
+    with run.gradients(enabled):
+        execute(run, stmt.body)
     run.default_place = default
+
+
+_WITHOUT_GRADIENTS = ("torch.no_grad()", "torch.inference_mode()", "torch.autograd.no_grad()")
 
 
 def _try(run: Interpreter, stmt: ast.Try) -> None:
@@ -282,7 +287,7 @@ def _annotated(run: Interpreter, stmt: ast.AnnAssign) -> None:
 
 def _augmented(run: Interpreter, stmt: ast.AugAssign) -> None:
     load = ast.copy_location(ast.BinOp(_as_load(stmt.target), stmt.op, stmt.value), stmt)
-    assign.assign(run, stmt.target, run.evaluate(load))
+    assign.assign(run, stmt.target, expressions.augmented(run, load))
 
 
 def _as_load(target: ast.expr) -> ast.expr:

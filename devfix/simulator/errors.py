@@ -19,6 +19,7 @@ __all__ = [
     "exact_same",
     "generator_mismatch",
     "grad_device_mismatch",
+    "invalid_gradient",
     "invalid_ordinal",
     "iterator_mismatch",
     "to_numpy",
@@ -53,6 +54,11 @@ def exact_same(argument: str, device: Any, common: Any, method: str) -> RuntimeE
 def iterator_mismatch(common: Any, device: Any) -> RuntimeError:
     """TensorIterator's own check."""
     return RuntimeError(f"{_SAME_DEVICE}found at least two devices, {common} and {device}!")
+
+
+def invalid_gradient(index: int, expected: Any, device: Any) -> RuntimeError:
+    """The engine's check of the gradients that a program gives it."""
+    return RuntimeError(f"invalid gradient at index {index} - expected device {expected} but got {device}")
 
 
 def too_many_cpu_scalars() -> RuntimeError:

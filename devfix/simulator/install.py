@@ -14,6 +14,7 @@ from .cuda import patch_cuda
 from .dispatch_mode import DeviceChecks
 from .exchange import patch_exchange
 from .function_mode import DeviceAnswers, patch_saved_tensor_hooks
+from .gradients import patch_gradients
 from .legacy import patch_legacy
 from .operators import kernels
 from .optimizers import patch_optimizers
@@ -63,6 +64,7 @@ class Simulator:
         patch_parallel(patches)
         patch_autocast(patches)
         patch_exchange(patches)
+        patch_gradients(patches)
         patch_overrides(patches, DeviceAnswers)
         self._modes = (DeviceAnswers(), DeviceChecks())  # type: ignore[no-untyped-call]
         patch_saved_tensor_hooks(patches, self._modes[0])

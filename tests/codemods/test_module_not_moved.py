@@ -437,3 +437,35 @@ def test_where_nothing_names_a_device_it_is_reported(tmp_path):
 
     assert all(resolution.status is Status.NOT_FIXED for resolution in outcome.resolutions)
     assert outcome.patch.files == ()
+
+
+TWO_NETWORKS = """\
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(4, 2)
+target = nn.Linear(4, 2){comment}
+x = torch.randn(2, 4).to(device)
+(model(x) - target(x)).sum().backward()
+for old, new in zip(target.parameters(), model.parameters()):
+    old.data.mul_(0.9).add_(new.data)
+"""
+
+
+def test_networks_that_meet_each_other_are_moved_together(tmp_path):
+    text = TWO_NETWORKS.format(comment="")
+    file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+    outcome = engine.apply([file], Settings(root=str(tmp_path)))
+
+    assert [resolution.status for resolution in outcome.resolutions] == [Status.FIXED, Status.FIXED]
+    assert outcome.patch.files[0].new.decode().count(".to(device)") == 3
+
+
+def test_one_that_is_to_be_left_alone_is_not_moved_with_the_other(tmp_path):
+    text = TWO_NETWORKS.format(comment="  # devfix: ignore[DEV204]")
+    file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+    outcome = engine.apply([file], Settings(root=str(tmp_path)))
+
+    assert {resolution.status for resolution in outcome.resolutions} == {Status.NOT_FIXED, Status.SUPPRESSED}
+    assert outcome.patch.files == ()

@@ -47,7 +47,7 @@ WORDS = [
     pytest.param("dev = device\nx = torch.ones(3).to(dev)\nx + torch.zeros(3)", "device", id="the-best-of-two-names"),
     pytest.param(METHOD.format(body="return x + torch.zeros(4)"), "x.device", id="a-module-follows-its-input"),
     pytest.param(
-        METHOD.format(body="y = self.fc(x)\n        return y + torch.zeros(4)"), "y.device", id="what-it-meets-first"
+        METHOD.format(body="y = self.fc(x)\n        return y + torch.zeros(4)"), "x.device", id="parameters-come-first"
     ),
     pytest.param(
         METHOD.format(body="mask = torch.ones(x.size(0), 1)\n        y = self.fc(x)\n        return y * mask"),
@@ -116,7 +116,8 @@ def test_the_device_is_named_as_its_author_would(program, words):
 def test_nothing_is_made_up_where_nothing_names_the_device():
     setup = "import torch\nfrom torch import nn\n"
 
-    assert words_for("net = nn.Linear(3, 2).cuda()\nnet(torch.ones(3))", setup) is None
+    assert words_for("nn.Linear(3, 2).cuda()(torch.ones(3))", setup) is None
+    assert words_for("net = nn.Linear(3, 2).cuda()\nnet(torch.ones(3))", setup) == "next(net.parameters()).device"
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,21 @@ FAILS = [
     "nn.MSELoss()(there, here)",
     "(there - here).pow(2).mean()",
     "gru(here)",
+    "here[there.argmax(dim=1)]",
+    "here[there > 0]",
+    "here[:, there.argmax(dim=1)]",
+    "there.backward(here)",
+    "torch.autograd.grad(there, there, grad_outputs=here)",
+    "scalar.add_(there.sum())",
 ]
 WORKS = [
+    "there[index]",
+    "there[here > 0]",
+    "here[there.sum().long()]",
+    "there.add_(scalar)",
+    "there * torch.sum(here)",
+    "there * torch.zeros(())",
+    "there * torch.tensor(unknown)",
     "there + there",
     "here + here",
     "there + 1",
@@ -166,3 +179,19 @@ def test_a_failing_line_is_told_for_each_place_in_the_source_once(met):
         """
 
     assert met(program) == ["return x + torch.ones(3)"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "fails"),
+    [
+        ("scalar += there.sum()", True),
+        ("scalar = scalar + there.sum()", False),
+        ("there += scalar", False),
+        ("there[index] = here[:2]", True),
+        ("there[index] = scalar", False),
+        ("there[0] = here[0]", False),
+        ("here[0] = there[0]", False),
+    ],
+)
+def test_what_is_written_in_place_must_be_where_the_rest_is(met, statement, fails):
+    assert met(SETUP + statement) == ([statement] if fails else [])

@@ -403,3 +403,14 @@ def _checkpointed() -> torch.Tensor:
 def test_a_legal_call_gives_a_tensor_where_it_belongs(case: str, sim: Simulator) -> None:
     call, device = ACCEPTED[case]
     assert str(call().device) == device
+
+
+def test_a_gradient_must_be_where_its_output_is_unless_it_is_one_number(sim: Simulator):
+    x = gpu(3).requires_grad_(True)
+
+    with pytest.raises(RuntimeError, match="invalid gradient at index 0 - expected device cuda:0 but got cpu"):
+        (x * 2).backward(host(3))
+    with pytest.raises(RuntimeError, match="invalid gradient at index 0"):
+        torch.autograd.grad(x * 2, x, grad_outputs=host(3))
+    (x * 2).backward(gpu(3))
+    x.sum().backward(number())

@@ -15,7 +15,7 @@ DEVICE_MESSAGES: dict[str, str] = {
     "parallel": r"module must have its parameters and buffers on device|one of them on device"
     r"|DistributedDataParallel's input module must be on|parameters on different devices",
     "grad": r"assign a gradient (with device type|located on device)",
-    "engine": r"returned an invalid gradient at index \d+ - expected device",
+    "engine": r"invalid gradient at index \d+ - expected device",
     "legacy": r"Expected object of (device type|backend) |expected (it|them) to be on (GPU|CPU)",
     "legacy-type": r"[Ee]xpected (object of )?type (?P<one>torch\.[\w.]+) but (got|found) "
     r"(type )?(?P<other>torch\.[\w.]+)",

@@ -1,0 +1,39 @@
+"""Gradients that a program hands to autograd: they must be where their outputs are.
+
+torch/csrc/autograd/engine.cpp (``validate_outputs``): one without dimensions is moved, any other is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .errors import invalid_gradient
+from .patches import Patches
+from .tags import get_tag, reported_device
+
+__all__ = ["patch_gradients"]
+
+
+def patch_gradients(patches: Patches) -> None:
+    """Check ``backward(gradient)`` and ``torch.autograd.grad(grad_outputs=...)``."""
+    autograd: Any = torch.autograd
+    real = autograd._engine_run_backward
+
+    def run(outputs: Sequence[Any], gradients: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+        given = [_checked(index, *pair) for index, pair in enumerate(zip(outputs, gradients, strict=True))]
+        return real(outputs, tuple(given), *args, **kwargs)
+
+    patches.set(autograd, "_engine_run_backward", run)
+
+
+def _checked(index: int, output: Any, gradient: Any) -> Any:
+    tensors = isinstance(output, Tensor) and isinstance(gradient, Tensor)
+    if not tensors or get_tag(output) is get_tag(gradient):
+        return gradient
+    if gradient.dim() > 0:
+        raise invalid_gradient(index, reported_device(output), reported_device(gradient))
+    return gradient.to(output.device)

@@ -1,0 +1,213 @@
+"""DEV102 by example: tensors that are made on the CPU, in many ways, and what only looks like it."""
+
+from __future__ import annotations
+
+import pytest
+
+CODE = "DEV102"
+
+IN_A_SCRIPT = [
+    pytest.param("y = x + torch.zeros(4)", "y = x + torch.zeros(4, device=device)", id="zeros"),
+    pytest.param("y = x @ torch.eye(4)", "y = x @ torch.eye(4, device=device)", id="eye"),
+    pytest.param(
+        "y = x + torch.tensor([1., 2, 3, 4])", "y = x + torch.tensor([1., 2, 3, 4], device=device)", id="data"
+    ),
+    pytest.param("y = x * torch.full((4,), 2.0)", "y = x * torch.full((4,), 2.0, device=device)", id="full"),
+    pytest.param("y = model(torch.rand(3, 4))", "y = model(torch.rand(3, 4).to(device))", id="random-input"),
+    pytest.param("y = x + torch.randn(4) * 0.1", "y = x + torch.randn(4).to(device) * 0.1", id="random-noise"),
+    pytest.param(
+        "p = torch.randperm(3)\nx.gather(0, p[:, None])", "p = torch.randperm(3).to(device)", id="permutation"
+    ),
+    pytest.param(
+        "y = x + torch.FloatTensor([1, 2, 3, 4])", "y = x + torch.FloatTensor([1, 2, 3, 4]).to(device)", id="old"
+    ),
+    pytest.param(
+        "y = x * torch.empty(4).uniform_(0, 1)", "y = x * torch.empty(4).uniform_(0, 1).to(device)", id="drawn-in-place"
+    ),
+    pytest.param(
+        "a = torch.empty(4)\na.uniform_()\ny = x * a",
+        "a = torch.empty(4)\na.uniform_()\na = a.to(device)",
+        id="drawn-later",
+    ),
+    pytest.param(
+        "a = torch.randn(3, 4, requires_grad=True)\nmodel(a)",
+        "a = torch.randn(3, 4).to(device).requires_grad_()",
+        id="a-leaf-stays-a-leaf",
+    ),
+    pytest.param("i = torch.arange(3)\ny = i[x.argmax(1)]", "i = torch.arange(3, device=device)", id="indexed"),
+    pytest.param("x[x.argmax(1)] = torch.ones(3, 4)", "= torch.ones(3, 4, device=device)", id="written-by-index"),
+    pytest.param("t = torch.tensor(0.)\nt += x.sum()", "t = torch.tensor(0., device=device)", id="a-scalar-in-place"),
+    pytest.param("t = torch.zeros(1)\nt.add_(x.sum())", "t = torch.zeros(1, device=device)", id="a-sum-in-place"),
+    pytest.param(
+        "b = []\nfor i in range(5):\n    b.append(torch.full((2,), i))\ny = torch.cat(b) + x.sum(1)[0].expand(10)",
+        "b.append(torch.full((2,), i, device=device))",
+        id="collected-in-a-list",
+    ),
+    pytest.param(
+        "y = torch.cat([torch.zeros(1, 4), torch.ones(1, 4)]) + x[:2]",
+        "torch.cat([torch.zeros(1, 4, device=device), torch.ones(1, 4, device=device)])",
+        id="two-of-one-operand",
+    ),
+    pytest.param(
+        "a = torch.autograd.grad(x.requires_grad_(), x, torch.ones(3, 4))",
+        "torch.ones(3, 4, device=device)",
+        id="gradient",
+    ),
+    pytest.param("y = x + torch.zeros(4).type(torch.FloatTensor)", ".type(torch.FloatTensor).to(device)", id="typed"),
+    pytest.param(
+        'y = x + torch.zeros(4, device="cpu")', 'torch.zeros(4, device="cpu").to(device)', id="on-the-cpu-by-name"
+    ),
+]
+
+SETUP = """
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(4, 2).to(device)
+x = torch.ones(3, 4, device=device)
+"""
+
+ELSEWHERE = [
+    pytest.param(
+        """
+          def penalty(weights):
+        -     pull = torch.linspace(0, 1, weights.size(0))
+        +     pull = torch.linspace(0, 1, weights.size(0), device=weights.device)
+              return (weights * pull).sum()
+
+
+          penalty(torch.ones(3).cuda())
+        """,
+        id="an-operand-of-the-function",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda")
+
+
+          def mask(n):
+              return torch.tril(torch.ones(n, n))
+
+
+        - torch.ones(3, 3, device=device).masked_fill(mask(3) == 0, 0)
+        + torch.ones(3, 3, device=device).masked_fill(mask(3).to(device) == 0, 0)
+        """,
+        id="a-helper-gains-the-right-call",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda")
+
+
+          def noise(n):
+              return torch.randn(n, 2)
+
+
+          print(noise(3).numpy())
+        - z = noise(3)
+        + z = noise(3).to(device)
+          nn.Linear(2, 2).to(device)(z)
+        """,
+        id="only-the-call-that-needs-it",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda")
+
+
+          def pair(n):
+        -     return torch.zeros(n), torch.ones(n)
+        +     return torch.zeros(n, device=device), torch.ones(n, device=device)
+
+
+          a, b = pair(3)
+          c = torch.ones(3, device=device) + a + b
+        """,
+        id="a-helper-that-gives-two",
+    ),
+    pytest.param(
+        """
+          class Net(nn.Module):
+              def __init__(self):
+                  super().__init__()
+                  self.rnn = nn.GRU(4, 4)
+
+              def init_hidden(self, n):
+        -         return torch.zeros(1, n, 4)
+        +         return torch.zeros(1, n, 4, device=next(self.parameters()).device)
+
+              def forward(self, x):
+                  return self.rnn(x, self.init_hidden(x.size(1)))
+
+
+          Net().cuda()(torch.ones(3, 2, 4).cuda())
+        """,
+        id="a-hidden-state",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda")
+          n = torch.arange(3)
+          print(n.numpy())
+        - y = torch.ones(3, device=device) * n
+        + y = torch.ones(3, device=device) * n.to(device)
+        """,
+        id="needed-on-both-sides",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda")
+          model = nn.Linear(4, 2).to(device)
+          x = torch.randn(8, 4)
+          loader = DataLoader(TensorDataset(x), batch_size=4)
+          for (b,) in loader:
+              model(b.to(device))
+        - model(x)
+        + model(x.to(device))
+        """,
+        id="a-data-set-keeps-its-tensors",
+    ),
+]
+
+UNTOUCHED = [
+    pytest.param("y = x * torch.tensor(0.5)", id="a-scalar"),
+    pytest.param("y = x * torch.zeros(())", id="no-dimensions"),
+    pytest.param("y = x * torch.mean(torch.ones(3))", id="reduced-to-a-scalar"),
+    pytest.param("t = torch.tensor(0.)\nt = t + x.sum()", id="a-sum-that-is-bound-again"),
+    pytest.param("t = torch.tensor(0.)\nt += x.sum().item()", id="a-sum-of-numbers"),
+    pytest.param("t = x.sum()\nt += torch.tensor(1.)", id="a-scalar-into-the-accelerator"),
+    pytest.param("y = x[torch.arange(2)]", id="a-cpu-index"),
+    pytest.param("y = x[torch.ones(3, dtype=torch.bool)]", id="a-cpu-mask"),
+    pytest.param("i = torch.arange(3)\ny = i[x.sum().long()]", id="an-index-without-dimensions"),
+    pytest.param("b = torch.zeros(3, 4)\nb[0] = x[0]", id="copied-by-number"),
+    pytest.param("b = torch.zeros(3, 4)\nb.copy_(x)", id="copied"),
+    pytest.param("x[0] = torch.ones(4)", id="written-by-number"),
+    pytest.param("y = x.view_as(torch.ones(4, 3))", id="only-its-shape"),
+    pytest.param("with torch.device(device):\n    y = x + torch.ones(4)", id="device-context"),
+    pytest.param("torch.set_default_device(device)\ny = x + torch.ones(4)", id="default-device"),
+    pytest.param("y = x + torch.ones(4).to(x)", id="moved"),
+    pytest.param("y = x + x.new_ones(4)", id="made-alike"),
+    pytest.param("y = x.cpu() + torch.ones(4)", id="both-here"),
+    pytest.param("def late():\n    return x + torch.ones(4)", id="never-called"),
+    pytest.param("import sys\ny = x * torch.tensor(len(sys.argv))", id="a-number"),
+]
+
+
+@pytest.mark.parametrize(("program", "after"), IN_A_SCRIPT)
+def test_it_is_made_where_it_is_needed(repair, unchanged, program, after):
+    fixed = repair(CODE, unchanged(SETUP) + program + "\n")
+
+    assert after in fixed
+    assert repair(CODE, fixed) == fixed
+
+
+@pytest.mark.parametrize("listing", ELSEWHERE)
+def test_functions_get_it_from_what_they_know_or_stay_as_they_are(repair, before_and_after, listing):
+    before, after = before_and_after(listing)
+
+    assert repair(CODE, before) == after
+
+
+@pytest.mark.parametrize("program", UNTOUCHED)
+def test_what_pytorch_accepts_stays_as_it_is(repair, unchanged, program):
+    text = unchanged(SETUP) + program + "\n"
+
+    assert repair(CODE, text) == text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -127,15 +128,22 @@ def _memory() -> dict[str, Callable[..., Any]]:
     return table
 
 
+def _visible() -> int:
+    """How many devices there are; none where the program has hidden them, which only works before it uses one."""
+    wish = os.environ.get("CUDA_VISIBLE_DEVICES")
+    hidden = state.kind == "cuda" and wish in ("", "-1") and wish != state.visible_before
+    return 0 if hidden and state.device_operations == 0 else state.count
+
+
 def _functions() -> dict[str, Any]:
     return {
         **_memory(),
-        "is_available": lambda: True,
+        "is_available": lambda: _visible() > 0,
         "is_initialized": lambda: True,
         "is_bf16_supported": lambda *_, **__: True,
         "is_tf32_supported": lambda: True,
-        "device_count": lambda: state.count,
-        "_device_count_nvml": lambda: state.count,
+        "device_count": _visible,
+        "_device_count_nvml": _visible,
         "current_device": lambda: state.current,
         "set_device": _set_device,
         "device": _DeviceContext,
@@ -214,8 +222,8 @@ def _patch_accelerator(patches: Patches) -> None:
     if accelerator is None:  # torch < 2.6
         return
     for name, value in {
-        "is_available": lambda: True,
-        "device_count": lambda: state.count,
+        "is_available": lambda: _visible() > 0,
+        "device_count": _visible,
         "current_accelerator": lambda check_available=False: torch.device(state.kind),
         "current_device_index": lambda: state.current,
         "current_device_idx": lambda: state.current,

@@ -6,6 +6,7 @@ is per process as well.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -42,6 +43,7 @@ class State:
         count: how many devices of that type there are.
         checks: whether mixing devices raises; without checks the simulator is a machine with one memory.
         shared_random: whether the device draws from the CPU's random stream (then dropout equals the CPU run's).
+        visible_before: ``CUDA_VISIBLE_DEVICES`` at the start; a program that sets it to nothing hides the devices.
         current: index of the current device.
         call: the Python-level call that runs now, for :class:`Ambient`.
         legacy_default: device set by ``torch.set_default_tensor_type``; None means CPU.
@@ -58,6 +60,7 @@ class State:
         """Start a new simulation with nothing used yet."""
         self.kind = kind
         self.count = count
+        self.visible_before = os.environ.get("CUDA_VISIBLE_DEVICES")
         self.checks = checks
         self.shared_random = shared_random
         self.current = 0

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from devfix.verify import Verdict, prove
+from devfix.verify import Verdict, prove, run
 from devfix.verify.advice import ending
 from devfix.verify.proof import first_difference
 from devfix.verify.runs import Failure, Run
@@ -67,12 +67,159 @@ WRONG = {
 }
 
 
+TO_DEVICE = "x, y = x.to(device), y.to(device)"
+WRONG.update(
+    {
+        "part of the work on the cpu": (
+            edited(f"    {TO_DEVICE}\n", "    model.cpu()\n").replace(
+                "head(model(x)), y", "head(model(x).to(device)), y.to(device)"
+            ),
+            "not-fixed",
+        ),
+        "the loss on the cpu": (
+            edited(TO_DEVICE, "x = x.to(device)").replace(
+                "cross_entropy(head(model(x))", "cross_entropy(head(model(x)).cpu()"
+            ),
+            "not-fixed",
+        ),
+        "flight where there is an accelerator": (
+            edited('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu" if torch.cuda.is_available() else "cpu"'),
+            "not-fixed",
+        ),
+        "an accelerator that says it is not there": (
+            edited("import torch\n", "import torch\ntorch.cuda.is_available = lambda: False\n"),
+            "not-fixed",
+        ),
+        "an accelerator hidden by a variable": (
+            "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = ''\n" + FIXED,
+            "not-fixed",
+        ),
+        "another learning rate": (edited("lr=1e-2", "lr=1.0001e-2"), "loss-differs"),
+        "another optimizer": (edited("torch.optim.Adam(", "torch.optim.AdamW("), "loss-differs"),
+        "another order of the batches": (edited("shuffle=True", "shuffle=False"), "loss-differs"),
+        "a scaled loss": (
+            edited("    loss.backward()", "    (2 * loss).backward()"),
+            "loss-differs",
+        ),
+        "a scaled loss that is divided before it is printed": (
+            edited("y)\n    optimizer.zero", "y) * 2\n    optimizer.zero").replace("loss.item()", "loss.item() / 2"),
+            "loss-differs",
+        ),
+        "a scaled gradient": (edited("loss.backward()", "loss.backward(torch.full_like(loss, 2.0))"), "loss-differs"),
+        "gradients that are cut": (
+            edited(
+                "    optimizer.step()", "    nn.utils.clip_grad_norm_(model.parameters(), 1e-3)\n    optimizer.step()"
+            ),
+            "loss-differs",
+        ),
+        "gradients that add up": (edited("    optimizer.zero_grad()\n", ""), "loss-differs"),
+        "every error is swallowed": (
+            BROKEN.replace(
+                "    loss = nn",
+                "    try:\n        head(model(x))\n    except RuntimeError:\n        continue\n    loss = nn",
+            ),
+            "loss-differs",
+        ),
+        "an error is answered with the cpu": (
+            BROKEN.replace(
+                "    loss = nn",
+                "    try:\n        head(model(x))\n    except RuntimeError:\n        model.cpu()\n        head.cpu()\n    loss = nn",
+            ),
+            "loss-differs",  # dropout has drawn before
+        ),
+        "an end before the line that fails": (
+            edited("for x, y in", "import sys; sys.exit(0)\nfor x, y in"),
+            "loss-differs",
+        ),
+        "an end that leaves no word": (edited("for x, y in", "import os; os._exit(0)\nfor x, y in"), "broken"),
+        "no dropout": (edited("nn.Dropout(0.2)", "nn.Identity()"), "loss-differs"),
+        "evaluation instead of training": (
+            edited("model.to(device)\nhead", "model.to(device).eval()\nhead"),
+            "loss-differs",
+        ),
+        "a frozen layer": (
+            edited("head = nn", "model[0].weight.requires_grad_(False)\nhead = nn"),
+            "loss-differs",
+        ),
+        "a frozen layer, from the last step on": (
+            edited(
+                "    loss = nn",
+                "    if len(seen) == 3: model[0].weight.requires_grad_(False)\n    seen.append(1)\n    loss = nn",
+            ).replace("for x, y in", "seen = []\nfor x, y in"),
+            "loss-differs",
+        ),
+        "the last step is left out": (
+            edited("    optimizer.step()", "    seen.append(1)\n    if len(seen) < 4: optimizer.step()").replace(
+                "for x, y in", "seen = []\nfor x, y in"
+            ),
+            "loss-differs",
+        ),
+        "one batch less": (
+            edited("    loss = nn", "    if len(seen) == 3: break\n    seen.append(1)\n    loss = nn").replace(
+                "for x, y in", "seen = []\nfor x, y in"
+            ),
+            "loss-differs",
+        ),
+        "other data": (edited("torch.randn(32, 4)", "torch.randn(32, 4).abs()"), "loss-differs"),
+        "half the precision": (edited(TO_DEVICE, "x, y = x.half().float().to(device), y.to(device)"), "loss-differs"),
+        "no training where there is an accelerator": (
+            edited("for x, y in", "if torch.cuda.is_available(): raise SystemExit\nfor x, y in"),
+            "loss-differs",
+        ),
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def originals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    """The runs of the broken script, which are the same for every patch."""
+    folder = project(tmp_path_factory.mktemp("broken"), BROKEN)
+    return {
+        f"original/{name}": run("train.py", [], device, folder)
+        for name, device in (("cpu", "cpu"), ("device", "sim"), ("unchecked", "unchecked"))
+    }
+
+
 @pytest.mark.parametrize("patch", WRONG)
-def test_a_wrong_patch_is_refused(patch: str, tmp_path: Path) -> None:
+def test_a_wrong_patch_is_refused(patch: str, tmp_path: Path, originals: dict[str, Run]) -> None:
     source, word = WRONG[patch]
-    found = verdict(tmp_path, BROKEN, source)
+    found = verdict(tmp_path, BROKEN, source, known=originals)
     assert found.word == word, found.reason
     assert not found.good
+    assert "\n" not in found.reason
+
+
+RIGHT = {
+    "another way to say it": edited(TO_DEVICE, "x = x.to(device); y = y.to(device, non_blocking=True)"),
+    "by the name of the accelerator": edited(TO_DEVICE, "if device.type == 'cuda': x, y = x.cuda(), y.cuda()"),
+    "by the place of a parameter": edited(
+        TO_DEVICE, "where = next(model.parameters()).device; x, y = x.to(where), y.to(where)"
+    ),
+    "a move that is made twice": edited(TO_DEVICE, "x, y = x.to(device), y.to(device).to(device)"),
+    "other words are printed": edited(
+        'print(f"loss {loss.item():.4f}")', 'print("Loss:", float(loss), "on", loss.device)'
+    ),
+    "the time is printed": edited("import torch\n", "import time, torch\nprint(time.time(), time.perf_counter())\n"),
+    "a file of a random name": edited(
+        "import torch\n", "import tempfile, torch, uuid\nopen(uuid.uuid4().hex, 'w').write('x')\ntempfile.mkstemp()\n"
+    ),
+    "the process is named": edited("import torch\n", "import os, torch\nprint(os.getpid(), os.getcwd())\n"),
+    "nothing is printed": edited('    print(f"loss {loss.item():.4f}")\n', ""),
+    "memory is handed back": edited("    print", "    if device.type == 'cuda': torch.cuda.empty_cache()\n    print"),
+    "the result is saved": FIXED + "torch.save(model.state_dict(), 'last.pt')\n",
+}
+
+
+@pytest.mark.parametrize("patch", RIGHT)
+def test_a_right_patch_is_fixed_whatever_else_it_prints(patch: str, tmp_path: Path, originals: dict[str, Run]) -> None:
+    found = verdict(tmp_path, BROKEN, RIGHT[patch], known=originals)
+    assert found.word == "fixed", found.reason
+
+
+def test_a_patch_of_a_sound_script_that_flees_is_refused(tmp_path: Path) -> None:
+    found = verdict(tmp_path, FIXED, edited('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu"'))
+    assert (found.word, found.good) == ("broken", False), found.reason
+    assert "the work left the accelerator" in found.reason
 
 
 def test_a_patch_of_a_sound_script_is_no_error(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ class SimulatedDevice(NoDevice):
 
     def __enter__(self) -> Any:
         _hide_accelerators()
+        _forget_that_they_are_hidden()
         self._simulation.__enter__()
         return self
 
@@ -131,3 +132,9 @@ def _hide_accelerators() -> None:
         library.accelerator.is_available = lambda: False
         library.accelerator.device_count = lambda: 0
         library.accelerator.current_accelerator = lambda check_available=False: None
+
+
+def _forget_that_they_are_hidden() -> None:
+    """A simulated machine has not set the variable, whose real value the driver goes on to see."""
+    mapping: Any = os.environ
+    mapping._data.pop(mapping.encodekey("CUDA_VISIBLE_DEVICES"), None)

@@ -52,9 +52,10 @@ def cuda(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Ratios: start-up against click, scanning against ast.parse."""
-    session.install(*CONSTRAINTS, "-e", ".")
+    """Ratios: start-up against click, scanning against ast.parse, the simulator against the plain CPU."""
+    session.install(*CONSTRAINTS, "-e", ".[verify]")
     session.run("python", "benchmarks/startup.py")
+    session.run("python", "benchmarks/simulator.py")
     session.run("python", "benchmarks/scan.py", *(session.posargs or ["corpus"]))
     session.run("python", "benchmarks/cache.py", *(session.posargs or ["corpus"]))
 

@@ -14,8 +14,9 @@ script's interpreter is.
 RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!
 
 **Remembered when used** (:func:`unsupported_used`; a verdict is then inconclusive): CUDA graphs
-(``torch.cuda.CUDAGraph``, ``graph``, ``make_graphed_callables``), external streams, memory pools, child processes,
-DLPack of device memory, process groups of more than one process.
+(``torch.cuda.CUDAGraph``, ``graph``, ``make_graphed_callables``), external streams, memory pools, ``jiterator``, child
+processes, DLPack and ``__cuda_array_interface__`` of device memory, process groups of more than one process, compiled
+TorchScript and operator libraries that are loaded, extensions in C++ that are built.
 
 **Approximated**: autocast is the CPU's autocast with the same dtype; streams and events are in program order; memory
 figures are constants; a device is an Ampere card named "Simulated device"; ``mps`` and ``xpu`` raise CUDA's messages
@@ -23,9 +24,9 @@ under their own name; where the CPU runs another kernel than CUDA would (attenti
 error is raised but the message may name another kernel.
 
 **Not modelled and not noticed**: errors of memory and of asynchronous kernels, differences of rounding, operators that
-exist on one kind of device only, extensions written in C++ or Triton that read memory by pointer, ``torch.compile``
-(switch it off), TorchScript (set ``PYTORCH_JIT=0``), data-loader workers (use none), the engine's check of gradients
-that a custom ``autograd.Function`` returns on the wrong device (they fail one step later).
+exist on one kind of device only, extensions in other languages that come installed and read memory by pointer,
+``torch.compile`` (switch it off), TorchScript (set ``PYTORCH_JIT=0``), data-loader workers (use none), the engine's
+check of gradients that a custom ``autograd.Function`` returns on the wrong device (they fail one step later).
 """
 
 from __future__ import annotations

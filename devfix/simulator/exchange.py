@@ -1,7 +1,9 @@
-"""Ways out of PyTorch's sight: DLPack loses the tag, and the profiler would look for a device that is not there."""
+"""Ways out of PyTorch's sight: other libraries, processes, languages; and the profiler, which looks for a device."""
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Any
 
 import torch
@@ -11,7 +13,7 @@ from .patches import Patches
 from .state import state
 from .tags import get_tag
 
-__all__ = ["patch_exchange"]
+__all__ = ["extensions", "patch_exchange"]
 
 
 def _noting(real: Any) -> Any:
@@ -23,8 +25,33 @@ def _noting(real: Any) -> Any:
     return export
 
 
+def _using(feature: str, real: Any) -> Any:
+    def use(*args: Any, **kwargs: Any) -> Any:
+        state.note_unsupported(feature)
+        return real(*args, **kwargs)
+
+    return use
+
+
+def _cuda_array_interface(tensor: Tensor) -> Any:
+    """CuPy and Numba ask for it; there is no device memory to show them."""
+    if get_tag(tensor) is not None:
+        state.note_unsupported("__cuda_array_interface__")
+    raise AttributeError(f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {tensor.type()}")
+
+
+def extensions() -> list[str]:
+    """C++ code that the program has had built; it is loaded lazily, and costs too much to load for looking at it."""
+    library: Any = sys.modules.get("torch.utils.cpp_extension")
+    return ["torch.utils.cpp_extension"] if library is not None and library.JIT_EXTENSION_VERSIONER.entries else []
+
+
 def patch_exchange(patches: Patches) -> None:
-    """Remember exports of device memory; profile the CPU only."""
+    """Remember exports of device memory, and code that is not PyTorch's own; profile the CPU only."""
+    patches.set(Tensor, "__cuda_array_interface__", property(_cuda_array_interface))
+    patches.set(torch.ops, "load_library", _using("torch.ops.load_library", torch.ops.load_library))
+    patches.set(torch.jit, "load", _using("torch.jit.load", torch.jit.load))
+    patches.set(os, "fork", _using("child processes", os.fork))
     patches.set(Tensor, "__dlpack__", _noting(Tensor.__dlpack__))
     dlpack: Any = torch.utils.dlpack
     patches.set(dlpack, "to_dlpack", _noting(dlpack.to_dlpack))

@@ -12,7 +12,7 @@ from . import streams
 from .autocast import patch_autocast
 from .cuda import patch_cuda
 from .dispatch_mode import DeviceChecks
-from .exchange import patch_exchange
+from .exchange import extensions, patch_exchange
 from .function_mode import DeviceAnswers, patch_saved_tensor_hooks
 from .gradients import patch_gradients
 from .legacy import patch_legacy
@@ -111,7 +111,7 @@ def preload() -> None:
 
 def unsupported_used() -> list[str]:
     """Features that the last simulated program used and that are not modelled."""
-    return list(state.unsupported)
+    return [*state.unsupported, *extensions()]
 
 
 def work() -> tuple[int, int]:

@@ -296,6 +296,12 @@ def test_a_script_without_its_arguments_or_data_is_told_where_they_go() -> None:
     assert ending(missing).endswith(
         "at a.py:3 (it runs in a copy of its project: --cwd names the folder that is copied)"
     )
+    read_only = Run(
+        "cpu", failure=Failure("OSError", "[Errno 30] Read-only file system: '/x'", None, "a.py", 3, None, "")
+    )
+    assert ending(read_only).endswith("(it can write to the copy of its project, and to temporary folders, only)")
+    offline = Run("cpu", failure=Failure("URLError", "[Errno -2] Name or service not known", None, "a.py", 3, None, ""))
+    assert ending(offline).endswith("(it has no network)")
     assert ending(Run("cpu", exit_code=1)) == "ended with exit code 1"
     assert ending(Run("cpu", exit_code=-9, output="x")) == "ended with signal 9"
 

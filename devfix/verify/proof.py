@@ -37,6 +37,8 @@ MINIMUM_STEPS = 2
 #: there; a few may go (a copy that was made twice).
 MINIMUM_WORK = 0.95
 
+_CAUGHT = "the script caught an error and went on without what it should have trained"
+
 #: Relative difference of losses that other kernels for the same formula explain (measured: 2e-7 in the first 10 steps).
 ROUNDING = 1e-5
 
@@ -99,11 +101,25 @@ def judge(runs: dict[str, Run]) -> Verdict:
         return verdict("broken", f"the patched script fails: {patched.outcome}")
     if original_cpu.ok and not patched_cpu.ok:
         return verdict("broken", f"the patched script fails without an accelerator: {patched_cpu.outcome}")
-    if original.ok:
+    if original.ok and not _swallowed(runs):
         return _judge_silent(runs, verdict)
-    if not original_cpu.ok and not unchecked.ok:
+    if not original.ok and not original_cpu.ok and not unchecked.ok:
         return verdict("inconclusive", f"the original fails in any case: {ending(unchecked)}")
     return _judge_repaired(runs, verdict)
+
+
+def _swallowed(runs: dict[str, Run]) -> bool:
+    """Whether the original caught its device error and went on: only where nothing complains, it trains as repaired."""
+    if not runs["original/unchecked"].ok or match(runs, "original/device", "original/unchecked").good:
+        return False
+    return match(runs, "patched/device", "original/unchecked").good
+
+
+def _before(original: Run) -> str:
+    """What went wrong before the repair, on one line."""
+    if original.failure is not None:
+        return original.failure.text.strip().split("\n")[0]
+    return _CAUGHT if original.ok else original.outcome
 
 
 def _differs_exactly(runs: dict[str, Run]) -> tuple[str, str] | None:
@@ -137,7 +153,7 @@ def _fled(patched: Run, meant: Run) -> str | None:
 
 
 def _judge_repaired(runs: dict[str, Run], verdict: Any) -> Verdict:
-    """The original failed on the accelerator and the patched script did not."""
+    """The original failed on the accelerator, or caught that it did, and the patched script did not."""
     patched, unchecked = runs["patched/device"], runs["original/unchecked"]
     original = runs["original/device"]
     exact = _differs_exactly(runs)
@@ -156,7 +172,7 @@ def _judge_repaired(runs: dict[str, Run], verdict: Any) -> Verdict:
             fled = _fled(patched, unchecked)
             if fled:
                 return verdict("not-fixed", fled)  # type: ignore[no-any-return]
-            error = original.failure.text.strip().split("\n")[0] if original.failure else original.outcome
+            error = _before(original)
             losses = f"{len(patched.losses)} losses over {patched.steps} steps"
             return verdict(  # type: ignore[no-any-return]
                 "fixed",

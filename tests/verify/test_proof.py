@@ -327,6 +327,22 @@ def test_a_checkpoint_that_cannot_be_read_without_an_accelerator(tmp_path: Path)
     assert found.runs["original/device"].failure.family == "load"
 
 
+@pytest.mark.parametrize("after", ["continue", "break", "sys.exit(0)"])
+def test_an_error_that_the_script_catches_is_an_error(tmp_path: Path, after: str) -> None:
+    def caught(source: str) -> str:
+        head, body = source.split("num_workers=2):\n")
+        indented = "".join(f"    {line}\n" for line in body.splitlines())
+        handler = f"    except RuntimeError as error:\n        print('skipped:', error)\n        {after}\n"
+        return f"import sys\n{head}num_workers=2):\n    try:\n{indented}{handler}"
+
+    found = verdict(tmp_path, caught(BROKEN), caught(FIXED))
+    assert (found.word, found.runs["original/device"].ok) == ("fixed", True), found.reason
+    assert "before: the script caught an error" in found.reason
+
+    wrong = verdict(tmp_path / "wrong", caught(BROKEN), caught(edited("manual_seed(3)", "manual_seed(4)")))
+    assert wrong.word == "loss-differs", wrong.reason
+
+
 def test_first_difference() -> None:
     nan = float("nan")
     assert first_difference([1.0, nan], [1.0, nan]) is None

@@ -6,6 +6,7 @@ nox.options.error_on_missing_interpreters = False
 nox.options.reuse_existing_virtualenvs = True
 
 CONSTRAINTS = ("-c", "constraints.txt")
+TORCH_NEEDS = ("filelock", "fsspec", "jinja2", "networkx", "setuptools", "sympy", "typing-extensions")
 
 
 @nox.session(python=["3.10", "3.11", "3.12", "3.13"])
@@ -39,9 +40,53 @@ def corpus(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def conformance(session: nox.Session) -> None:
-    """The simulator against PyTorch's own operator database, each argument moved elsewhere in turn."""
-    session.install(*CONSTRAINTS, "-e", ".[test]", "expecttest")
-    session.run("pytest", "-n", "auto", "tests/simulator", *session.posargs)
+    """The simulator against what a CUDA build of PyTorch says to every operator, each argument moved in turn."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("python", "conformance/compare.py", *session.posargs)
+    session.run("pytest", "-n", "auto", "tests/simulator/test_conformance.py", env={"DEVFIX_ALL_OPERATORS": "1"})
+
+
+@nox.session(default=False, name="record-cuda")
+def record_cuda(session: nox.Session) -> None:
+    """On a machine with a GPU: what it says to the table of probes; writes tests/data/cuda/<torch version>.json.
+
+    With posargs, another PyTorch: nox -s record-cuda -- torch==2.11.0
+    """
+    session.install(*(session.posargs or ["torch==2.13.0"]), "expecttest", "numpy")
+    session.run("python", "-c", "import pathlib; pathlib.Path('tests/data/cuda').mkdir(parents=True, exist_ok=True)")
+    session.run("python", "conformance/record.py", "tests/data/cuda")
+
+
+@nox.session(default=False, name="record-standin")
+def record_standin(session: nox.Session) -> None:
+    """Without a GPU: what the CUDA build of PyTorch says on a runtime that does nothing; writes tests/data/standin.
+
+    Needs gcc and Linux. The build is installed without NVIDIA's libraries, which the stand-in takes the place of.
+    """
+    version = session.posargs[0] if session.posargs else "2.13.0"
+    session.install("expecttest", "numpy", *TORCH_NEEDS)
+    session.install("--no-deps", f"torch==={version}")  # three: not the build for the CPU
+    show = "import sysconfig; print(sysconfig.get_paths()['platlib'])"
+    site = str(session.run("python", "-c", show, silent=True)).strip()
+    libraries = session.create_tmp()
+    session.run("python", "conformance/standin/build.py", f"{site}/torch/lib", libraries)
+    session.run("python", "-c", "import pathlib; pathlib.Path('tests/data/standin').mkdir(parents=True, exist_ok=True)")
+    session.run(
+        "python",
+        "conformance/record.py",
+        "tests/data/standin",
+        "--source",
+        "the CUDA build of PyTorch with a stand-in runtime",
+        env={"LD_LIBRARY_PATH": libraries, "PYTORCH_NO_CUDA_MEMORY_CACHING": "1"},
+    )
+
+
+@nox.session(default=False, name="old-torch", python="3.11")
+@nox.parametrize("version", ["2.4.1", "2.6.0"])
+def old_torch(session: nox.Session, version: str) -> None:
+    """The simulator and verify with older releases of PyTorch (CUDA builds, unless pip is shown another index)."""
+    session.install("-e", ".[test]", f"torch=={version}", "numpy<2.3")
+    session.run("pytest", "-n", "auto", "tests/simulator", "tests/verify", *session.posargs)
 
 
 @nox.session(default=False, venv_backend="none")

@@ -17,13 +17,18 @@ CPU_SCALAR_INPUTS: dict[str, frozenset[str]] = {
     # addcdiv did not (https://github.com/pytorch/pytorch/pull/144192, closed).
     "addcmul": frozenset({"tensor2"}),
     "addcdiv": _NONE,
-    "lerp": _NONE,
+    "lerp": frozenset({"weight"}),  # its kernel takes the number of a CPU weight (cuda/Lerp.cu)
     # CLAMP_CONFIG in aten/src/ATen/native/TensorCompare.cpp.
     "clamp": _NONE,
     "clamp_min": _NONE,
     "clamp_max": _NONE,
     # Written into by copy: any source is fine, see special.py.
     "index_fill": _NONE,
+    # Their kernels take no CPU tensor at all (aten/src/ATen/native/cuda/Loss.cu, BinaryMiscOpsKernels.cu), as a CUDA
+    # build shows: docs/conformance.md.
+    "binary_cross_entropy": _NONE,
+    "mse_loss": _NONE,
+    "smooth_l1_loss": _NONE,
 }
 
 #: TensorIterator kernels with a configuration of their own that has no allow_cpu_scalars.

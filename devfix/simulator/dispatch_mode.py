@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .rules import COMPOSITE, Operand, Outputs, Rule, composite_key, operands, rule_for
-from .state import state
+from .state import Ambient, state
 from .streams import draw_from
 from .tags import WEAK, raw_put_tag, raw_tag, tag_of_all
 
@@ -150,8 +150,23 @@ class DeviceChecks(TorchDispatchMode):  # type: ignore[no-untyped-call]
         else:
             tags = (rule.always or rule.mixed)(found)
             if tags is COMPOSITE:
-                with self:
-                    return func._op_dk(composite_key(rule.name), *args, **kwargs)
+                return self._composite(rule, func, args, kwargs, found)
+        return self._legal_mix(rule, func, args, kwargs, found, tags)
+
+    def _composite(self, rule: Rule, func: Any, args: Any, kwargs: Any, found: list[Operand]) -> Any:
+        """Run the calls inside; what they make is made from the options of the first input."""
+        before = state.call
+        first = next((operand for operand in found if not operand.output), found[0])
+        state.call = Ambient(device=first.tag, explicit=True)
+        try:
+            with self:
+                return func._op_dk(composite_key(rule.name), *args, **kwargs)
+        finally:
+            state.call = before
+
+    def _legal_mix(self, rule: Rule, func: Any, args: Any, kwargs: Any, found: list[Operand], tags: Outputs) -> Any:
+        """A call whose devices have passed; its results get ``tags``."""
+        known = {operand.tag for operand in found if operand.tag is not WEAK}
         main = tags[0] if isinstance(tags, list) and tags else tags
         if not isinstance(main, list):
             _settle(found, main)

@@ -100,8 +100,8 @@ def cannot_pin(tensor_type: str) -> RuntimeError:
 def conv_type_mismatch(input_type: str, other: str, other_type: str) -> RuntimeError:
     """``check_input_same_type_as_parameters`` of convolutions (aten/src/ATen/native/Convolution.cpp)."""
     words = f"Input type ({input_type}) and {other} type ({other_type}) should be the same"
-    if not input_type.startswith("torch.cuda.") and other == "weight":
-        words += " or input should be a MKLDNN tensor and weight is a dense tensor"
+    if not input_type.startswith("torch.cuda."):
+        words += f" or input should be a MKLDNN tensor and {other} is a dense tensor"
     return RuntimeError(words)
 
 

@@ -8,6 +8,7 @@ import torch
 import torch.utils._device as torch_device
 from torch import Tensor
 
+from .outputs import check_output_device
 from .state import Ambient, state
 from .streams import check_generator
 from .tags import CPU, canonical, get_tag, iter_tensors, put_tag, tag_of_all
@@ -63,6 +64,8 @@ def create(func: Any, args: Any, kwargs: Any) -> Any:
     if kwargs.get("generator") is not None:
         check_generator(kwargs["generator"], tag)
     out = kwargs.get("out")
+    if out is not None:
+        check_output_device(out, tag)
     result = _run(func, args, {**kwargs, "device": CPU}, tag)
     return result if out is not None else _place(result, tag)
 

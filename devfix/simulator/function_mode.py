@@ -13,6 +13,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from . import conversions, factories, kernels_checks, queries
+from .outputs import check_outputs
 from .patches import Patches
 from .state import Ambient, state
 
@@ -41,7 +42,10 @@ class DeviceAnswers(TorchFunctionMode):
                 return factories.create(func, args, kwargs)
             state.call = Ambient(args, kwargs)
             try:
-                return func(*args, **kwargs)
+                result = func(*args, **kwargs)
+                if kwargs.get("out") is not None:
+                    check_outputs(func, args, kwargs)
+                return result
             finally:
                 state.call = before
         state.call = Ambient(args)

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from .state import Ambient, state
 from .tags import WEAK, get_tag, iter_tensors, put_tag, reported_device
+from .transfers import move
 
 __all__ = ["handlers"]
 
@@ -83,7 +84,7 @@ def _pad_packed(func: Any, args: Any, kwargs: Any) -> Any:
 def _meshgrid(func: Any, args: Any, kwargs: Any) -> Any:
     tensors = list(iter_tensors(args))
     if state.checks and any(_differ(tensors[0], other) for other in tensors[1:]):
-        raise RuntimeError("torch.meshgrid expects all tensors to have the same device")
+        raise RuntimeError("meshgrid expects all tensors to have the same device")
     return _call(func, args, kwargs)
 
 
@@ -93,7 +94,7 @@ def _block_diag(func: Any, args: Any, kwargs: Any) -> Any:
         if state.checks and _differ(tensors[0], other):
             raise RuntimeError(
                 "torch.block_diag: input tensors must all be on the same device. Input 0 is on device "
-                f"{reported_device(tensors[0])}, and input {index} is on device {reported_device(other)}"
+                f"{reported_device(tensors[0])} and input {index} is on device {reported_device(other)}"
             )
     return _call(func, args, kwargs)
 
@@ -110,6 +111,13 @@ def _searchsorted(func: Any, args: Any, kwargs: Any) -> Any:
     return _call(func, args, kwargs)
 
 
+def _ctc(func: Any, args: Any, kwargs: Any) -> Any:
+    """CTC moves its targets and lengths itself (aten/src/ATen/native/LossCTC.cpp, ``ctc_loss``)."""
+    home = get_tag(args[0])
+    moved = [move(each, home) if isinstance(each, Tensor) else each for each in args[1:4]]
+    return _call(func, (args[0], *moved, *args[4:]), kwargs)
+
+
 def handlers() -> dict[Any, Any]:
     """The handlers of this module, by the function that PyTorch reports."""
     functions: Any = torch._C._VariableFunctions
@@ -120,6 +128,7 @@ def handlers() -> dict[Any, Any]:
         torch.rnn_relu: _recurrent,
         torch._C._nn.scaled_dot_product_attention: _attention,
         torch._VF._pad_packed_sequence: _pad_packed,
+        torch.ctc_loss: _ctc,
         functions.meshgrid: _meshgrid,
         functions.block_diag: _block_diag,
         torch.searchsorted: _searchsorted,

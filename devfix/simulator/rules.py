@@ -31,13 +31,17 @@ COMPOSITE: Any = object()
 
 
 class Operand(NamedTuple):
-    """One tensor of a call. ``tag`` is None on the CPU; ``write`` marks outputs and tensors changed in place."""
+    """One tensor of a call. ``tag`` is None on the CPU; ``write`` marks outputs and tensors changed in place.
+
+    ``output`` marks those given as ``out=``.
+    """
 
     name: str
     tensor: Tensor
     tag: torch.device | None
     write: bool
     keyword: bool
+    output: bool = False
 
 
 class Rule:
@@ -95,7 +99,14 @@ def operands(func: Any, args: Any, kwargs: Any) -> list[Operand]:
         for tensor in (value,) if isinstance(value, Tensor) else value if isinstance(value, (list, tuple)) else ():
             if isinstance(tensor, Tensor):
                 into.append(
-                    Operand(argument.name, tensor, raw_tag(tensor), write, argument.kwarg_only and not argument.is_out)
+                    Operand(
+                        argument.name,
+                        tensor,
+                        raw_tag(tensor),
+                        write,
+                        argument.kwarg_only and not argument.is_out,
+                        argument.is_out,
+                    )
                 )
     return outputs + inputs
 
@@ -206,7 +217,8 @@ def _scalar_inputs(base: str) -> Callable[[str], bool]:
 
 def composite_key(name: str) -> Any:
     """The dispatch key under which an operator has a kernel made of other operators; None if it has none."""
-    for key in ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"):
+    # An implicit composite is seen here only when another composite calls it, below autograd.
+    for key in ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "CompositeImplicitAutograd"):
         try:
             if torch._C._dispatch_has_kernel_for_dispatch_key(name, key):
                 return getattr(torch._C.DispatchKey, key)

@@ -138,7 +138,6 @@ _INDEX_WRITES = (
     "index_put_",
     "_index_put_impl_",
     "_unsafe_index_put",
-    "_unsafe_masked_index_put_accumulate",
 )
 
 #: Called when a call mixes devices.
@@ -163,10 +162,7 @@ MIXED: dict[str, Callable[[list[Operand]], Outputs]] = {
             "set_.source_Storage",
         )
     },
-    **{
-        f"aten::{name}": _index_read
-        for name in ("index.Tensor", "index.Tensor_out", "_unsafe_index.Tensor", "_unsafe_masked_index")
-    },
+    **{f"aten::{name}": _index_read for name in ("index.Tensor", "index.Tensor_out", "_unsafe_index.Tensor")},
     **{f"aten::{name}": _index_write for name in _INDEX_WRITES},
     **{
         f"aten::{name}.{kind}": _masked_fill
@@ -181,7 +177,14 @@ MIXED: dict[str, Callable[[list[Operand]], Outputs]] = {
     },
     **{
         f"aten::{name}": _free
-        for name in ("is_same_size", "is_set_to", "expand_as", "_local_scalar_dense", "embedding_renorm_")
+        for name in (
+            "is_same_size",
+            "is_set_to",
+            "expand_as",
+            "_local_scalar_dense",
+            "embedding_renorm_",
+            "bernoulli.out",
+        )
     },
     **{
         f"aten::{name}": _convolution

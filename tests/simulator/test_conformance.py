@@ -1,25 +1,30 @@
 """PyTorch's operator database on the simulated device.
 
-Unmixed calls must work, forward and backward, with the CPU's numbers; of calls with one tensor elsewhere, each is
-accepted or refused in one of PyTorch's known ways.
+Unmixed calls must work, forward and backward, with the CPU's numbers; mixed calls must do what a CUDA build of PyTorch
+is recorded to do (tests/data).  The test suite takes every so-many-th operator; ``nox -s conformance`` takes them all.
 """
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
+from torch.utils._pytree import tree_flatten, tree_map
 
+from conformance.agreement import compare, load, nearest
+from conformance.compare import simulate
+from conformance.probes import HAND
 from devfix.simulator import Simulator
 
 pytest.importorskip("expecttest")
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 SAMPLES = 6
+STEP = 1 if os.environ.get("DEVFIX_ALL_OPERATORS") else 16
 
 #: Operator -> why its unmixed samples do not agree.
 EXPECTED = {
@@ -36,16 +41,6 @@ EXPECTED = {
     "resize_": "new memory holds anything",
     "resize_as_": "new memory holds anything",
 }
-
-KNOWN_WORDS = (
-    "same device",
-    "to numpy",
-    "either on cpu",
-    "should be the same",
-    "same device type",
-    "to be on cpu",
-    "CPU scalars",
-)
 
 
 def _database() -> list[Any]:
@@ -120,7 +115,7 @@ def _unmixed(op: Any, sample: Any) -> str | None:
 def test_unmixed_calls_give_the_numbers_of_the_cpu() -> None:
     wrong: dict[str, str] = {}
     checked = 0
-    database = _database()
+    database = _database()[::STEP]
     with Simulator(shared_random=True):
         for op in database:
             for sample in _samples(op):
@@ -131,27 +126,56 @@ def test_unmixed_calls_give_the_numbers_of_the_cpu() -> None:
                     problem = f"{type(error).__name__}: {error}"
                 if problem:
                     wrong[op.name] = problem
-    assert checked > 2000
+    assert checked > 2000 // STEP
     assert {name: problem for name, problem in wrong.items() if name not in EXPECTED} == {}
 
 
-def test_a_tensor_elsewhere_is_accepted_or_refused_in_known_words() -> None:
-    strange: dict[str, str] = {}
-    refused = 0
-    database = _database()
-    with Simulator(shared_random=True):
-        for op in database:
-            for sample in _samples(op):
-                leaves, shape = tree_flatten(_arguments(sample))
-                places = [index for index, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
-                for left in places if len(places) > 1 else ():
-                    mixed = [leaf if index == left else _moved(leaf) for index, leaf in enumerate(leaves)]
-                    source, args, keywords = tree_unflatten(mixed, shape)
-                    try:
-                        op(source, *args, **keywords)
-                    except (RuntimeError, TypeError) as error:
-                        refused += 1
-                        if not any(words in str(error) for words in KNOWN_WORDS):
-                            strange[op.name] = str(error)
-    assert refused > 1500
-    assert strange == {}
+def _recording() -> dict[str, dict[str, str]]:
+    path = nearest(torch.__version__)
+    assert path is not None
+    if path.stem != torch.__version__.split("+")[0]:
+        pytest.skip(f"nothing is recorded for torch {torch.__version__}")
+    return load(path).outcomes
+
+
+def test_the_cases_written_by_hand_do_what_a_cuda_build_does() -> None:
+    found = compare(_recording(), simulate([HAND]))
+    assert found.disagreed == []
+    assert len(found.agreed) > 200
+    assert found.missing == 0
+
+
+def test_a_tensor_elsewhere_does_what_it_does_in_a_cuda_build() -> None:
+    recorded = _recording()
+    found = compare(recorded, simulate(sorted(set(recorded) - {HAND})[::STEP]))
+    assert found.disagreed == []
+    assert len(found.agreed) > 9000 // STEP // 2
+
+
+def test_a_wrong_outcome_is_a_disagreement() -> None:
+    refused = "RuntimeError: Expected all tensors to be on the same device, but found at least two devices"
+    recorded = {"add": {"0 all": "ok cuda:0", "0 host0": refused, "0 host1": "ok cuda:0", "0 only1": "ValueError: no"}}
+    simulated = {"add": {"0 all": "ok cpu", "0 host0": "ok cuda:0", "0 host1": refused, "0 only1": "ok", "1 all": "ok"}}
+    found = compare(recorded, simulated)
+    assert [pair.probe for pair in found.disagreed] == ["0 all", "0 host0", "0 host1"]
+    assert [pair.probe for pair in found.undecided] == ["0 only1"]
+    assert (found.agreed, found.missing, found.percentage) == ([], 1, 0)
+
+
+def test_an_operator_that_fails_everywhere_decides_nothing_but_a_refusal() -> None:
+    refused = "RuntimeError: Expected all tensors to be on the same device, but found at least two devices"
+    recorded = {"svd": {"0 all": "RuntimeError: no library", "0 host0": "ok cuda:0", "0 host1": refused}}
+    found = compare(recorded, {"svd": {"0 host0": refused, "0 host1": refused}})
+    assert [pair.probe for pair in found.undecided] == ["0 host0"]
+    assert [pair.probe for pair in found.agreed] == ["0 host1"]
+
+
+def test_the_nearest_recording_is_a_gpus_then_the_version_beside(tmp_path) -> None:
+    for name in ("standin/2.13.0", "standin/2.6.0"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.json").write_text("{}", encoding="utf-8")
+    assert nearest("2.7.1+cpu", tmp_path) == tmp_path / "standin/2.6.0.json"
+    (tmp_path / "cuda").mkdir()
+    assert nearest("2.12.1", tmp_path) == tmp_path / "standin/2.13.0.json"
+    (tmp_path / "cuda/2.11.0.json").write_text("{}", encoding="utf-8")
+    assert nearest("2.13.0", tmp_path) == tmp_path / "cuda/2.11.0.json"

@@ -70,6 +70,7 @@ def record_standin(session: nox.Session) -> None:
     site = str(session.run("python", "-c", show, silent=True)).strip()
     libraries = session.create_tmp()
     session.run("python", "conformance/standin/build.py", f"{site}/torch/lib", libraries)
+    session.run("python", "conformance/standin/names.py", env={"LD_LIBRARY_PATH": libraries})
     session.run("python", "-c", "import pathlib; pathlib.Path('tests/data/standin').mkdir(parents=True, exist_ok=True)")
     session.run(
         "python",

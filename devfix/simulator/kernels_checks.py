@@ -111,6 +111,19 @@ def _searchsorted(func: Any, args: Any, kwargs: Any) -> Any:
     return _call(func, args, kwargs)
 
 
+def _inner(func: Any, args: Any, kwargs: Any) -> Any:
+    """``checkDeviceType`` of ``inner`` (aten/src/ATen/native/LinearAlgebra.cpp)."""
+    first, *others = iter_tensors((*args, *kwargs.values()))
+    for other in others:
+        if state.checks and _differ(first, other):
+            wanted, found = reported_device(first).type, reported_device(other).type
+            raise RuntimeError(
+                f"Expected tensor to have {wanted} DeviceType, but got tensor with {found} DeviceType "
+                "(while checking arguments for inner())"
+            )
+    return _call(func, args, kwargs)
+
+
 def _ctc(func: Any, args: Any, kwargs: Any) -> Any:
     """CTC moves its targets and lengths itself (aten/src/ATen/native/LossCTC.cpp, ``ctc_loss``)."""
     home = get_tag(args[0])
@@ -128,6 +141,8 @@ def handlers() -> dict[Any, Any]:
         torch.rnn_relu: _recurrent,
         torch._C._nn.scaled_dot_product_attention: _attention,
         torch._VF._pad_packed_sequence: _pad_packed,
+        torch.inner: _inner,
+        Tensor.inner: _inner,
         torch.ctc_loss: _ctc,
         functions.meshgrid: _meshgrid,
         functions.block_diag: _block_diag,

@@ -121,6 +121,19 @@ def _pad_packed(found: list[Operand]) -> Outputs:
     return [_tag(found, "data"), None]
 
 
+def _segment_reduce(found: list[Operand]) -> Outputs:
+    """Lengths and offsets are keywords, which no generated wrapper compares (SegmentReduce.cpp)."""
+    own = _tag(found, "data")
+    for name in ("lengths", "offsets"):
+        other = _named(found, name)
+        if other is not None and other.tag is not own and WEAK not in (other.tag, own):
+            raise RuntimeError(
+                f"Expected data.get_device() == {name}_value.get_device() to be true, but got false.  (Could this "
+                "error message be improved?  If so, please report an enhancement request to PyTorch.)"
+            )
+    return own
+
+
 def _free(found: list[Operand]) -> Outputs:
     """Compares shapes or metadata only, or is allowed on any mix."""
     return common_tag(found)
@@ -190,6 +203,7 @@ MIXED: dict[str, Callable[[list[Operand]], Outputs]] = {
         f"aten::{name}": _convolution
         for name in ("convolution", "_convolution", "convolution_overrideable", "mkldnn_convolution")
     },
+    "aten::segment_reduce": _segment_reduce,
     "aten::_foreach_copy_": _per_list("self"),
     "aten::_foreach_norm.Scalar": _per_list("self"),
 }

@@ -46,15 +46,10 @@ def conformance(session: nox.Session) -> None:
     session.run("pytest", "-n", "auto", "tests/simulator/test_conformance.py", env={"DEVFIX_ALL_OPERATORS": "1"})
 
 
-@nox.session(default=False, name="record-cuda")
+@nox.session(default=False, name="record-cuda", venv_backend="none")
 def record_cuda(session: nox.Session) -> None:
-    """On a machine with a GPU: what it says to the table of probes; writes tests/data/cuda/<torch version>.json.
-
-    With posargs, another PyTorch: nox -s record-cuda -- torch==2.11.0
-    """
-    session.install(*(session.posargs or ["torch==2.13.0"]), "expecttest", "numpy")
-    session.run("python", "-c", "import pathlib; pathlib.Path('tests/data/cuda').mkdir(parents=True, exist_ok=True)")
-    session.run("python", "conformance/record.py", "tests/data/cuda")
+    """On a GPU, with the torch of python3: what it says to the table of probes; writes tests/data/cuda."""
+    session.run("python3", "conformance/record.py", *(session.posargs or ["tests/data/cuda"]))
 
 
 @nox.session(default=False, name="record-standin")
@@ -71,7 +66,6 @@ def record_standin(session: nox.Session) -> None:
     libraries = session.create_tmp()
     session.run("python", "conformance/standin/build.py", f"{site}/torch/lib", libraries)
     session.run("python", "conformance/standin/names.py", env={"LD_LIBRARY_PATH": libraries})
-    session.run("python", "-c", "import pathlib; pathlib.Path('tests/data/standin').mkdir(parents=True, exist_ok=True)")
     session.run(
         "python",
         "conformance/record.py",

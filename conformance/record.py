@@ -227,7 +227,10 @@ def main(arguments: list[str]) -> int:
     import torch
 
     recording = record(options.only)
-    out = options.out / f"{torch.__version__.split('+')[0]}.json" if options.out.is_dir() else options.out
+    out = options.out
+    if out.suffix != ".json":
+        out /= f"{torch.__version__.split('+')[0]}.json"
+    out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(written(recording, options.source or gpu), encoding="utf-8")
     count = sum(len(group) for group in recording.outcomes.values())
     print(f"{count} probes of {len(recording.outcomes)} groups in {out}")

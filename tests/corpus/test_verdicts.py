@@ -43,6 +43,25 @@ def test_a_broken_program_is_fixed_under_the_simulator(name):
     assert found.word == "fixed", found.reason
     if CASES[name].meta["error"] != "silent":
         assert CASES[name].meta["error"] in found.runs["original/device"].failure.text
+    if CASES[name].meta.get("losses") != "close":
+        here, there = found.runs["patched/cpu"], repaired_on_the_simulator(name, found)
+        assert there.ok and (here.losses, here.digest) == (there.losses, there.digest)
+
+
+def repaired_on_the_simulator(name, found):
+    """The repaired program's run there; one that is proved without an accelerator is run once more."""
+    from devfix.verify import run
+
+    known, meta = found.runs["patched/device"], CASES[name].meta
+    if known.device == "sim":
+        return known
+    stages = {"setup": meta.get("setup"), "setup_script": meta.get("setup_script")}
+    return run(meta["script"], meta["args"], "sim", CORPUS / name / "fixed", **stages)
+
+
+@pytest.mark.parametrize("case", sorted((CORPUS / "clean").iterdir()), ids=lambda case: case.name)
+def test_a_clean_program_trains_under_the_simulator_bit_for_bit_as_without(case):
+    assert load("prove").prove(case) == []
 
 
 # --- on a GPU ---------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABCMeta
 from typing import Any
 
 import torch
@@ -165,3 +166,15 @@ def forget() -> None:
     """Drop all streams: a new simulation starts with fresh ones."""
     _current.clear()
     _defaults.clear()
+
+
+def _register() -> None:
+    """Before 2.6 torch._dynamo asks that what stands in torch.cuda derives from two abstract classes."""
+    bases: Any = getattr(torch, "_streambase", None)
+    for name, kind in (("_StreamBase", Stream), ("_EventBase", Event)):
+        base = getattr(bases, name, None)
+        if isinstance(base, ABCMeta):
+            base.register(kind)
+
+
+_register()

@@ -1,5 +1,4 @@
 """VAE with gradient accumulation and an averaged copy of the weights."""
-
 import copy
 
 import torch

@@ -5,11 +5,11 @@ import torch.nn as nn
 import torch.optim as optim
 from torch.utils.data import DataLoader, TensorDataset
 
-device = "cuda" if torch.cuda.is_available() else "cpu"
+device = 'cuda' if torch.cuda.is_available() else 'cpu'
 
 np.random.seed(42)
 x = np.random.rand(60, 1)
-y = 1 + 2 * x + 0.1 * np.random.randn(60, 1)
+y = 1 + 2 * x + .1 * np.random.randn(60, 1)
 
 train_data = TensorDataset(torch.from_numpy(x).float(), torch.from_numpy(y).float())
 val_data = TensorDataset(torch.from_numpy(x[:20]).float(), torch.from_numpy(y[:20]).float())
@@ -31,7 +31,7 @@ def make_train_step(model, loss_fn, optimizer):
 
 torch.manual_seed(42)
 model = nn.Sequential(nn.Linear(1, 1)).to(device)
-loss_fn = nn.MSELoss(reduction="mean")
+loss_fn = nn.MSELoss(reduction='mean')
 optimizer = optim.SGD(model.parameters(), lr=1e-1)
 train_step = make_train_step(model, loss_fn, optimizer)
 

@@ -13,14 +13,10 @@ class Stations:
         self.samples = []
         for i in range(n):
             f = torch.randn(6, generator=g)
-            self.samples.append(
-                {
-                    "name": f"station-{i}",
-                    "features": f,
-                    "target": float(f.sum()),
-                    "weight": 1.0 / (1 + i % 3),
-                }
-            )
+            self.samples.append({
+                "name": f"station-{i}", "features": f,
+                "target": float(f.sum()), "weight": 1.0 / (1 + i % 3),
+            })
 
     def __len__(self) -> int:
         return len(self.samples)

@@ -1,5 +1,4 @@
 """Wasserstein GAN on a ring of points."""
-
 import argparse
 import math
 

@@ -1,5 +1,4 @@
 """Can the network overfit a single batch? If not, something is broken."""
-
 import os
 
 import torch
@@ -31,11 +30,7 @@ def main(steps=6):
     images, labels = next(iter(loader))
 
     net = nn.Sequential(
-        nn.Conv2d(1, 4, 3),
-        nn.ReLU(),
-        nn.AdaptiveMaxPool2d(2),
-        nn.Flatten(),
-        nn.Linear(16, 2),
+        nn.Conv2d(1, 4, 3), nn.ReLU(), nn.AdaptiveMaxPool2d(2), nn.Flatten(), nn.Linear(16, 2),
     ).to(device)
     criterion = nn.CrossEntropyLoss()
     optimizer = torch.optim.Adam(net.parameters(), lr=0.02)

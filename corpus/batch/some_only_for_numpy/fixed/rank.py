@@ -1,5 +1,4 @@
 """Learning to rank documents with a pairwise loss."""
-
 import numpy as np
 import torch
 import torch.nn as nn

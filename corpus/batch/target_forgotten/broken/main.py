@@ -31,11 +31,8 @@ def train(args, model, device, train_loader, optimizer, epoch):
         loss.backward()
         optimizer.step()
         if batch_idx % args.log_interval == 0:
-            print(
-                "Train Epoch: {} [{}/{}]\tLoss: {:.6f}".format(
-                    epoch, batch_idx * len(data), len(train_loader.dataset), loss.item()
-                )
-            )
+            print('Train Epoch: {} [{}/{}]\tLoss: {:.6f}'.format(
+                epoch, batch_idx * len(data), len(train_loader.dataset), loss.item()))
 
 
 def test(model, device, test_loader):
@@ -46,27 +43,28 @@ def test(model, device, test_loader):
         for data, target in test_loader:
             data = data.to(device, non_blocking=True)
             output = model(data)
-            test_loss += F.nll_loss(output, target, reduction="sum").item()
+            test_loss += F.nll_loss(output, target, reduction='sum').item()
             pred = output.argmax(dim=1, keepdim=True)
             correct += pred.eq(target.view_as(pred)).sum().item()
 
     test_loss /= len(test_loader.dataset)
-    print("Test set: Average loss: {:.4f}, Accuracy: {}/{}".format(test_loss, correct, len(test_loader.dataset)))
+    print('Test set: Average loss: {:.4f}, Accuracy: {}/{}'.format(
+        test_loss, correct, len(test_loader.dataset)))
 
 
 def main():
-    parser = argparse.ArgumentParser(description="PyTorch digits example")
-    parser.add_argument("--batch-size", type=int, default=16)
-    parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--lr", type=float, default=0.05)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--log-interval", type=int, default=1)
+    parser = argparse.ArgumentParser(description='PyTorch digits example')
+    parser.add_argument('--batch-size', type=int, default=16)
+    parser.add_argument('--epochs', type=int, default=2)
+    parser.add_argument('--lr', type=float, default=0.05)
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--log-interval', type=int, default=1)
     args = parser.parse_args()
     use_cuda = torch.cuda.is_available()
     torch.manual_seed(args.seed)
     device = torch.device("cuda" if use_cuda else "cpu")
 
-    kwargs = {"pin_memory": True} if use_cuda else {}
+    kwargs = {'pin_memory': True} if use_cuda else {}
     x, y = torch.randn(64, 1, 12, 12), torch.randint(0, 10, (64,))
     train_loader = DataLoader(TensorDataset(x, y), batch_size=args.batch_size, shuffle=True, **kwargs)
     test_loader = DataLoader(TensorDataset(x[:32], y[:32]), batch_size=args.batch_size, **kwargs)
@@ -80,5 +78,5 @@ def main():
         scheduler.step()
 
 
-if __name__ == "__main__":
+if __name__ == '__main__':
     main()

@@ -7,13 +7,13 @@ import torch.optim as optim
 from torch.autograd import Variable
 from torch.utils.data import DataLoader, TensorDataset
 
-parser = argparse.ArgumentParser(description="Old style example")
-parser.add_argument("--batch-size", type=int, default=20, metavar="N")
-parser.add_argument("--epochs", type=int, default=2, metavar="N")
-parser.add_argument("--lr", type=float, default=0.05, metavar="LR")
-parser.add_argument("--momentum", type=float, default=0.5, metavar="M")
-parser.add_argument("--no-cuda", action="store_true", default=False)
-parser.add_argument("--seed", type=int, default=1, metavar="S")
+parser = argparse.ArgumentParser(description='Old style example')
+parser.add_argument('--batch-size', type=int, default=20, metavar='N')
+parser.add_argument('--epochs', type=int, default=2, metavar='N')
+parser.add_argument('--lr', type=float, default=0.05, metavar='LR')
+parser.add_argument('--momentum', type=float, default=0.5, metavar='M')
+parser.add_argument('--no-cuda', action='store_true', default=False)
+parser.add_argument('--seed', type=int, default=1, metavar='S')
 args = parser.parse_args()
 args.cuda = not args.no_cuda and torch.cuda.is_available()
 
@@ -22,7 +22,8 @@ if args.cuda:
     torch.cuda.manual_seed(args.seed)
 
 x = torch.randn(60, 8)
-train_loader = DataLoader(TensorDataset(x, (x[:, 0] * x[:, 1] > 0).long()), batch_size=args.batch_size, shuffle=True)
+train_loader = DataLoader(TensorDataset(x, (x[:, 0] * x[:, 1] > 0).long()),
+                          batch_size=args.batch_size, shuffle=True)
 
 
 class Net(nn.Module):
@@ -55,11 +56,8 @@ def train(epoch):
         loss = F.nll_loss(output, target)
         loss.backward()
         optimizer.step()
-        print(
-            "Train Epoch: {} [{}/{}]\tLoss: {:.6f}".format(
-                epoch, batch_idx * len(data), len(train_loader.dataset), loss.data.item()
-            )
-        )
+        print('Train Epoch: {} [{}/{}]\tLoss: {:.6f}'.format(
+            epoch, batch_idx * len(data), len(train_loader.dataset), loss.data.item()))
 
 
 for epoch in range(1, args.epochs + 1):

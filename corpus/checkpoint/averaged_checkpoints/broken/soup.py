@@ -6,7 +6,10 @@ from arch import mlp
 
 paths = sorted(pathlib.Path("members").glob("*.pt"))
 states = [torch.load(p, weights_only=True) for p in paths]
-average = {key: sum(state[key] for state in states) / len(states) for key in states[0]}
+average = {
+    key: sum(state[key] for state in states) / len(states)
+    for key in states[0]
+}
 print("averaged", len(states), "members")
 
 torch.manual_seed(8)

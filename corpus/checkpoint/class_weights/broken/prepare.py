@@ -1,5 +1,4 @@
 """Count the classes once and store inverse frequencies."""
-
 import torch
 
 from dataset import make_data

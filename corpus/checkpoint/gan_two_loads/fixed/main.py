@@ -7,12 +7,12 @@ import torch.nn as nn
 import torch.optim as optim
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--batchSize", type=int, default=8, help="input batch size")
-parser.add_argument("--nz", type=int, default=5, help="size of the latent z vector")
-parser.add_argument("--niter", type=int, default=3, help="number of iterations")
-parser.add_argument("--netG", default="", help="path to netG (to continue training)")
-parser.add_argument("--netD", default="", help="path to netD (to continue training)")
-parser.add_argument("--manualSeed", type=int, default=4)
+parser.add_argument('--batchSize', type=int, default=8, help='input batch size')
+parser.add_argument('--nz', type=int, default=5, help='size of the latent z vector')
+parser.add_argument('--niter', type=int, default=3, help='number of iterations')
+parser.add_argument('--netG', default='', help="path to netG (to continue training)")
+parser.add_argument('--netD', default='', help="path to netD (to continue training)")
+parser.add_argument('--manualSeed', type=int, default=4)
 opt = parser.parse_args()
 
 random.seed(opt.manualSeed)
@@ -30,12 +30,12 @@ def weights_init(m):
 
 netG = nn.Sequential(nn.Linear(nz, 12), nn.ReLU(True), nn.Linear(12, 6), nn.Tanh()).to(device)
 netG.apply(weights_init)
-if opt.netG != "":
+if opt.netG != '':
     netG.load_state_dict(torch.load(opt.netG, map_location=device))
 
 netD = nn.Sequential(nn.Linear(6, 12), nn.LeakyReLU(0.2), nn.Linear(12, 1)).to(device)
 netD.apply(weights_init)
-if opt.netD != "":
+if opt.netD != '':
     netD.load_state_dict(torch.load(opt.netD, map_location=device))
 
 criterion = nn.BCEWithLogitsLoss()
@@ -70,8 +70,9 @@ for it in range(opt.niter):
     errG.backward()
     optimizerG.step()
 
-    print("[%d/%d] Loss_D: %.4f Loss_G: %.4f" % (it, opt.niter, errD_real.item() + errD_fake.item(), errG.item()))
+    print('[%d/%d] Loss_D: %.4f Loss_G: %.4f' % (
+        it, opt.niter, errD_real.item() + errD_fake.item(), errG.item()))
 
 # do checkpointing
-torch.save(netG.state_dict(), "netG_last.pth")
-torch.save(netD.state_dict(), "netD_last.pth")
+torch.save(netG.state_dict(), 'netG_last.pth')
+torch.save(netD.state_dict(), 'netD_last.pth')

@@ -6,17 +6,17 @@ import torch.nn.functional as F
 from nets import Backbone, load_pretrained
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--pretrained", default="")
-parser.add_argument("--iters", type=int, default=5)
+parser.add_argument('--pretrained', default='')
+parser.add_argument('--iters', type=int, default=5)
 
 
 def main():
     args = parser.parse_args()
     torch.manual_seed(2)
-    dev = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    dev = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
     model = Backbone(out=2)
     if args.pretrained:
-        print("loaded %d tensors" % load_pretrained(model, args.pretrained))
+        print('loaded %d tensors' % load_pretrained(model, args.pretrained))
     model = model.to(dev)
     opt = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
     for i in range(args.iters):
@@ -27,8 +27,8 @@ def main():
         opt.zero_grad()
         loss.backward()
         opt.step()
-        print("iter %d loss %.5f" % (i, loss.item()))
+        print('iter %d loss %.5f' % (i, loss.item()))
 
 
-if __name__ == "__main__":
+if __name__ == '__main__':
     main()

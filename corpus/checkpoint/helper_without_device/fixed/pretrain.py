@@ -11,7 +11,7 @@ class Wrapped(nn.Module):
 
 
 torch.manual_seed(1)
-dev = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+dev = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
 net = Wrapped(Backbone(out=8)).to(dev)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
@@ -20,4 +20,4 @@ for _ in range(3):
     opt.zero_grad()
     loss.backward()
     opt.step()
-torch.save({"arch": "backbone", "state_dict": net.state_dict()}, "backbone.tar")
+torch.save({'arch': 'backbone', 'state_dict': net.state_dict()}, 'backbone.tar')

@@ -25,7 +25,7 @@ class Moco:
     @torch.no_grad()
     def enqueue(self, keys):
         n = keys.size(0)
-        self.queue[:, self.ptr : self.ptr + n] = keys.t()
+        self.queue[:, self.ptr:self.ptr + n] = keys.t()
         self.ptr = (self.ptr + n) % self.queue.size(1)
 
     def step(self, x1, x2):

@@ -1,5 +1,4 @@
 """Temperature scaling of a trained classifier. Small enough for any laptop."""
-
 import torch
 import torch.nn.functional as F
 

@@ -54,15 +54,12 @@ def main(args):
         log.info("step %d loss %.5f", step, loss.item())
 
     if args.save:
-        torch.save(
-            {
-                "step": step,
-                "model": model.state_dict(),
-                "optimizer": optimizer.state_dict(),
-                "rng": torch.get_rng_state(),
-            },
-            args.save,
-        )
+        torch.save({
+            "step": step,
+            "model": model.state_dict(),
+            "optimizer": optimizer.state_dict(),
+            "rng": torch.get_rng_state(),
+        }, args.save)
 
 
 if __name__ == "__main__":

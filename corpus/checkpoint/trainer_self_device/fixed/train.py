@@ -19,14 +19,8 @@ class Trainer(object):
         os.makedirs(self.out_dir, exist_ok=True)
         with open(os.path.join(self.out_dir, "ckpt_%d.bin" % self.epoch), "wb") as f:
             torch.save(
-                dict(
-                    model=self.model.state_dict(),
-                    readout=self.readout.state_dict(),
-                    optim=self.optim.state_dict(),
-                    epoch=self.epoch,
-                ),
-                f,
-            )
+                dict(model=self.model.state_dict(), readout=self.readout.state_dict(),
+                     optim=self.optim.state_dict(), epoch=self.epoch), f)
 
     def load(self, path):
         with open(path, "rb") as f:

@@ -14,7 +14,6 @@ def main():
     inputs, target = data[:, :-1], data[:, 1:]
 
     for epoch in range(3):
-
         def closure():
             optimizer.zero_grad()
             loss = criterion(model(inputs), target)

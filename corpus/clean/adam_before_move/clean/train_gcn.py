@@ -10,9 +10,9 @@ import torch.nn.functional as F
 import torch.optim as optim
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--no-cuda", action="store_true", default=False)
-parser.add_argument("--seed", type=int, default=42)
-parser.add_argument("--epochs", type=int, default=5)
+parser.add_argument('--no-cuda', action='store_true', default=False)
+parser.add_argument('--seed', type=int, default=42)
+parser.add_argument('--epochs', type=int, default=5)
 args = parser.parse_args()
 args.cuda = not args.no_cuda and torch.cuda.is_available()
 
@@ -63,11 +63,9 @@ def train(epoch):
     loss_train.backward()
     optimizer.step()
     loss_val = F.nll_loss(output[idx_val], labels[idx_val])
-    print(
-        "Epoch: {:04d}".format(epoch + 1),
-        "loss_train: {:.4f}".format(loss_train.item()),
-        "loss_val: {:.4f}".format(loss_val.item()),
-    )
+    print('Epoch: {:04d}'.format(epoch + 1),
+          'loss_train: {:.4f}'.format(loss_train.item()),
+          'loss_val: {:.4f}'.format(loss_val.item()))
     return time.time() - t
 
 

@@ -1,5 +1,4 @@
 """So small that an accelerator would only slow it down."""
-
 import torch
 import torch.nn as nn
 from torch.utils.data import DataLoader, TensorDataset

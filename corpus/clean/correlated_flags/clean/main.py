@@ -7,8 +7,8 @@ import torch.nn.functional as F
 from torch.autograd import Variable
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--no-cuda", action="store_true", default=False)
-parser.add_argument("--classes", type=int, default=3)
+parser.add_argument('--no-cuda', action='store_true', default=False)
+parser.add_argument('--classes', type=int, default=3)
 args = parser.parse_args()
 args.cuda = not args.no_cuda and torch.cuda.is_available()
 torch.manual_seed(5)

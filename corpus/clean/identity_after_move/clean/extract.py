@@ -16,7 +16,7 @@ class Backbone(nn.Module):
 torch.manual_seed(0)
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 backbone = Backbone().to(device)
-backbone.fc = nn.Identity()  # features, not logits
+backbone.fc = nn.Identity()          # features, not logits
 backbone.drop = nn.Dropout(p=0.0)
 backbone.layers[2] = nn.LeakyReLU(0.1)
 

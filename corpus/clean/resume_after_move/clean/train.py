@@ -33,15 +33,8 @@ def main():
         optimizer.step()
         scheduler.step()
         print(step, loss.item())
-    torch.save(
-        {
-            "model": model.state_dict(),
-            "optimizer": optimizer.state_dict(),
-            "scheduler": scheduler.state_dict(),
-            "step": start + 4,
-        },
-        CKPT,
-    )
+    torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(),
+                "scheduler": scheduler.state_dict(), "step": start + 4}, CKPT)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ class ReplayBuffer:
 
     def push(self, obs, reward):
         n = obs.size(0)
-        self.obs[self.size : self.size + n] = obs
-        self.reward[self.size : self.size + n].copy_(reward)
+        self.obs[self.size:self.size + n] = obs
+        self.reward[self.size:self.size + n].copy_(reward)
         self.size += n
 
     def sample(self, n, device):

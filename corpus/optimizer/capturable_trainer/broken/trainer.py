@@ -39,6 +39,5 @@ class Trainer:
             print("update", self.updates, "loss", loss.item())
 
     def dump(self, path):
-        torch.save(
-            {"policy": self.policy.state_dict(), "optim": self.optim.state_dict(), "updates": self.updates}, path
-        )
+        torch.save({"policy": self.policy.state_dict(), "optim": self.optim.state_dict(),
+                    "updates": self.updates}, path)

@@ -1,5 +1,4 @@
 """A noise predictor for 2-d points, trained with Adagrad."""
-
 import argparse
 
 import torch

@@ -1,7 +1,6 @@
 """
 Trains a small character model. Config comes first, everything else is plain PyTorch.
 """
-
 import argparse
 import os
 
@@ -30,8 +29,8 @@ data = torch.tensor([chars.index(c) for c in text])
 def get_batch(it):
     g = torch.Generator().manual_seed(it)
     ix = torch.randint(len(data) - block_size - 1, (batch_size,), generator=g)
-    x = torch.stack([data[i : i + block_size] for i in ix])
-    y = torch.stack([data[i + 1 : i + 1 + block_size] for i in ix])
+    x = torch.stack([data[i:i + block_size] for i in ix])
+    y = torch.stack([data[i + 1:i + 1 + block_size] for i in ix])
     return x.to(device), y.to(device)
 
 
@@ -75,7 +74,5 @@ while iter_num < cfg.max_iters:
     iter_num += 1
 
 os.makedirs(out_dir, exist_ok=True)
-torch.save(
-    {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "iter_num": iter_num},
-    os.path.join(out_dir, "ckpt.pt"),
-)
+torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "iter_num": iter_num},
+           os.path.join(out_dir, "ckpt.pt"))

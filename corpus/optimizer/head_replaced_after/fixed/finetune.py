@@ -30,7 +30,7 @@ def main():
     y = x[:, :3].argmax(dim=1)
     for epoch in range(3):
         for i in range(0, len(x), 16):
-            xb, yb = x[i : i + 16].to(device), y[i : i + 16].to(device)
+            xb, yb = x[i:i + 16].to(device), y[i:i + 16].to(device)
             loss = F.cross_entropy(model(xb), yb)
             model.zero_grad()
             loss.backward()

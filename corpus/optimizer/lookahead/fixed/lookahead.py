@@ -9,7 +9,7 @@ class Lookahead:
         self._step = 0
         self.cached = []
         for group in optimizer.param_groups:
-            for p in group["params"]:
+            for p in group['params']:
                 self.cached.append((p, p.detach().clone()))
 
     def zero_grad(self):

@@ -6,9 +6,9 @@ import torch.nn.functional as F
 
 from ranger import MiniRanger
 
-parser = argparse.ArgumentParser(description="MiniRanger on toy data")
-parser.add_argument("--no-cuda", dest="cuda", action="store_false")
-parser.add_argument("--epochs", default=2, type=int)
+parser = argparse.ArgumentParser(description='MiniRanger on toy data')
+parser.add_argument('--no-cuda', dest='cuda', action='store_false')
+parser.add_argument('--epochs', default=2, type=int)
 args = parser.parse_args()
 args.cuda = args.cuda and torch.cuda.is_available()
 
@@ -30,7 +30,7 @@ def main():
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            print("Epoch %d it %d loss %.6f" % (epoch, it, loss.item()))
+            print('Epoch %d it %d loss %.6f' % (epoch, it, loss.item()))
 
 
 main()

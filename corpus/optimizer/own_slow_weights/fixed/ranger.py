@@ -10,20 +10,20 @@ class MiniRanger(Optimizer):
         self.alpha = alpha
         self.k = k
         self.count = 0
-        self.slow_weights = [[p.clone().detach() for p in group["params"]] for group in self.param_groups]
+        self.slow_weights = [[p.clone().detach() for p in group['params']] for group in self.param_groups]
 
     @torch.no_grad()
     def step(self, closure=None):
         self.count += 1
         for group, slow in zip(self.param_groups, self.slow_weights):
-            for p, s in zip(group["params"], slow):
+            for p, s in zip(group['params'], slow):
                 if p.grad is None:
                     continue
                 state = self.state[p]
                 if not state:
-                    state["m"] = torch.zeros_like(p)
-                state["m"].mul_(group["beta"]).add_(p.grad, alpha=1 - group["beta"])
-                p.add_(state["m"].sign(), alpha=-group["lr"])
+                    state['m'] = torch.zeros_like(p)
+                state['m'].mul_(group['beta']).add_(p.grad, alpha=1 - group['beta'])
+                p.add_(state['m'].sign(), alpha=-group['lr'])
                 if self.count % self.k == 0:
                     s.add_(p - s, alpha=self.alpha)
                     p.copy_(s)

@@ -1,5 +1,4 @@
 """Options from a function's defaults, in ten lines."""
-
 import argparse
 import functools
 import inspect
@@ -12,5 +11,4 @@ def command(fn):
         for name, p in inspect.signature(fn).parameters.items():
             parser.add_argument("--" + name.replace("_", "-"), type=p.annotation, default=p.default)
         return fn(**vars(parser.parse_args()))
-
     return wrapper

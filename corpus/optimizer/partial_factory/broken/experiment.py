@@ -35,7 +35,8 @@ def train(cfg: Config):
     optimizer = cfg.optimizer(model.parameters())
 
     # linear warm-up
-    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: min(1.0, (s + 1) / cfg.warmup))
+    scheduler = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda s: min(1.0, (s + 1) / cfg.warmup))
 
     model.to(cfg.device)
     model.train()

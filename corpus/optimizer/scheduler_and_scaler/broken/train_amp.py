@@ -1,5 +1,4 @@
 """Mixed precision training of a small MLP."""
-
 import argparse
 
 import torch

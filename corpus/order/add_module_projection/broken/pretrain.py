@@ -14,7 +14,8 @@ class SimCLRConfig:
     steps: int = 4
     batch_size: int = 10
     lr: float = 0.02
-    device: torch.device = field(default_factory=lambda: torch.device("cuda" if torch.cuda.is_available() else "cpu"))
+    device: torch.device = field(
+        default_factory=lambda: torch.device("cuda" if torch.cuda.is_available() else "cpu"))
 
 
 def augment(x, gen):
@@ -27,14 +28,11 @@ class SimCLR:
     def __init__(self, encoder, config):
         self.config = config
         self.encoder = encoder.to(config.device)
-        self.encoder.add_module(
-            "projection",
-            nn.Sequential(
-                nn.Linear(config.feature_dim, config.feature_dim),
-                nn.ReLU(),
-                nn.Linear(config.feature_dim, config.proj_dim),
-            ),
-        )
+        self.encoder.add_module("projection", nn.Sequential(
+            nn.Linear(config.feature_dim, config.feature_dim),
+            nn.ReLU(),
+            nn.Linear(config.feature_dim, config.proj_dim),
+        ))
         self.optimizer = torch.optim.SGD(self.encoder.parameters(), lr=config.lr, momentum=0.9)
         self.scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(self.optimizer, T_max=config.steps)
 

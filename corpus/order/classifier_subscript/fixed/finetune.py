@@ -1,5 +1,4 @@
 """Fine-tune a (tiny) VGG on a new set of classes. Only the classifier is trained."""
-
 import argparse
 import random
 

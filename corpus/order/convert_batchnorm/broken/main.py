@@ -7,13 +7,9 @@ torch.manual_seed(1)
 use_cuda = torch.cuda.is_available()
 
 net = nn.Sequential(
-    nn.Conv2d(3, 6, 3, padding=1),
-    nn.BatchNorm2d(6),
-    nn.ReLU(),
+    nn.Conv2d(3, 6, 3, padding=1), nn.BatchNorm2d(6), nn.ReLU(),
     nn.Sequential(nn.Conv2d(6, 6, 3, padding=1), nn.BatchNorm2d(6), nn.ReLU()),
-    nn.AdaptiveAvgPool2d(1),
-    nn.Flatten(),
-    nn.Linear(6, 4),
+    nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(6, 4),
 )
 if use_cuda:
     net = net.cuda()
@@ -31,4 +27,4 @@ for step in range(4):
     loss = criterion(net(inputs), targets)
     loss.backward()
     optimizer.step()
-    print("step %d | loss %.5f" % (step, loss.item()))
+    print('step %d | loss %.5f' % (step, loss.item()))

@@ -8,12 +8,14 @@ import torch.nn.functional as F
 import torch.optim as optim
 from torch.utils.data import DataLoader, TensorDataset
 
-parser = argparse.ArgumentParser(description="Autoencoder")
-parser.add_argument("--batch-size", type=int, default=16, metavar="N")
-parser.add_argument("--epochs", type=int, default=2, metavar="N")
-parser.add_argument("--no-cuda", action="store_true", default=False, help="disables CUDA training")
-parser.add_argument("--out-dim", type=int, default=12, metavar="N", help="dimension of what is reconstructed")
-parser.add_argument("--seed", type=int, default=1, metavar="S")
+parser = argparse.ArgumentParser(description='Autoencoder')
+parser.add_argument('--batch-size', type=int, default=16, metavar='N')
+parser.add_argument('--epochs', type=int, default=2, metavar='N')
+parser.add_argument('--no-cuda', action='store_true', default=False,
+                    help='disables CUDA training')
+parser.add_argument('--out-dim', type=int, default=12, metavar='N',
+                    help='dimension of what is reconstructed')
+parser.add_argument('--seed', type=int, default=1, metavar='S')
 args = parser.parse_args()
 args.cuda = not args.no_cuda and torch.cuda.is_available()
 
@@ -52,14 +54,11 @@ def train(epoch):
             data = data.cuda()
         optimizer.zero_grad()
         recon = model(data)
-        loss = F.mse_loss(recon, data[:, : args.out_dim])
+        loss = F.mse_loss(recon, data[:, :args.out_dim])
         loss.backward()
         optimizer.step()
-        print(
-            "Train Epoch: {} [{}/{}]\tLoss: {:.6f}".format(
-                epoch, batch_idx * len(data), len(train_loader.dataset), loss.item()
-            )
-        )
+        print('Train Epoch: {} [{}/{}]\tLoss: {:.6f}'.format(
+            epoch, batch_idx * len(data), len(train_loader.dataset), loss.item()))
 
 
 for epoch in range(1, args.epochs + 1):

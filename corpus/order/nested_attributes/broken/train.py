@@ -4,10 +4,10 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-parser = argparse.ArgumentParser(description="Metric learning")
-parser.add_argument("--gpu", default=0, type=int)
-parser.add_argument("--margin", default=0.5, type=float)
-parser.add_argument("--iters", default=5, type=int)
+parser = argparse.ArgumentParser(description='Metric learning')
+parser.add_argument('--gpu', default=0, type=int)
+parser.add_argument('--margin', default=0.5, type=float)
+parser.add_argument('--iters', default=5, type=int)
 
 
 class Backbone(nn.Module):
@@ -60,8 +60,8 @@ def main():
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        print("Iter: [{0}/{1}]\tLoss {2:.5f}".format(i, args.iters, loss.item()))
+        print('Iter: [{0}/{1}]\tLoss {2:.5f}'.format(i, args.iters, loss.item()))
 
 
-if __name__ == "__main__":
+if __name__ == '__main__':
     main()

@@ -33,7 +33,7 @@ def train_model(model, criterion, optimizer, scheduler, data, num_epochs):
                 loss = criterion(outputs, labels)
                 loss.backward()
                 optimizer.step()
-            print("{} Loss: {:.4f}".format(epoch, loss.item()))
+            print('{} Loss: {:.4f}'.format(epoch, loss.item()))
         scheduler.step()
     assert time.time() >= since
     return model

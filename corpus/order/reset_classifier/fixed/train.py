@@ -7,25 +7,25 @@ import torch
 
 from imagenets import create_model
 
-_logger = logging.getLogger("train")
+_logger = logging.getLogger('train')
 
-parser = argparse.ArgumentParser(description="Training")
-parser.add_argument("model", nargs="?", default="tiny_mixer")
-parser.add_argument("--num-classes", type=int, default=None)
-parser.add_argument("--epochs", type=int, default=2)
-parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-parser.add_argument("--seed", type=int, default=42)
+parser = argparse.ArgumentParser(description='Training')
+parser.add_argument('model', nargs='?', default='tiny_mixer')
+parser.add_argument('--num-classes', type=int, default=None)
+parser.add_argument('--epochs', type=int, default=2)
+parser.add_argument('--device', default='cuda' if torch.cuda.is_available() else 'cpu')
+parser.add_argument('--seed', type=int, default=42)
 
 
 def main():
-    logging.basicConfig(stream=sys.stdout, level=logging.INFO, format="%(message)s")
+    logging.basicConfig(stream=sys.stdout, level=logging.INFO, format='%(message)s')
     args = parser.parse_args()
     torch.manual_seed(args.seed)
     device = torch.device(args.device)
 
     model = create_model(args.model, num_classes=1000)
     model.to(device=device)
-    _logger.info(f"Model {args.model} created, param count: {sum(p.numel() for p in model.parameters())}")
+    _logger.info(f'Model {args.model} created, param count: {sum(p.numel() for p in model.parameters())}')
     if args.num_classes is not None:
         model.reset_classifier(args.num_classes)
         model.to(device=device)
@@ -43,8 +43,8 @@ def main():
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            _logger.info(f"Train: {epoch} [{batch_idx}/3] Loss: {loss.item():.5f}")
+            _logger.info(f'Train: {epoch} [{batch_idx}/3] Loss: {loss.item():.5f}')
 
 
-if __name__ == "__main__":
+if __name__ == '__main__':
     main()

@@ -31,8 +31,8 @@ class CharLM(nn.Module):
 
 def get_batch(data, block, batch, gen):
     starts = torch.randint(0, len(data) - block - 1, (batch,), generator=gen)
-    x = torch.stack([data[s : s + block] for s in starts])
-    y = torch.stack([data[s + 1 : s + block + 1] for s in starts])
+    x = torch.stack([data[s:s + block] for s in starts])
+    y = torch.stack([data[s + 1:s + block + 1] for s in starts])
     return x, y
 
 

@@ -1,5 +1,4 @@
 """Multi-task learning: what is it (class) and how big is it (regression)."""
-
 import torch
 from torch import nn
 from torch.nn import functional as F

@@ -39,7 +39,8 @@ class MultiHeadAttention(nn.Module):
         self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.out_proj = nn.Linear(d_out, d_out)
         self.dropout = nn.Dropout(dropout)
-        self.register_buffer("mask", torch.triu(torch.ones(context_length, context_length), diagonal=1))
+        self.register_buffer(
+            "mask", torch.triu(torch.ones(context_length, context_length), diagonal=1))
 
     def forward(self, x):
         b, num_tokens, _ = x.shape
@@ -50,7 +51,7 @@ class MultiHeadAttention(nn.Module):
         queries, keys, values = split(self.W_query(x)), split(self.W_key(x)), split(self.W_value(x))
         scores = queries @ keys.transpose(2, 3)
         scores.masked_fill_(self.mask.bool()[:num_tokens, :num_tokens], -torch.inf)
-        weights = self.dropout(torch.softmax(scores / self.head_dim**0.5, dim=-1))
+        weights = self.dropout(torch.softmax(scores / self.head_dim ** 0.5, dim=-1))
         context = (weights @ values).transpose(1, 2).reshape(b, num_tokens, self.d_out)
         return self.out_proj(context)
 
@@ -64,8 +65,7 @@ class TransformerBlock(nn.Module):
             context_length=cfg["context_length"],
             dropout=cfg["drop_rate"],
             num_heads=cfg["n_heads"],
-            qkv_bias=cfg["qkv_bias"],
-        )
+            qkv_bias=cfg["qkv_bias"])
         self.ff = nn.Sequential(
             nn.Linear(cfg["emb_dim"], 4 * cfg["emb_dim"]),
             nn.GELU(),

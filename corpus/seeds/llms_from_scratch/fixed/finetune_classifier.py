@@ -22,7 +22,8 @@ class SpamDataset(Dataset):
             self.encoded_texts = [encoded[:max_length] for encoded in self.encoded_texts]
 
         self.encoded_texts = [
-            encoded + [pad_token_id] * (self.max_length - len(encoded)) for encoded in self.encoded_texts
+            encoded + [pad_token_id] * (self.max_length - len(encoded))
+            for encoded in self.encoded_texts
         ]
 
     def __getitem__(self, index):
@@ -42,7 +43,7 @@ def loss_batch(input_batch, target_batch, model, device):
 
 
 def loss_loader(data_loader, model, device, num_batches):
-    total = 0.0
+    total = 0.
     for i, (input_batch, target_batch) in enumerate(data_loader):
         if i == num_batches:
             break
@@ -71,7 +72,8 @@ def evaluate_model(model, train_loader, val_loader, device, eval_iter):
     return train_loss, val_loss
 
 
-def train_classifier(model, train_loader, val_loader, optimizer, device, num_epochs, eval_freq, eval_iter):
+def train_classifier(model, train_loader, val_loader, optimizer, device, num_epochs,
+                     eval_freq, eval_iter):
     examples_seen, global_step = 0, -1
     for epoch in range(num_epochs):
         model.train()
@@ -84,16 +86,22 @@ def train_classifier(model, train_loader, val_loader, optimizer, device, num_epo
             global_step += 1
 
             if global_step % eval_freq == 0:
-                train_loss, val_loss = evaluate_model(model, train_loader, val_loader, device, eval_iter)
-                print(f"Ep {epoch + 1} (Step {global_step:06d}): Train loss {train_loss:.3f}, Val loss {val_loss:.3f}")
-        print(f"Training accuracy: {accuracy_loader(train_loader, model, device) * 100:.2f}%")
+                train_loss, val_loss = evaluate_model(
+                    model, train_loader, val_loader, device, eval_iter)
+                print(f"Ep {epoch+1} (Step {global_step:06d}): "
+                      f"Train loss {train_loss:.3f}, Val loss {val_loss:.3f}")
+        print(f"Training accuracy: {accuracy_loader(train_loader, model, device)*100:.2f}%")
     return examples_seen
 
 
 if __name__ == "__main__":
+
     parser = argparse.ArgumentParser(description="Finetune a GPT model for classification")
     parser.add_argument(
-        "--test_mode", default=False, action="store_true", help="Use a tiny model without pretrained weights."
+        "--test_mode",
+        default=False,
+        action="store_true",
+        help="Use a tiny model without pretrained weights."
     )
     args = parser.parse_args()
 
@@ -120,7 +128,7 @@ if __name__ == "__main__":
             "qkv_bias": False,
             "emb_dim": 12,
             "n_layers": 1,
-            "n_heads": 2,
+            "n_heads": 2
         }
         model = GPTModel(BASE_CONFIG)
         model.eval()
@@ -135,7 +143,7 @@ if __name__ == "__main__":
             "qkv_bias": True,
             "emb_dim": 32,
             "n_layers": 2,
-            "n_heads": 4,
+            "n_heads": 4
         }
         model = GPTModel(BASE_CONFIG)
         load_weights_into_gpt(model, seed=0)
@@ -171,14 +179,8 @@ if __name__ == "__main__":
 
     num_epochs = 2
     examples_seen = train_classifier(
-        model,
-        train_loader,
-        val_loader,
-        optimizer,
-        device,
-        num_epochs=num_epochs,
-        eval_freq=2,
-        eval_iter=2,
+        model, train_loader, val_loader, optimizer, device,
+        num_epochs=num_epochs, eval_freq=2, eval_iter=2,
     )
     assert time.time() > start_time
     print(f"Training completed after {examples_seen} examples.")

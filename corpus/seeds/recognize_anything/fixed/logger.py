@@ -38,11 +38,11 @@ class MetricLogger(object):
     def log_every(self, iterable, print_freq, header=None):
         i = 0
         if not header:
-            header = ""
+            header = ''
         start_time = time.time()
         for obj in iterable:
             yield obj
             if i % print_freq == 0 or i == len(iterable) - 1:
-                print(self.delimiter.join([header, "[{}/{}]".format(i, len(iterable)), self.global_avg()]))
+                print(self.delimiter.join([header, '[{}/{}]'.format(i, len(iterable)), self.global_avg()]))
             i += 1
         assert time.time() >= start_time

@@ -1,6 +1,6 @@
 import torch
 
-__device = "cpu"
+__device = 'cpu'
 __initialized = False
 
 

@@ -21,7 +21,7 @@ class NullDDP(torch.nn.Module):
 
 def build_everything(args: arg_util.Args):
     # resume
-    auto_resume_info, start_ep, trainer_state = misc.auto_resume(args, "ar-ckpt*.pth")
+    auto_resume_info, start_ep, trainer_state = misc.auto_resume(args, 'ar-ckpt*.pth')
     for line in auto_resume_info:
         print(line)
 
@@ -41,27 +41,19 @@ def build_everything(args: arg_util.Args):
     # build optimizer
     names, paras = zip(*[(n, p) for n, p in var_wo_ddp.named_parameters() if p.requires_grad])
     opt_clz = {
-        "sgd": partial(torch.optim.SGD, momentum=0.9, nesterov=True),
-        "adam": partial(torch.optim.AdamW, betas=(0.9, 0.95), fused=args.afuse),
-        "adamw": partial(torch.optim.AdamW, betas=(0.9, 0.95), fused=args.afuse),
+        'sgd': partial(torch.optim.SGD, momentum=0.9, nesterov=True),
+        'adam': partial(torch.optim.AdamW, betas=(0.9, 0.95), fused=args.afuse),
+        'adamw': partial(torch.optim.AdamW, betas=(0.9, 0.95), fused=args.afuse),
     }[args.opt.lower().strip()]
     opt_kw = dict(lr=args.tlr, weight_decay=0)
     var_optim = AmpOptimizer(
-        mixed_precision=args.fp16,
-        optimizer=opt_clz(params=paras, **opt_kw),
-        names=names,
-        paras=paras,
-        grad_clip=args.tclip,
-        n_gradient_accumulation=args.ac,
+        mixed_precision=args.fp16, optimizer=opt_clz(params=paras, **opt_kw), names=names, paras=paras,
+        grad_clip=args.tclip, n_gradient_accumulation=args.ac
     )
 
     # build trainer
     trainer = VARTrainer(
-        device=args.device,
-        vae_local=vae_local,
-        var_wo_ddp=var_wo_ddp,
-        var=var,
-        var_opt=var_optim,
+        device=args.device, vae_local=vae_local, var_wo_ddp=var_wo_ddp, var=var, var_opt=var_optim,
         label_smooth=args.ls,
     )
     if trainer_state is not None and len(trainer_state):
@@ -79,17 +71,14 @@ def main_training():
         for it, (inp,) in enumerate(ld_train):
             inp = inp.to(args.device, non_blocking=True)
             loss = trainer.train_step(it=it, stepping=(it + 1) % args.ac == 0, inp_B3HW=inp)
-            print(f"[ep {ep} it {it}] loss {loss:.5f}")
+            print(f'[ep {ep} it {it}] loss {loss:.5f}')
         if dist.is_master():
             os.makedirs(args.local_out_dir_path, exist_ok=True)
-            torch.save(
-                {
-                    "epoch": ep + 1,
-                    "trainer": trainer.state_dict(),
-                },
-                os.path.join(args.local_out_dir_path, "ar-ckpt-last.pth"),
-            )
+            torch.save({
+                'epoch': ep + 1,
+                'trainer': trainer.state_dict(),
+            }, os.path.join(args.local_out_dir_path, 'ar-ckpt-last.pth'))
 
 
-if __name__ == "__main__":
+if __name__ == '__main__':
     main_training()

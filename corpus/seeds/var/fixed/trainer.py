@@ -11,7 +11,7 @@ class VARTrainer(object):
         super(VARTrainer, self).__init__()
         self.var, self.vae_local, self.var_opt = var, vae_local, var_opt
         self.var_wo_ddp = var_wo_ddp
-        self.train_loss = nn.CrossEntropyLoss(label_smoothing=label_smooth, reduction="none")
+        self.train_loss = nn.CrossEntropyLoss(label_smoothing=label_smooth, reduction='none')
         self.loss_weight = torch.ones(1, 1, device=device)
 
     def train_step(self, it: int, stepping: bool, inp_B3HW) -> Optional[float]:
@@ -27,19 +27,19 @@ class VARTrainer(object):
 
     def state_dict(self):
         state = {}
-        for k in ("var_wo_ddp", "vae_local", "var_opt"):
+        for k in ('var_wo_ddp', 'vae_local', 'var_opt'):
             m = getattr(self, k)
             if m is not None:
                 state[k] = m.state_dict()
         return state
 
     def load_state_dict(self, state, strict=True, skip_vae=False):
-        for k in ("var_wo_ddp", "vae_local", "var_opt"):
-            if skip_vae and "vae" in k:
+        for k in ('var_wo_ddp', 'vae_local', 'var_opt'):
+            if skip_vae and 'vae' in k:
                 continue
             m = getattr(self, k)
             if m is not None:
                 ret = m.load_state_dict(state[k], strict=strict)
                 if ret is not None:
                     missing, unexpected = ret
-                    print(f"[VARTrainer.load_state_dict] {k} missing: {missing} unexpected: {unexpected}")
+                    print(f'[VARTrainer.load_state_dict] {k} missing: {missing} unexpected: {unexpected}')

@@ -12,8 +12,7 @@ class Runner:
         self.net = FaceNet().to(device)
         self.loss = MultiTaskLoss({"age": 0.1, "smile": 1.0}).to(device)
         self.opt = torch.optim.Adam(
-            [{"params": self.net.parameters()}, {"params": self.loss.parameters(), "lr": 1e-3}], lr=1e-2
-        )
+            [{"params": self.net.parameters()}, {"params": self.loss.parameters(), "lr": 1e-3}], lr=1e-2)
 
     def train_step(self, image, targets):
         out = self.net(image)

@@ -15,6 +15,6 @@ class RandomShapes(Dataset):
         g = torch.Generator().manual_seed(i)
         mask = torch.zeros(1, self.size, self.size)
         top, left = torch.randint(0, self.size // 2, (2,), generator=g).tolist()
-        mask[:, top : top + 5, left : left + 5] = 1
+        mask[:, top:top + 5, left:left + 5] = 1
         image = mask + 0.3 * torch.randn(1, self.size, self.size, generator=g)
         return image, mask, f"shape_{i:03d}.png"

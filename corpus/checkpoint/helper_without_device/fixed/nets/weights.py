@@ -5,9 +5,9 @@ import torch
 
 def read_state(path):
     state = torch.load(path, map_location="cpu")
-    if "state_dict" in state:
-        state = state["state_dict"]
-    return OrderedDict((k[len("module.") :] if k.startswith("module.") else k, v) for k, v in state.items())
+    if 'state_dict' in state:
+        state = state['state_dict']
+    return OrderedDict((k[len('module.'):] if k.startswith('module.') else k, v) for k, v in state.items())
 
 
 def load_pretrained(model, path):

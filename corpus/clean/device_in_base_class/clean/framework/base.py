@@ -15,10 +15,12 @@ class BaseTask(abc.ABC):
         return torch.device("cuda") if torch.cuda.is_available() else torch.device("cpu")
 
     @abc.abstractmethod
-    def build(self): ...
+    def build(self):
+        ...
 
     @abc.abstractmethod
-    def compute_loss(self, x, y): ...
+    def compute_loss(self, x, y):
+        ...
 
     def fit(self, loader):
         optimizer = torch.optim.Adam(self.model.parameters(), lr=self.lr)

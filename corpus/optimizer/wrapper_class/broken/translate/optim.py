@@ -14,9 +14,9 @@ class WarmupOpt:
     def step(self):
         "Update parameters and rate"
         self._step += 1
-        self.rate = self.factor * min(self._step**-0.5, self._step * self.warmup**-1.5)
+        self.rate = self.factor * min(self._step ** -0.5, self._step * self.warmup ** -1.5)
         for p in self.optimizer.param_groups:
-            p["lr"] = self.rate
+            p['lr'] = self.rate
         self.optimizer.step()
 
     def zero_grad(self):

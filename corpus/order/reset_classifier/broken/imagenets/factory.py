@@ -15,5 +15,5 @@ def tiny_mixer(**kwargs):
 
 def create_model(model_name, **kwargs):
     if model_name not in _model_entrypoints:
-        raise RuntimeError("Unknown model (%s)" % model_name)
+        raise RuntimeError('Unknown model (%s)' % model_name)
     return _model_entrypoints[model_name](**kwargs)

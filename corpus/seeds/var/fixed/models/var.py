@@ -10,9 +10,10 @@ class VAR(nn.Module):
         self.V = vae_local.vocab_size
         self.vae_proxy = (vae_local,)
         self.word_embed = nn.Linear(vae_local.z_channels, embed_dim)
-        self.blocks = nn.ModuleList(
-            [nn.Sequential(nn.LayerNorm(embed_dim), nn.Linear(embed_dim, embed_dim), nn.GELU()) for _ in range(depth)]
-        )
+        self.blocks = nn.ModuleList([
+            nn.Sequential(nn.LayerNorm(embed_dim), nn.Linear(embed_dim, embed_dim), nn.GELU())
+            for _ in range(depth)
+        ])
         self.head = nn.Linear(embed_dim, self.V)
 
     def init_weights(self):

@@ -5,29 +5,20 @@ import torch
 
 
 class AmpOptimizer:
-    def __init__(
-        self,
-        mixed_precision: int,
-        optimizer: torch.optim.Optimizer,
-        names: List[str],
-        paras: List[torch.nn.Parameter],
-        grad_clip: float,
-        n_gradient_accumulation: int = 1,
-    ):
+    def __init__(self, mixed_precision: int, optimizer: torch.optim.Optimizer, names: List[str],
+                 paras: List[torch.nn.Parameter], grad_clip: float, n_gradient_accumulation: int = 1):
         self.enable_amp = mixed_precision > 0
         self.using_fp16_rather_bf16 = mixed_precision == 1
         if self.enable_amp:
-            self.amp_ctx = torch.autocast(
-                "cuda", dtype=torch.float16 if self.using_fp16_rather_bf16 else torch.bfloat16
-            )
-            self.scaler = torch.amp.GradScaler("cuda", init_scale=2.0**11, growth_interval=1000)
+            self.amp_ctx = torch.autocast('cuda', dtype=torch.float16 if self.using_fp16_rather_bf16 else torch.bfloat16)
+            self.scaler = torch.amp.GradScaler('cuda', init_scale=2. ** 11, growth_interval=1000)
         else:
             self.amp_ctx = nullcontext()
             self.scaler = None
 
         self.optimizer, self.names, self.paras = optimizer, names, paras
         self.grad_clip = grad_clip
-        self.early_clipping = self.grad_clip > 0 and not hasattr(optimizer, "global_grad_norm")
+        self.early_clipping = self.grad_clip > 0 and not hasattr(optimizer, 'global_grad_norm')
         self.r_accu = 1 / n_gradient_accumulation
 
     def backward_clip_step(self, stepping: bool, loss: torch.Tensor) -> Tuple[Optional[torch.Tensor], Optional[float]]:
@@ -52,16 +43,17 @@ class AmpOptimizer:
         return orig_norm
 
     def state_dict(self):
-        return (
-            {"optimizer": self.optimizer.state_dict()}
-            if self.scaler is None
-            else {"scaler": self.scaler.state_dict(), "optimizer": self.optimizer.state_dict()}
-        )
+        return {
+            'optimizer': self.optimizer.state_dict()
+        } if self.scaler is None else {
+            'scaler': self.scaler.state_dict(),
+            'optimizer': self.optimizer.state_dict()
+        }
 
     def load_state_dict(self, state, strict=True):
         if self.scaler is not None:
             try:
-                self.scaler.load_state_dict(state["scaler"])
+                self.scaler.load_state_dict(state['scaler'])
             except Exception as e:
-                print(f"[fp16 load_state_dict err] {e}")
-        self.optimizer.load_state_dict(state["optimizer"])
+                print(f'[fp16 load_state_dict err] {e}')
+        self.optimizer.load_state_dict(state['optimizer'])

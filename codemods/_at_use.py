@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods._attributes import Attribute, Use
+from codemods._attributes import Attribute, Use, methods_of
 from codemods._operands import bound_before, device_for
 from codemods._placing import inside_module
 from devfix.flow import Facts
-from devfix.flow.live import device_expressions, value_of
+from devfix.flow.live import device_expressions, value_of, visible
 from devfix.flow.sites import Level, Site
+from devfix.flow.state import State
 from devfix.flow.syntax import SourceTree
-from devfix.flow.values import Ref, options
+from devfix.flow.values import Ref, TupleValue, Yields, options
 from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, ReplaceExpression, Where
 
 __all__ = ["made_on_device", "moved_at_use", "read_through"]
@@ -42,11 +43,12 @@ def _made(facts: Facts, attribute: Attribute) -> Iterator[Edit]:
     keys = {birth.key for use in attribute.uses for birth in use.births if birth.kind == "made"}
     sites = [facts.sources[key].site for key in sorted(keys)]
     functions = {stored.site.level.frame.node for stored in attribute.stored}
+    if attribute.cls is not None:
+        functions |= {method for _, _, method in methods_of(attribute.cls)}
     if sites and all(site.level.frame.node in functions for site in sites):
-        for site in sites:
-            device = _own_device(facts, site)
-            if device is not None:
-                yield _created(site, device)
+        devices = [_own_device(facts, site) for site in sites]
+        if None not in devices:
+            yield from (_created(site, device) for site, device in zip(sites, devices, strict=True) if device)
         return
     for stored in attribute.stored:
         device = _own_device(facts, stored.site)
@@ -69,12 +71,30 @@ def _own_device(facts: Facts, site: Site) -> str | None:
     ]
     if named:
         return named[0]
-    return device_for(facts, site, level) if inside_module(level) and _is_forward(level) else None
+    if not inside_module(level) or getattr(level.frame.node, "name", "") in ("__init__", ""):
+        return None
+    found = device_for(facts, site, level)
+    foreign = found is not None and found.split(".")[0].split("(")[0] not in {*local, "next"}
+    return (_parameters_device(site, level) or found) if foreign or found is None else found
 
 
-def _is_forward(level: Level) -> bool:
-    """Whether a method of a module runs while the module is used, not while it is built."""
-    return getattr(level.frame.node, "name", "") not in ("__init__", "")
+def _parameters_device(site: Site, level: Level) -> str | None:
+    """The device of the module's own weights, wherever they are when the method runs, if it has some by then."""
+    own = visible(site, level).get("self")
+    if not isinstance(own, Ref) or site.memory is None or site.memory.record(own).kind != "module":
+        return None
+    return "next(self.parameters()).device" if _has_weights(site.memory, own, set()) else None
+
+
+def _has_weights(memory: State, ref: Ref, seen: set[int]) -> bool:
+    record = memory.record(ref)
+    if ref.id in seen or record.kind != "module":
+        return False
+    seen.add(ref.id)
+    if record.weights and record.cls is None:
+        return True
+    parts = [option for value in record.fields.values() for option in options(value) if isinstance(option, Ref)]
+    return any(_has_weights(memory, part, seen) for part in parts)
 
 
 def _created(site: Site, device: str) -> Edit:
@@ -120,9 +140,15 @@ def _at(facts: Facts, attribute: Attribute, use: Use) -> Edit | None:
             return edit
         node = _operand(site, use.operand.text)
     device = device_for(facts, site, site.level, partners)
-    if node is None or device is None or node not in tree.parents:
+    if node is None or device is None or node not in tree.parents or not _is_tensor(site, node):
         return None
     return AppendCode(tree.path, tree.span(node), f".to({device})")
+
+
+def _is_tensor(site: Site, node: ast.expr) -> bool:
+    """Whether an expression can be moved as it is: no tuple, list or dictionary of tensors."""
+    value = value_of(site, site.level, node)
+    return value is None or not any(isinstance(option, (Ref, TupleValue, Yields)) for option in options(value))
 
 
 def _read(attribute: Attribute, use: Use, roots: list[ast.AST]) -> ast.expr | None:

@@ -12,7 +12,7 @@ from codemods._attributes import Attribute, Write, methods_of
 from codemods._ordering import reach
 from devfix.flow.classes import MODULE_METHODS, lineage
 from devfix.flow.syntax import SourceTree
-from devfix.flow.values import ClassValue
+from devfix.flow.values import NONE, ClassValue, Tensor, options
 from devfix.model import Edit, MoveStatements, ReplaceStatement
 
 __all__ = ["registered"]
@@ -44,6 +44,9 @@ def _clash(attribute: Attribute) -> str | None:
     name = attribute.name
     if not name.isidentifier() or name in MODULE_METHODS:
         return f"`{name}` cannot be the name of a buffer"
+    held = [option for stored in attribute.stored for option in options(stored.held)]
+    if not all(isinstance(option, Tensor) or option == NONE for option in held):
+        return f"`{attribute.shown}` holds several tensors, and a buffer is one"
     cls = attribute.cls
     if cls is None:
         return "the class of the module is not in the source"

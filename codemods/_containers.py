@@ -156,7 +156,8 @@ def wrapped(tree: SourceTree, node: ast.expr, mapping: bool, prefix: str, kind: 
         if not node.args and not node.keywords:
             return f"{opening})"
         if len(node.args) == 1 and not node.keywords and node.func.id != "dict":
-            return f"{opening}{tree.source(node.args[0])})"
+            bare = isinstance(node.args[0], ast.GeneratorExp)  # its parentheses are those of the call
+            return f"{opening[: -bare or None]}{tree.source(node.args[0])}{')' * (not bare)}"
     if not (node.elts if isinstance(node, (ast.List, ast.Tuple)) else node.keys if isinstance(node, ast.Dict) else [0]):
         return f"{opening})"
     if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("defaultdict", "deque"):
@@ -216,7 +217,7 @@ def _without_parentheses(source: str) -> str:
 def torch_nn(site: Site, name: str) -> tuple[str, list[Edit]] | None:
     """How the file names ``torch.nn`` where ``nn.<name>`` is wanted, with the import that it lacks."""
     names = visible(site, site.level)
-    for wanted, prefix in (("torch.nn", "{}."), (f"torch.nn.{name}", ""), ("torch", "{}.nn.")):
+    for wanted, prefix in (("torch.nn", "{}."), (f"torch.nn.{name}", "")):
         for local, value in names.items():
             if value == External(wanted) and (prefix or local == name):
                 return prefix.format(local), []
@@ -229,7 +230,7 @@ def torch_nn(site: Site, name: str) -> tuple[str, list[Edit]] | None:
             if "\n" not in source and "(" not in source and "*" not in source:
                 return "", [ReplaceStatement(tree.path, tree.span(stmt), (f"{source}, {name}",))]
             return "", [ReplaceStatement(tree.path, tree.span(stmt), (source, f"from torch.nn import {name}"))]
-    return None
+    return next(((f"{local}.nn.", []) for local, value in names.items() if value == External("torch")), None)
 
 
 def replacement(tree: SourceTree, node: ast.expr, code: str) -> Edit:

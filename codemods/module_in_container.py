@@ -63,17 +63,28 @@ _Place = tuple[object, ...]
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """One finding per attribute that keeps modules or parameters out of sight."""
-    found: dict[_Place, tuple[Kept, list[Stored], list[Meeting]]] = {}
+    found: dict[_Place, tuple[Kept, list[Stored], list[Meeting], dict[Site, None]]] = {}
     for meeting in facts.meetings:
         for operand in meeting.cpu:
             kept = _kept(facts, meeting, operand)
             stored = _stored(facts, kept) if kept is not None else []
             if kept is not None and stored:
-                entry = found.setdefault(stored[0].site.key, (kept, stored, []))
+                entry = found.setdefault(stored[0].site.key, (kept, stored, [], {}))
                 if meeting not in entry[2]:
                     entry[2].append(meeting)
-    for kept, stored, meetings in found.values():
-        yield _finding(kept, stored, meetings)
+                entry[3].update(dict.fromkeys(_made(facts, meeting, operand)))
+    for kept, stored, meetings, made in found.values():
+        yield _finding(kept, stored, meetings, list(made))
+
+
+def _made(facts: Facts, meeting: Meeting, operand: Operand) -> Iterator[Site]:
+    """Where what fails is made."""
+    memory = meeting.site.memory
+    assert memory is not None
+    for part in weights_of(operand):
+        born = memory.record(part).born if memory.has(part.id) else None
+        if born is not None:
+            yield born
 
 
 def _kept(facts: Facts, meeting: Meeting, operand: Operand) -> Kept | None:
@@ -102,7 +113,7 @@ def _stored(facts: Facts, kept: Kept) -> list[Stored]:
     return [stored for stored in facts.stored.values() if stored.name == kept.name and kept.owner in stored.owners]
 
 
-def _finding(kept: Kept, stored: list[Stored], meetings: list[Meeting]) -> Finding:
+def _finding(kept: Kept, stored: list[Stored], meetings: list[Meeting], made: list[Site]) -> Finding:
     first, site = stored[0], meetings[0].site
     memory = site.memory
     assert memory is not None
@@ -123,7 +134,8 @@ def _finding(kept: Kept, stored: list[Stored], meetings: list[Meeting]) -> Findi
         first.site.tree.span(first.site.stmt),
         f"`{name}` is a Python {kind}: its {what} stay on the CPU when the module moves, and `parameters()` lacks them",
         story(
-            *((item.site, "created", f"the {what} are kept in a Python {kind}") for item in stored),
+            *((born, "created", "it is made on the CPU here") for born in made),
+            *((item.site, "stored", f"the {what} are kept in a Python {kind}") for item in stored),
             (memory.record(kept.owner).moved, "moved", f"the module moves here, without the {what} of the {kind}"),
             (site, "used", "they meet values on the accelerator here"),
         ),
@@ -146,6 +158,8 @@ def _edits(kept: Kept, stored: list[Stored], site: Site, mapping: bool, what: st
     word = "Parameter" if what == "parameters" else "Module"
     edits: dict[Edit, None] = {}
     for item in stored:
+        if isinstance(item.site.stmt, ast.AugAssign):
+            continue  # a registered list grows by `+=`, too
         spelled = torch_nn(item.site, f"{word}{'Dict' if mapping else 'List'}")
         if spelled is None or item.value is None:
             return "it is not given a value in so many words, or the file does not import `torch.nn`"

@@ -111,7 +111,7 @@ def _remedies(facts: Facts, group: list[Attribute]) -> tuple[tuple[Remedy, ...],
             reason = edits
         else:
             found += _remedy(f"register {listed} as {'a buffer' if len(group) == 1 else 'buffers'}", edits)
-    else:
+    if not found and not all(attribute.is_alias for attribute in group):
         found += _remedy(f"make {listed} on the device", made_on_device(facts, group))
     found += _remedy(f"move {listed} where it is used", moved_at_use(facts, group))
     return tuple(found), "" if found else reason or "nothing names the device where it is used"

@@ -14,6 +14,7 @@ from devfix.flow.values import (
     UNKNOWN,
     Birth,
     Const,
+    Number,
     Record,
     Ref,
     Tensor,
@@ -29,7 +30,7 @@ from devfix.flow.values import (
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["assign", "delete", "note_binding", "set_attribute", "set_item"]
+__all__ = ["assign", "delete", "is_odd_key", "note_binding", "set_attribute", "set_item"]
 
 
 def assign(
@@ -154,6 +155,9 @@ def set_item(run: Interpreter, base: Value, key: Value, value: Value, node: ast.
         return
     record = run.record(base)
     value = holding.added(run, base, value)
+    if record.kind == "dict" and is_odd_key(key) and not record.get("odd-keys"):
+        run.now.update(base, info=(*record.info, ("odd-keys", True)))
+        record = run.record(base)
     name = str(key.value) if isinstance(key, Const) else None
     if record.kind == "module":
         modules.attach(run, base, name, value, node, weak=name is None)
@@ -175,6 +179,11 @@ def _meet_written(run: Interpreter, base: Tensor, key: Value, value: Value, node
     by_tensor = any(isinstance(part, Tensor) and not part.scalar and not part.loose for part in keys)
     if by_tensor and isinstance(node, ast.Subscript) and isinstance(value, Tensor) and not (value.scalar or base.loose):
         meet(run, node, "index", [tensor_side(base, text_of(node.value)), tensor_side(value, "…")])
+
+
+def is_odd_key(key: Value) -> bool:
+    """Whether a dictionary's key is certainly no string."""
+    return isinstance(key, (Number, TupleValue)) or (isinstance(key, Const) and not isinstance(key.value, str))
 
 
 def _overridden(base: Ref, record: Record) -> dict[str, Value]:

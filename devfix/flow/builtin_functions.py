@@ -292,7 +292,10 @@ def _exit(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Cal
 
 def _vars(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if args and isinstance(args[0], Ref):
-        return run.new(Record("dict", fields=dict(run.record(args[0]).fields), rest=UNKNOWN))
+        record = run.record(args[0])
+        if record.kind == "instance" and record.cls is not None:
+            return args[0]
+        return run.new(Record("dict", fields=dict(record.fields), rest=UNKNOWN))
     return UNKNOWN
 
 

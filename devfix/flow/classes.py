@@ -428,6 +428,8 @@ def _attribute_of_record(run: Interpreter, ref: Ref, name: str, node: ast.AST) -
         if isinstance(getter, Function):
             call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
             return run.call(Bound(getter, ref), [Const(name)], {}, call)
+        if name in ("items", "keys", "values") and record.cls is not None and "?" not in externals(record.cls):
+            return Builtin(ref, name)  # of its ``__dict__``
         return Unknown(f"{record.name or 'object'}#{ref.id}.{name}")
     if record.kind == "opaque":
         return Builtin(ref, name)

@@ -106,6 +106,7 @@ def _sequence(run: Interpreter, nodes: list[ast.expr]) -> list[Value] | None:
 def _dict(run: Interpreter, node: ast.Dict) -> Value:
     fields: dict[str, Value] = {}
     rest: Value | None = None
+    odd = False
     for key, value_node in zip(node.keys, node.values, strict=False):
         value = evaluate(run, value_node)
         if key is None:
@@ -116,11 +117,12 @@ def _dict(run: Interpreter, node: ast.Dict) -> Value:
                 rest = UNKNOWN
             continue
         name = evaluate(run, key)
+        odd |= assign.is_odd_key(name)
         if isinstance(name, Const):
             fields[str(name.value)] = value
         else:
             rest = value if rest is None else union((rest, value))
-    return run.new(Record("dict", fields=fields, rest=rest))
+    return run.new(Record("dict", fields=fields, rest=rest, info=(("odd-keys", True),) if odd else ()))
 
 
 def _comprehension(run: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
@@ -141,14 +143,16 @@ def _dict_comprehension(run: Interpreter, node: ast.DictComp) -> Value:
     )
     fields: dict[str, Value] = {}
     rest: Value | None = None
+    odd = False
     for pair in pairs:
         assert isinstance(pair, TupleValue)
         key, value = pair.items
+        odd |= assign.is_odd_key(key)
         if isinstance(key, Const):
             fields[str(key.value)] = value
         else:
             rest = value if rest is None else union((rest, value))
-    return run.new(Record("dict", fields=fields, rest=rest))
+    return run.new(Record("dict", fields=fields, rest=rest, info=(("odd-keys", True),) if odd else ()))
 
 
 def _comprehend(

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, classes, conditions, expressions, iteration, live
+from devfix.flow import assign, classes, conditions, expressions, iteration, live, methods
 from devfix.flow.state import State
 from devfix.flow.syntax import text_of
-from devfix.flow.values import NONE, UNKNOWN, DeviceValue, Namespace, Tensor, Unknown
+from devfix.flow.values import NONE, UNKNOWN, DeviceValue, Namespace, Ref, Tensor, Unknown
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
@@ -286,8 +286,22 @@ def _annotated(run: Interpreter, stmt: ast.AnnAssign) -> None:
 
 
 def _augmented(run: Interpreter, stmt: ast.AugAssign) -> None:
+    held = run.evaluate(_as_load(stmt.target)) if isinstance(stmt.op, ast.Add) else None
+    if isinstance(held, Ref) and _extends(run, held):
+        methods.call_method(run, held, "extend", [run.evaluate(stmt.value)], {}, _extension(stmt))
+        return  # in place: the target goes on to name the same object
     load = ast.copy_location(ast.BinOp(_as_load(stmt.target), stmt.op, stmt.value), stmt)
     assign.assign(run, stmt.target, expressions.augmented(run, load))
+
+
+def _extends(run: Interpreter, held: Ref) -> bool:
+    record = run.record(held)
+    return record.kind == "list" or (record.kind == "module" and record.name == "torch.nn.ModuleList")
+
+
+def _extension(stmt: ast.AugAssign) -> ast.Call:
+    target = ast.copy_location(ast.Attribute(_as_load(stmt.target), "extend", ast.Load()), stmt)
+    return ast.copy_location(ast.Call(target, [stmt.value], []), stmt)
 
 
 def _as_load(target: ast.expr) -> ast.expr:

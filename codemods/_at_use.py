@@ -13,7 +13,7 @@ from devfix.flow.live import device_expressions, value_of, visible
 from devfix.flow.sites import Level, Site
 from devfix.flow.state import State
 from devfix.flow.syntax import SourceTree
-from devfix.flow.values import Ref, TupleValue, Yields, options
+from devfix.flow.values import ACCELERATOR, Ref, Tensor, TupleValue, Yields, options
 from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, ReplaceExpression, Where
 
 __all__ = ["made_on_device", "moved_at_use", "read_through"]
@@ -129,7 +129,7 @@ def _at(facts: Facts, attribute: Attribute, use: Use) -> Edit | None:
         and isinstance(stmt.target, ast.Attribute)
         and stmt.target.attr == attribute.name
     ):
-        device = device_for(facts, site, site.level, partners)
+        device = _device_at(facts, site, partners)
         target = tree.source(stmt.target)
         code = f"{target} = {target}.to({device})"
         return InsertStatement(tree.path, tree.span(stmt), Where.BEFORE, code) if device is not None else None
@@ -139,7 +139,7 @@ def _at(facts: Facts, attribute: Attribute, use: Use) -> Edit | None:
         if earlier is not None and (edit := _where_bound(facts, use, earlier, partners)) is not None:
             return edit
         node = _operand(site, use.operand.text)
-    device = device_for(facts, site, site.level, partners)
+    device = _device_at(facts, site, partners)
     if node is None or device is None or node not in tree.parents or not _is_tensor(site, node):
         return None
     return AppendCode(tree.path, tree.span(node), f".to({device})")
@@ -149,6 +149,31 @@ def _is_tensor(site: Site, node: ast.expr) -> bool:
     """Whether an expression can be moved as it is: no tuple, list or dictionary of tensors."""
     value = value_of(site, site.level, node)
     return value is None or not any(isinstance(option, (Ref, TupleValue, Yields)) for option in options(value))
+
+
+def _device_at(facts: Facts, site: Site, partners: list[str]) -> str | None:
+    """The device that the function uses, else that of the very value that the tensor meets here."""
+    found = device_for(facts, site, site.level, partners)
+    if found is not None and _is_there(site, found.removesuffix(".device")):
+        named = (name for text in partners for name in _names(text))
+        return next((f"{name}.device" for name in named if _is_there(site, name)), found)
+    return found
+
+
+def _names(text: str) -> list[str]:
+    """The names that an expression reads, from left to right."""
+    try:
+        nodes = list(ast.walk(ast.parse(text, mode="eval")))
+    except SyntaxError:
+        return []
+    found = [node for node in nodes if isinstance(node, ast.Name)]
+    return [node.id for node in sorted(found, key=lambda node: node.col_offset)]
+
+
+def _is_there(site: Site, text: str) -> bool:
+    """Whether a plain name is a tensor on the accelerator."""
+    value = value_of(site, site.level, ast.Name(text, ast.Load())) if text.isidentifier() else None
+    return value is not None and all(isinstance(o, Tensor) and o.place == ACCELERATOR for o in options(value))
 
 
 def _read(attribute: Attribute, use: Use, roots: list[ast.AST]) -> ast.expr | None:
@@ -161,7 +186,7 @@ def _read(attribute: Attribute, use: Use, roots: list[ast.AST]) -> ast.expr | No
                 held = {ref for stored in attribute.stored for ref in stored.owners}
                 if owner is not None and held and not held & {o for o in options(owner) if isinstance(o, Ref)}:
                     continue
-                return _with_subscripts(site.tree, node) if use.meeting.consumer != "indexing" else node
+                return _with_subscripts(site.tree, node) if use.meeting.consumer != "index" else node
     return None
 
 
@@ -197,7 +222,7 @@ def _bound_by(attribute: Attribute, use: Use) -> ast.Assign | None:
 def _where_bound(facts: Facts, use: Use, stmt: ast.Assign, partners: list[str]) -> Edit | None:
     site = use.meeting.site
     there = Level(site.level.frame, stmt)
-    device = device_for(facts, site, site.level, partners)
+    device = _device_at(facts, site, partners)
     if device is None or site.tree.function(stmt) is not site.tree.function(site.node):
         return None
     root = device.split(".")[0].split("(")[0]

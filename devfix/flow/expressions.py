@@ -337,18 +337,22 @@ def _combine(
 def _subscript(run: Interpreter, node: ast.Subscript) -> Value:
     base = evaluate(run, node.value)
     key = evaluate(run, node.slice)
-    _meet_indices(run, base, key, node)
+    if _meet_indices(run, base, key, node):
+        return Tensor(ACCELERATOR)  # told once: what the program does with it comes after
     return union(_item(run, option, key, node) for option in options(base))
 
 
-def _meet_indices(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> None:
+def _meet_indices(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> bool:
     """``x[index]``: an index on the accelerator needs ``x`` there, one on the CPU serves any ``x``.
 
-    An index without dimensions is read as a number, wherever it is.
+    An index without dimensions is read as a number, wherever it is.  Gives whether the two met.
+    ``aten/src/ATen/native/TensorAdvancedIndexing.cpp``: "indices should be either on cpu or on the same device as the
+    indexed tensor".
     """
     tensors = [option for option in options(base) if isinstance(option, Tensor)]
     if not any(tensor.place == CPU and not tensor.loose for tensor in tensors):
-        return
+        return False
+    met = len(run.facts.meetings)
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     keys = key.items if isinstance(key, TupleValue) and len(key.items) == len(parts) else (key,)
     for index, part in zip(keys, parts, strict=False):
@@ -357,6 +361,7 @@ def _meet_indices(run: Interpreter, base: Value, key: Value, node: ast.Subscript
         ):
             sides = [tensor_side(value, text_of(one)) for value, one in ((base, node.value), (index, part))]  # type: ignore[arg-type]
             meet(run, node, "index", sides)
+    return len(run.facts.meetings) > met
 
 
 def _item(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Value:
@@ -379,7 +384,7 @@ def _item(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Val
             whole = not sliced and all(_may_be_number(k) for k in keys)
             if whole:
                 return replace(base, scalar=True)  # an element may have no dimensions left
-            return _indexed(run, base, keys, node)
+            return base
         case Ref():
             return _item_of_record(run, base, name, node)
         case Yields(inner):
@@ -399,22 +404,6 @@ def _item(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Val
 
 def _may_be_number(key: Value) -> bool:
     return isinstance(key, (Number, Unknown)) or (isinstance(key, Const) and isinstance(key.value, int))
-
-
-def _indexed(run: Interpreter, base: Tensor, keys: tuple[Value, ...], node: ast.Subscript) -> Tensor:
-    """A tensor on the CPU takes indices (and masks) from the CPU only; one on the accelerator takes both.
-
-    https://docs.pytorch.org/docs/stable/notes/cuda.html, and ``aten/src/ATen/native/TensorAdvancedIndexing.cpp``:
-    "indices should be either on cpu or on the same device as the indexed tensor".
-    """
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    if base.place != CPU or base.scalar or not base.sure:
-        return base
-    for key, part in zip(keys, parts, strict=False):
-        if isinstance(key, Tensor) and key.place == ACCELERATOR and key.sure and not (key.scalar or key.loose):
-            meet(run, node, "indexing", [tensor_side(base, text_of(node.value)), tensor_side(key, text_of(part))])
-            return Tensor(ACCELERATOR)
-    return base
 
 
 def _sliced(items: tuple[Value, ...], node: ast.Slice) -> tuple[Value, ...]:

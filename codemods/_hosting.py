@@ -49,7 +49,7 @@ def each_to_cpu(site: Site, expression: ast.expr, tensors: Sequence[Tensor]) -> 
     """``losses`` becomes ``[loss.item() for loss in losses]``: the list itself stays where it is."""
     text = site.tree.source(expression)
     item = _one_of(text.split(".")[-1])
-    code = ".item()" if all(tensor.scalar for tensor in tensors) else trailer(tensors)
+    code = ".item()" if all(tensor.single for tensor in tensors) else trailer(tensors)
     return ReplaceExpression(site.tree.path, site.tree.span(expression), f"[{item}{code} for {item} in {text}]")
 
 

@@ -90,7 +90,7 @@ def _of_one(use: HostUse) -> Finding:
 
 
 def _is_number(use: HostUse) -> bool:
-    scalars = all(tensor.scalar for tensor in use.held)
+    scalars = all(tensor.single for tensor in use.held)
     return scalars and use.kind == "array" and use.consumer.split(".")[-1] in _OF_NUMBERS
 
 
@@ -119,7 +119,7 @@ def _of_list(facts: Facts, keys: frozenset[int], uses: list[HostUse]) -> Finding
 
 def _kept_edit(place: Kept, asked: set[str]) -> Edit:
     tree = place.site.tree
-    if place.tensor.scalar and not asked:
+    if place.tensor.single and not asked:
         return as_number(tree, place.expression)
     return to_cpu(tree, place.expression, (place.tensor,))
 

@@ -153,9 +153,10 @@ class ReplaceExpression:
 
 @dataclass(frozen=True)
 class ReplaceStatement:
-    """Replace the simple statement at ``statement`` by the statements of ``code``, each written as it is.
+    """Replace the statement at ``statement`` by the simple statements of ``code``, each written as it is.
 
-    What stands around it stays: the comment behind it, and its neighbours between semicolons.
+    What stands around it stays: the comment behind it, and its neighbours between semicolons.  A compound statement
+    with a comment inside is not replaced.
     """
 
     path: str

@@ -63,8 +63,9 @@ class _Plan:
     def replace(self, edit: ReplaceStatement) -> None:
         statement = self._blocks.statement(edit.statement)
         row = statement.row
-        if not isinstance(statement.node, cst.BaseSmallStatement):
-            raise RewriteError("only a simple statement can be replaced")
+        compound = not isinstance(statement.node, cst.BaseSmallStatement)
+        if compound and "#" in self._source.text[statement.start : statement.end]:
+            raise RewriteError("a comment stands inside the statement")
         newline = self._source.newline_near(statement.start)
         alone = not row.block.inline and len(row.statements) == 1
         code = (newline + row.prefix if alone else "; ").join(edit.code)

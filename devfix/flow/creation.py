@@ -57,7 +57,7 @@ def _mixes(run: Interpreter, name: str, args: list[Value], keywords: Keywords, n
     sides = _sides(run, args, keywords, node)
     place, births = meet(run, node, name.split(".")[-1], sides)
     scalar = name.split(".")[-1] in MEAN_LOSSES and not {"reduction", "reduce", "**"} & set(keywords)
-    return Tensor(place, births, scalar=scalar, grad=any(side.grad for side in sides))
+    return Tensor(place, births, scalar=scalar, grad=any(side.grad for side in sides), single=scalar)
 
 
 def _pointwise(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -79,7 +79,7 @@ def _keeps_first(run: Interpreter, name: str, args: list[Value], keywords: Keywo
                 grad = option.grad and last not in UNDIFFERENTIABLE
                 several = last in ("split", "chunk", "unbind", "meshgrid")
                 loose = (option.loose or several) and not whole
-                return replace(option, loose=loose, scalar=whole, grad=grad)
+                return replace(option, loose=loose, scalar=whole, grad=grad, single=whole)
             if isinstance(option, Ref) and run.record(option).kind == "list":
                 inner = iteration.element(run, option, node)
                 if isinstance(inner, Tensor):
@@ -96,6 +96,7 @@ def _factory(run: Interpreter, name: str, args: list[Value], keywords: Keywords,
     place = device_argument(run, keywords) or run.default_place
     run.facts.accelerated |= place == ACCELERATOR
     births = (_made(run, node),) if place == CPU else ()
+    _note_leaf(run, births, keywords, node)
     return Tensor(place, births, scalar=name.endswith("scalar_tensor") or _has_no_dimensions(run, args, keywords))
 
 
@@ -106,6 +107,13 @@ def _has_no_dimensions(run: Interpreter, args: list[Value], keywords: Keywords) 
         record = run.record(shape)
         return record.kind == "list" and not record.fields and record.rest is None
     return shape == TupleValue(())
+
+
+def _note_leaf(run: Interpreter, births: tuple[Birth, ...], keywords: Keywords, node: ast.Call) -> None:
+    """What is made with ``requires_grad=True`` is to be trained."""
+    for birth in births:
+        if keywords.get("requires_grad") == Const(True) and birth.key not in run.facts.leaves:
+            run.facts.leaves[birth.key] = run.site(node, remember=True)
 
 
 def _made(run: Interpreter, node: ast.Call) -> Birth:
@@ -121,7 +129,9 @@ def _from_data(run: Interpreter, name: str, args: list[Value], keywords: Keyword
         if isinstance(source, Tensor):
             place = source.place
     scalar = not any(_has_dimensions(run, option) for option in options(source))
-    return Tensor(place, (_made(run, node),) if place == CPU else (), scalar=scalar)
+    births = (_made(run, node),) if place == CPU else ()
+    _note_leaf(run, births, keywords, node)
+    return Tensor(place, births, scalar=scalar)
 
 
 def _has_dimensions(run: Interpreter, value: Value) -> bool:
@@ -198,7 +208,7 @@ def _is_tensor(run: Interpreter, name: str, args: list[Value], keywords: Keyword
 def values_and_indices(tensor: Tensor) -> Value:
     """What ``max(dim)``, ``topk`` and ``sort`` give: a named pair, of which the indices have no gradient."""
     births = [tuple(Birth(b.kind, b.key, (*b.item, str(i))) for b in tensor.births) for i in range(2)]
-    part = replace(tensor, loose=False, scalar=False)
+    part = replace(tensor, loose=False, scalar=False, single=False)
     return TupleValue((replace(part, births=births[0]), replace(part, births=births[1], grad=False)))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, calls, conditions, hosts, iteration, modules
+from devfix.flow import assign, calls, conditions, hosts, iteration, misuse, modules
 from devfix.flow.meetings import meet, tensor_side
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
@@ -73,7 +73,10 @@ def _constant(run: Interpreter, node: ast.Constant) -> Value:
 
 
 def _attribute(run: Interpreter, node: ast.Attribute) -> Value:
-    return run.attribute(evaluate(run, node.value), node.attr, node)
+    base = evaluate(run, node.value)
+    if node.attr == "grad":
+        misuse.note_leaf_use(run, base, "grad", node)
+    return misuse.uncalled(run, node, base, run.attribute(base, node.attr, node))
 
 
 def _tuple(run: Interpreter, node: ast.Tuple) -> Value:
@@ -331,7 +334,8 @@ def _combine(
     written = sides[0] if in_place and _holds_tensor(left) else None
     place, births = meet(run, node, "operator", sides, scalars_are_free=not strict, written=written)
     grad = any(side.grad for side in sides) and not isinstance(node, ast.Compare)
-    return Tensor(place, births, scalar=all(side.scalar for side in sides), grad=grad)
+    single = all(side.single for side in sides)
+    return Tensor(place, births, scalar=all(side.scalar for side in sides), grad=grad, single=single)
 
 
 def _subscript(run: Interpreter, node: ast.Subscript) -> Value:

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Binding",
+    "Dropped",
     "Facts",
     "Holding",
     "HostUse",
     "Kept",
+    "LeafMove",
     "LoadUse",
     "Loading",
     "Meeting",
@@ -25,6 +27,7 @@ __all__ = [
     "Source",
     "Stored",
     "Transfer",
+    "Uncalled",
 ]
 
 
@@ -182,6 +185,46 @@ class Kept:
     tensor: Tensor
 
 
+@dataclass(frozen=True, eq=False)
+class Dropped:
+    """A move whose result nobody keeps.
+
+    ``kind``: ``statement`` (``target`` is what was to be moved) or ``loop`` (``stmt`` moves the variable of ``loop``,
+    and ``target`` holds the items).
+    """
+
+    kind: str
+    site: Site
+    stmt: ast.stmt
+    call: ast.Call
+    target: ast.expr
+    loop: ast.For | ast.AsyncFor | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Uncalled:
+    """``x.cuda`` without parentheses."""
+
+    site: Site
+    node: ast.Attribute
+    latent: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class LeafMove:
+    """A leaf that learns is copied to the accelerator: ``kind`` is ``parameter`` or ``leaf``, ``made`` the factory.
+
+    ``uses`` are what is done with the copy that only works for leaves: ``attribute``, ``optimizer``, ``grad``.
+    """
+
+    number: int
+    kind: str
+    site: Site
+    call: ast.Call
+    made: Site | None
+    uses: dict[str, Site] = field(default_factory=dict)
+
+
 @dataclass(eq=False)
 class Facts:
     """Everything that rules may look at, in the order in which it was seen.
@@ -190,7 +233,8 @@ class Facts:
     ``gives_tensor`` says of calls of project functions whether they gave one tensor each time; ``in_datasets`` holds
     the keys of made values that a data set was built from.
     ``kept`` has the tensors of each list (by identity) by their place in the source, ``kept_uses`` what is done
-    with them as tensors: names of methods, and ``operand``.
+    with them as tensors: names of methods, and ``operand``.  ``flagged`` are calls ``x.cuda(True)``, ``leaves`` the
+    factories with ``requires_grad=True`` by the key of their source.
     """
 
     path: str
@@ -204,6 +248,11 @@ class Facts:
     needs_cpu: dict[tuple[str, int, int], HostUse] = field(default_factory=dict)
     kept: dict[int, dict[tuple[str, int, int], Kept]] = field(default_factory=dict)
     kept_uses: dict[int, set[str]] = field(default_factory=dict)
+    dropped: dict[int, Dropped] = field(default_factory=dict)
+    uncalled: dict[tuple[str, int, int], Uncalled] = field(default_factory=dict)
+    flagged: dict[tuple[str, int, int], Site] = field(default_factory=dict)
+    leaves: dict[int, Site] = field(default_factory=dict)
+    leaf_moves: dict[tuple[str, int, int], LeafMove] = field(default_factory=dict)
     moves: list[Site] = field(default_factory=list)
     holdings: list[Holding] = field(default_factory=list)
     visits: dict[int, list[Site]] = field(default_factory=dict)

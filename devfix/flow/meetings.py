@@ -31,11 +31,18 @@ __all__ = ["Side", "meet", "tensors_in", "weights_side"]
 class Side:
     """One operand: its alternatives, each with its place and what a rule needs to know of it."""
 
-    def __init__(self, alternatives: Sequence[tuple[Place, Operand]], scalar: bool = False, grad: bool = False) -> None:
+    def __init__(
+        self,
+        alternatives: Sequence[tuple[Place, Operand]],
+        scalar: bool = False,
+        grad: bool = False,
+        single: bool = False,
+    ) -> None:
         self.alternatives = tuple(alternatives)
         self.places = frozenset(place for place, _ in self.alternatives)
         self.scalar = scalar
         self.grad = grad
+        self.single = single
 
 
 def tensor_side(value: Tensor | Union, text: str) -> Side:
@@ -49,7 +56,8 @@ def tensor_side(value: Tensor | Union, text: str) -> Side:
     ]
     known = [option for option in tensors if isinstance(option, Tensor)]
     scalar = len(known) == len(tensors) and all(option.scalar for option in known)
-    return Side(pairs, scalar, grad=any(option.grad for option in known))
+    single = len(known) == len(tensors) and all(option.single for option in known)
+    return Side(pairs, scalar, grad=any(option.grad for option in known), single=single)
 
 
 def weights_side(run: Interpreter, ref: Ref, text: str) -> Side:

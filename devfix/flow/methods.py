@@ -15,6 +15,7 @@ from devfix.flow import (
     datasets,
     hosts,
     library,
+    misuse,
     modules,
     optimizers,
 )
@@ -70,6 +71,10 @@ _MOVES = {
     "mps": ACCELERATOR,
     "hpu": ACCELERATOR,
 }
+_SAME_SIZE = frozenset(
+    "detach clone contiguous float half double long int bool bfloat16 squeeze unsqueeze exp log log2 log10 sqrt abs "
+    "neg sigmoid tanh round requires_grad_".split()
+)
 _PROOFS_OF_MODULE = frozenset(
     "parameters named_parameters train eval state_dict load_state_dict zero_grad requires_grad_ children modules "
     "named_modules forward buffers".split()
@@ -108,6 +113,9 @@ def _tensor(
     run: Interpreter, tensor: Tensor, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     hosts.note_method(run, tensor, name, node)
+    if name == "cuda" and args and isinstance(args[0], Const) and isinstance(args[0].value, bool):
+        site = run.site(node)
+        run.facts.flagged.setdefault(site.key, site)
     if name == "to":
         return _transfer(run, tensor, transfer_places(run, args, keywords), node)
     if name in _MOVES:
@@ -145,14 +153,16 @@ def _tensor(
         written = sides[0] if name.endswith("_") else None
         place, births = meet(run, node, f".{name}()", sides, scalars_are_free=kind == "pointwise", written=written)
         grad = name not in UNDIFFERENTIABLE and any(side.grad for side in sides)
-        return Tensor(place, births, scalar=kind == "pointwise" and all(side.scalar for side in sides), grad=grad)
+        scalar = kind == "pointwise" and all(side.scalar for side in sides)
+        return Tensor(place, births, scalar=scalar, grad=grad, single=scalar and all(side.single for side in sides))
     if name in UNDIFFERENTIABLE:
         tensor = replace(tensor, grad=False)
     if name in REDUCTIONS and not args and "dim" not in keywords:
-        return replace(tensor, scalar=True, loose=False)
+        return replace(tensor, scalar=True, loose=False, single=True)
     if name.startswith("new_"):
         return Tensor(tensor.place)
-    return replace(tensor, scalar=tensor.scalar and name != "unsqueeze")
+    single = tensor.single and name in _SAME_SIZE
+    return replace(tensor, scalar=tensor.scalar and name != "unsqueeze", single=single)
 
 
 def _type_place(value: Value) -> Place | None:
@@ -182,7 +192,8 @@ def _transfer(run: Interpreter, tensor: Tensor, places: list[Place | None], node
         elif place == CPU:
             results.append(replace(tensor, place=CPU, births=(Birth("moved"),)))
         else:
-            results.append(replace(tensor, place=place, births=(), sure=tensor.sure))
+            moved = replace(tensor, place=place, births=(), sure=tensor.sure)
+            results.append(misuse.move_leaf(run, tensor, moved, node) if place == ACCELERATOR else moved)
     return union(results)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import holding, optimizers
+from devfix.flow import holding, misuse, optimizers
 from devfix.flow.knowledge import behaviour
 from devfix.flow.meetings import Side, meet, tensors_in, weights_side
 from devfix.flow.syntax import text_of
@@ -124,6 +124,7 @@ def attach(
     ``source`` is the expression that gave the value.
     """
     site = run.site(node, remember=True)
+    misuse.note_leaf_use(run, value, "attribute", node)
     record = run.record(parent)
     if name is not None and name.lstrip("-").isdigit() and int(name) < 0 and record.fields and record.rest is None:
         numbered = [key for key in record.fields if key.isdigit()]
@@ -252,7 +253,7 @@ def _result(
     both = [*weighted, *sides]
     place, births = meet(run, node, text, both, opaque=opaque)
     grad = any(side.grad for side in both)
-    return Tensor(place, births if not weighted else _kept(births), scalar=scalar, grad=grad)
+    return Tensor(place, births if not weighted else _kept(births), scalar=scalar, grad=grad, single=scalar)
 
 
 def _kept(births: tuple[Birth, ...]) -> tuple[Birth, ...]:

@@ -34,10 +34,12 @@ def build(
     run: Interpreter, name: str, eager: bool, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Ref:
     """An optimizer over the modules whose parameters it is given."""
-    from devfix.flow import modules
+    from devfix.flow import misuse, modules
 
     held: dict[int, None] = {}
     source = args[0] if args else keywords.get("params")
+    if source is not None:
+        misuse.note_leaf_use(run, source, "optimizer", node)
     roots = held_modules(run, source)
     for root in roots:
         taken = root.held or frozenset(part.id for _, part in modules.parts(run, root.ref))

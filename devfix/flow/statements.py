@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, classes, conditions, expressions, iteration, live, methods
+from devfix.flow import assign, classes, conditions, expressions, iteration, live, methods, misuse
 from devfix.flow.state import State
 from devfix.flow.syntax import text_of
 from devfix.flow.values import NONE, UNKNOWN, DeviceValue, Namespace, Ref, Tensor, Unknown
@@ -137,6 +137,7 @@ def _for(run: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
         run.loop_depth -= 1
         run.loops.pop()
     _leave(run, stmt.orelse, loop)
+    misuse.after_loop(run, stmt)
 
 
 def _while(run: Interpreter, stmt: ast.While) -> None:
@@ -316,6 +317,7 @@ def _as_load(target: ast.expr) -> ast.expr:
 
 def _expression(run: Interpreter, stmt: ast.Expr) -> None:
     value = run.evaluate(stmt.value)
+    misuse.note_dropped(run, stmt, value)
     call = stmt.value
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda"):
         base = call.func.value

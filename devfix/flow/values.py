@@ -79,7 +79,8 @@ class Birth:
     ``kind``: ``batch`` (an item of what a loader yields: ``key`` is the batch, ``item`` the way into it), ``load``
     (``key`` is the call of ``torch.load``), ``made`` (a factory), ``parameter``, ``buffer``, ``moved`` (sent to the CPU
     by hand), ``stored`` (no more is known than the attribute that holds it), ``kept`` (in the list that is ``key``,
-    wherever it lives).  ``holder`` is the number of the attribute that the tensor was read from
+    wherever it lives), ``dropped`` (by the move ``key``, whose result nobody kept), ``leaf-moved`` (the copy of a
+    leaf on the accelerator).  ``holder`` is the number of the attribute that the tensor was read from
     (:class:`devfix.flow.facts.Stored`), 0 where it comes from none.
     """
 
@@ -143,7 +144,8 @@ class Tensor:
 
     ``sure`` is false for a batch item whose dataset is not known: it may be a list of strings.  ``loose`` values may
     be containers of tensors (model outputs, checkpoints, unknown batches): any attribute or item of them is another.
-    ``scalar`` tensors have no dimensions.  ``grad``: it came out of weights that learn, so NumPy refuses it undetached.
+    ``scalar`` tensors may have no dimensions, ``single`` ones are certainly one number.  ``grad``: it came out of
+    weights that learn, so NumPy refuses it undetached.
     """
 
     place: Place
@@ -152,6 +154,7 @@ class Tensor:
     loose: bool = False
     scalar: bool = False
     grad: bool = False
+    single: bool = False
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,14 @@ OWN_RULE = {
     "batch": "DEV101",
     "checkpoint": "DEV301",
     "container": "DEV203",
+    "dropped": "DEV103",
+    "host": "DEV601",
+    "leaf": "DEV402",
+    "lengths": "DEV602",
     "made": "DEV102",
     "optimizer": "DEV401",
     "order": "DEV201",
+    "uncalled": "DEV104",
     "whole": "DEV204",
 }
 SEEDS = {"llms_from_scratch", "recognize_anything", "var", "onetrainer", "ai_toolkit"}

@@ -1,5 +1,4 @@
 """What may stay on the CPU: indices, masks of a subscript, scalars, sums of numbers, what only feeds NumPy."""
-
 import numpy as np
 import torch
 from torch import nn

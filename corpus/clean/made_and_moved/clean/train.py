@@ -1,5 +1,4 @@
 """Tensors that are made on the CPU and brought along in time, in five ways."""
-
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,5 +1,4 @@
 """Training with running sums that are kept in tensors."""
-
 import torch
 from torch import nn, optim
 from torch.utils.data import DataLoader, TensorDataset

@@ -1,5 +1,4 @@
 """Denoising diffusion on points, exported from a notebook."""
-
 # %%
 import torch
 import torch.nn.functional as F

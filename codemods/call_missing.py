@@ -1,0 +1,98 @@
+"""## What it does
+Finds `.cuda` and `.cpu` of a tensor or module without parentheses, where the author meant the call: as a statement,
+assigned to the same name, or returned.
+
+## Why is this bad?
+Without parentheses nothing moves: a statement does nothing at all, and an assignment leaves a method where a tensor
+was.
+
+## Example
+```python
+if args.cuda:
+    model.cuda
+```
+
+## Use instead
+```python
+if args.cuda:
+    model.cuda()
+```
+
+## Fix safety
+Safe: a method that is neither called nor passed on has no other use.
+
+## References
+- [Module.cuda](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.cuda)
+- [diegoalejogm/gans#3](https://github.com/diegoalejogm/gans/issues/3)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from codemods._rule import Example, Rule
+from codemods._story import story
+from devfix.flow import Facts
+from devfix.model import AppendCode, Finding, Remedy, Severity
+
+__all__ = ["RULE"]
+
+
+def detect(facts: Facts) -> Iterator[Finding]:
+    """One finding per method that is not called."""
+    for missing in facts.uncalled.values():
+        tree, text = missing.site.tree, ast.unparse(missing.node)
+        edit = AppendCode(tree.path, tree.span(missing.node), "()")
+        yield Finding(
+            RULE.code,
+            RULE.name,
+            Severity.LATENT if missing.latent else Severity.ERROR,
+            tree.path,
+            tree.span(missing.node),
+            f"`{text}` is not called: nothing moves",
+            story((missing.site, "moved", "the parentheses are missing here")),
+            (Remedy(f"call it: `{text}()`", (edit,)),),
+        )
+
+
+def __getattr__(name: str) -> object:
+    if name == "CallMissing":
+        from codemods._command import command_for
+
+        return command_for(RULE)
+    raise AttributeError(name)
+
+
+def __dir__() -> Iterable[str]:
+    return [*globals(), "CallMissing"]
+
+
+_SETUP = """\
+import torch
+from torch import nn
+
+use_cuda = torch.cuda.is_available()
+model = nn.Linear(4, 2)
+"""
+_USE = "x = torch.randn(3, 4)\nif use_cuda:\n    x = x.cuda()\nprint(model(x))\n"
+
+RULE = Rule(
+    code="DEV104",
+    name="call-missing",
+    summary="`.cuda` or `.cpu` stands without parentheses, so nothing moves.",
+    documentation=__doc__,
+    detect=detect,
+    invalid=(
+        Example(
+            "a model",
+            _SETUP + "if use_cuda:\n    model.cuda\n" + _USE,
+            _SETUP + "if use_cuda:\n    model.cuda()\n" + _USE,
+        ),
+    ),
+    valid=(
+        _SETUP + "if use_cuda:\n    model.cuda()\n" + _USE,
+        _SETUP + "x = torch.randn(3, 4)\nmove = x.cuda if use_cuda else x.cpu\nprint(move())\n",
+        _SETUP + "print(torch.cuda, list(map(torch.Tensor.cpu, [torch.ones(2)])))\n",
+    ),
+)

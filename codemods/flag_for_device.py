@@ -1,0 +1,86 @@
+"""## What it does
+Finds `x.cuda(True)`: in PyTorch before 0.4 the first argument was `async`, today it is the device.
+
+## Why is this bad?
+It fails with *cuda(): argument 'device' (position 1) must be torch.device, not bool*, but only where there is an
+accelerator.
+
+## Example
+```python
+target = target.cuda(True)
+```
+
+## Use instead
+```python
+target = target.cuda(non_blocking=True)
+```
+
+## Fix safety
+Safe: this is what the argument meant.
+
+## References
+- [Tensor.cuda](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.cuda.html)
+- [pytorch/examples@83f1b5c](https://github.com/pytorch/examples/commit/83f1b5c)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from codemods._rule import Example, Rule
+from codemods._story import story
+from devfix.flow import Facts
+from devfix.model import Finding, Remedy, ReplaceExpression, Severity
+
+__all__ = ["RULE"]
+
+
+def detect(facts: Facts) -> Iterator[Finding]:
+    """One finding per call."""
+    for site in facts.flagged.values():
+        call, tree = site.node, site.tree
+        assert isinstance(call, ast.Call)
+        given = ast.unparse(call.args[0])
+        code = f"{tree.source(call.func)}(non_blocking={given})"
+        yield Finding(
+            RULE.code,
+            RULE.name,
+            Severity.ERROR,
+            tree.path,
+            tree.span(call),
+            f"`{given}` is given as the device of `{ast.unparse(call.func)}`",
+            story((site, "moved", "the first argument is the device")),
+            (Remedy("name the argument `non_blocking`", (ReplaceExpression(tree.path, tree.span(call), code),)),),
+        )
+
+
+def __getattr__(name: str) -> object:
+    if name == "FlagForDevice":
+        from codemods._command import command_for
+
+        return command_for(RULE)
+    raise AttributeError(name)
+
+
+def __dir__() -> Iterable[str]:
+    return [*globals(), "FlagForDevice"]
+
+
+_SETUP = "import torch\n\nx = torch.ones(3)\nif torch.cuda.is_available():\n"
+
+RULE = Rule(
+    code="DEV105",
+    name="flag-for-device",
+    summary="`x.cuda(True)` gives a flag where the device is expected.",
+    documentation=__doc__,
+    detect=detect,
+    invalid=(
+        Example("the old flag", _SETUP + "    x = x.cuda(True)\n", _SETUP + "    x = x.cuda(non_blocking=True)\n"),
+    ),
+    valid=(
+        _SETUP + "    x = x.cuda(non_blocking=True)\n",
+        _SETUP + "    x = x.cuda(0)\n",
+        _SETUP + "    x = x.cuda(None, True)\n",
+    ),
+)

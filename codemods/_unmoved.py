@@ -51,7 +51,7 @@ def whole_of(facts: Facts, site: Site, part: Ref) -> Whole | None:
         return None
     chain = [part.id]
     while True:
-        above = [key for key in parents_of(memory, chain[0]) if key not in chain]
+        above = [key for key in parents_of(memory, chain[0]) if key not in chain and not _wraps(memory, key)]
         if not above:
             break
         chain.insert(0, above[0])
@@ -64,6 +64,11 @@ def whole_of(facts: Facts, site: Site, part: Ref) -> Whole | None:
         return None
     born = memory.at(chain[0]).born
     return Whole(tuple(chain), born, moved) if born is not None else None
+
+
+def _wraps(memory: State, key: int) -> bool:
+    """Whether a module is a wrapper that takes the module as it is: ``DistributedDataParallel``."""
+    return bool(memory.at(key).get("data-parallel"))
 
 
 def _hidden(memory: State, key: int) -> bool:

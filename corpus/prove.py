@@ -69,7 +69,13 @@ def run(tree: Path, meta: dict[str, Any], device: str) -> dict[str, Any]:
             ]
             environment = clean_environment(scratch)
             ended = execute(
-                sys.executable, [*argv, "--", *command], scratch.project, environment, folder, path, Limits(TIMEOUT, MEMORY_MB)
+                sys.executable,
+                [*argv, "--", *command],
+                scratch.project,
+                environment,
+                folder,
+                path,
+                Limits(TIMEOUT, MEMORY_MB),
             )
             report = (
                 json.loads(path.read_text())

@@ -45,6 +45,7 @@ class Interpreter:
         self.separations = 0
         self.loops: list[statements.Loop] = []
         self.default_place: Place = CPU
+        self.backend: str | None = None  # of the process group; None before there is one
         self.latent = False
         self.grad_enabled = True
         self.called: set[ast.AST] = set()

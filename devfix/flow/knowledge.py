@@ -203,7 +203,17 @@ TABLE = (
         "mps.is_available npu.is_available hpu.is_available backends.cuda.is_built",
         _DOCS + "generated/torch.cuda.is_available.html",
     ),
-    Row("no", "torch.distributed.", "is_initialized is_torchelastic_launched", _DOCS + "distributed.html"),
+    # NCCL reads the accelerator's memory only: "No backend type associated with device type cpu"
+    Row("process-group", "torch.distributed.", "init_process_group", _DOCS + "distributed.html#initialization"),
+    Row("initialized", "torch.distributed.", "is_initialized", _DOCS + "distributed.html#post-initialization"),
+    Row(
+        "collective",
+        "torch.distributed.",
+        "all_reduce reduce broadcast all_gather all_gather_into_tensor gather scatter reduce_scatter "
+        "reduce_scatter_tensor all_to_all all_to_all_single send recv isend irecv",
+        _DOCS + "distributed.html#backends",
+    ),
+    Row("no", "torch.distributed.", "is_torchelastic_launched", _DOCS + "distributed.html"),
     Row("number", "torch.distributed.", "get_rank get_world_size", _DOCS + "distributed.html"),
     Row(
         "number",

@@ -7,7 +7,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import builtin_functions, checkpoints, classes, creation, datasets, iteration, modules, optimizers
+from devfix.flow import (
+    builtin_functions,
+    checkpoints,
+    classes,
+    creation,
+    datasets,
+    distributed,
+    iteration,
+    modules,
+    optimizers,
+)
 from devfix.flow.knowledge import behaviour
 from devfix.flow.meetings import meet, weights_side
 from devfix.flow.places import device_argument
@@ -203,6 +213,8 @@ def _parallel(run: Interpreter, name: str, args: list[Value], keywords: Keywords
             modules.promote(run, option)
             if modules.first_place(run, option) != ACCELERATOR:
                 modules.move(run, option, ACCELERATOR, node)
+        elif isinstance(option, Ref) and run.record(option).kind == "module" and node.args:
+            distributed.wrap(run, option, keywords, node)
     ref = modules.make(run, name, node, weights=False)
     run.now.update(ref, info=(("data-parallel", True),))
     run.now.put(ref, "module", inner)
@@ -320,6 +332,7 @@ _BEHAVIOURS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Ca
     "averaged": _averaged,
     "calls": _calls,
     "clip": _number,
+    "collective": distributed.collective,
     "ctc": _weightless,
     "data-parallel": _parallel,
     "decorator": _decorator,
@@ -327,6 +340,7 @@ _BEHAVIOURS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Ca
     "default-dict": _default_dict,
     "exits": _exits,
     "harmless": _harmless,
+    "initialized": distributed.initialized,
     "joins-paths": _joins_paths,
     "load": checkpoints.load,
     "loss": _loss,
@@ -342,6 +356,7 @@ _BEHAVIOURS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Ca
     "ordered-dict": _dictionary,
     "parameter": _parameter,
     "parser": _parser,
+    "process-group": distributed.init,
     "partial": _partial,
     "recurrent": _module,
     "same": _same,

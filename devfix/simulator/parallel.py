@@ -5,6 +5,8 @@ Source: torch/csrc/cuda/python_comm.cpp; torch/nn/parallel/comm.py calls these C
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -55,12 +57,57 @@ def patch_parallel(patches: Patches) -> None:
         _patch_distributed(patches)
 
 
+_COLLECTIVES = (
+    "all_reduce reduce broadcast all_gather all_gather_into_tensor gather scatter reduce_scatter reduce_scatter_tensor "
+    "all_to_all all_to_all_single send recv isend irecv"
+).split()
+
+
+def _tensors(values: Any) -> Iterator[Tensor]:
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _tensors(value)
+
+
+def _need_device(values: Any) -> None:
+    """What a group that has only NCCL says of CPU tensors (ProcessGroup::getBackend in ProcessGroup.hpp)."""
+    if any(tensor.device.type == "cpu" for tensor in _tensors(values)):
+        raise RuntimeError("No backend type associated with device type cpu")
+
+
 def _patch_distributed(patches: Patches) -> None:
     distributed = torch.distributed
     real = distributed.init_process_group
+    asked = {"backend": "undefined"}
+
+    def guarded(collective: Any) -> Any:
+        @functools.wraps(collective)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            if asked["backend"] == "nccl" and kwargs.get("group") is None:
+                _need_device([*args, *kwargs.values()])
+            return collective(*args, **kwargs)
+
+        return run
+
+    for name in _COLLECTIVES:
+        if hasattr(distributed, name):
+            patches.set(distributed, name, guarded(getattr(distributed, name)))
+    wrapper = torch.nn.parallel.distributed
+    compare = getattr(wrapper, "_verify_param_shape_across_processes", None)
+    if compare is not None:
+
+        def compare_parameters(group: Any, parameters: Any, logger: Any = None) -> Any:
+            if asked["backend"] == "nccl":
+                _need_device(parameters)
+            return compare(group, parameters, logger)
+
+        patches.set(wrapper, "_verify_param_shape_across_processes", compare_parameters)
 
     def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> Any:
         kwargs.pop("device_id", None)
+        asked["backend"] = str(backend).lower()
         real("gloo" if backend is None or "nccl" in str(backend) else backend, *args, **kwargs)
         if distributed.get_world_size() > 1:
             state.note_unsupported("torch.distributed with more than one process")

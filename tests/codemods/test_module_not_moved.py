@@ -235,6 +235,21 @@ REWRITES = [
     ),
     pytest.param(
         """
+          import torch.distributed as dist
+          from torch.nn.parallel import DistributedDataParallel
+
+          dist.init_process_group("nccl")
+          rank = dist.get_rank()
+          device = torch.device("cuda", rank)
+        - model = nn.Linear(4, 2)
+        + model = nn.Linear(4, 2).to(device)
+          model = DistributedDataParallel(model, device_ids=[rank])
+          model(torch.randn(2, 4)).sum().backward()
+        """,
+        id="wrapped-before-the-move",
+    ),
+    pytest.param(
+        """
           import sys
 
           device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -242,3 +242,38 @@ def test_distributed_training_in_one_process(
     finally:
         distributed.destroy_process_group()
     assert unsupported_used() == [] and os.environ is not None
+
+
+@pytest.fixture
+def nccl(sim: Simulator, tmp_path: Any) -> Iterator[Any]:
+    """A process group of one process that has NCCL alone."""
+    import torch.distributed as distributed
+
+    if not distributed.is_available():
+        pytest.skip("PyTorch was built without torch.distributed")
+    distributed.init_process_group("nccl", init_method=f"file://{tmp_path}/store", rank=0, world_size=1)
+    yield distributed
+    distributed.destroy_process_group()
+
+
+def test_nccl_has_no_backend_for_the_cpu(nccl: Any) -> None:
+    there = torch.ones(2, device="cuda")
+    nccl.all_reduce(there)
+    nccl.all_gather_object([None], {"mean": 1.0})
+
+    for collective in (
+        lambda: nccl.all_reduce(torch.ones(2)),
+        lambda: nccl.broadcast(tensor=torch.ones(2), src=0),
+        lambda: nccl.all_gather([torch.ones(2)], there),
+    ):
+        with pytest.raises(RuntimeError, match="No backend type associated with device type cpu"):
+            collective()
+
+
+def test_a_module_of_the_cpu_cannot_be_wrapped_for_nccl(nccl: Any) -> None:
+    from torch.nn.parallel import DistributedDataParallel
+
+    with pytest.raises(RuntimeError, match="No backend type associated with device type cpu"):
+        DistributedDataParallel(nn.Linear(3, 2))
+    with pytest.raises(ValueError, match="device_ids and output_device arguments only work with"):
+        DistributedDataParallel(nn.Linear(3, 2), device_ids=[0])

@@ -77,6 +77,9 @@ DEVICE_ERRORS = [
     ("foreach", "Tensors of the same index must be on the same device and the same dtype except `step` tensors that can be CPU and float32/64 notwithstanding"),
     ("fused", "`fused=True` requires all the params to be floating point Tensors of supported devices: ['mps', 'cuda', 'xpu', 'hpu', 'cpu'] but torch.float32 and meta"),
     ("fused", "If capturable=True, params and state_steps must be on supported devices: ['cuda', 'xpu']."),
+    ("group", "No backend type associated with device type cpu"),
+    ("group", "Tensors must be CUDA and dense"),
+    ("parallel", "DistributedDataParallel device_ids and output_device arguments only work with single-device GPU modules"),
     ("parallel", "module must have its parameters and buffers on device cuda:0 (device_ids[0]) but found one of them on device: cpu"),
     ("parallel", "DistributedDataParallel's input module must be on the same type of devices, but input module parameters are on different devices"),
     # files and machines

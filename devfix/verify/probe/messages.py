@@ -12,7 +12,9 @@ DEVICE_MESSAGES: dict[str, str] = {
     "recurrent": r"tensors are not at the same device",
     "foreach": r"Tensors of the same index must be on the same device",
     "fused": r"fused=True`? requires all|capturable=True, params and state_steps",
-    "parallel": r"module must have its parameters and buffers on device|one of them on device"
+    "group": r"No backend type associated with device type|Tensors must be CUDA and dense",
+    "parallel": r"device_ids and output_device arguments only work with"
+    r"|module must have its parameters and buffers on device|one of them on device"
     r"|DistributedDataParallel's input module must be on|parameters on different devices",
     "grad": r"assign a gradient (with device type|located on device)",
     "engine": r"invalid gradient at index \d+ - expected device",

@@ -5,8 +5,8 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 parser = argparse.ArgumentParser()
-parser.add_argument('--no-cuda', action='store_true', default=False)
-parser.add_argument('--seed', type=int, default=1)
+parser.add_argument("--no-cuda", action="store_true", default=False)
+parser.add_argument("--seed", type=int, default=1)
 args = parser.parse_args()
 args.cuda = not args.no_cuda and torch.cuda.is_available()
 torch.manual_seed(args.seed)
@@ -37,4 +37,4 @@ for epoch in range(4):
     loss = F.cross_entropy(model(data), target)
     loss.backward()
     optimizer.step()
-    print('Epoch {}: {:.6f}'.format(epoch, loss.item()))
+    print("Epoch {}: {:.6f}".format(epoch, loss.item()))

@@ -5,8 +5,8 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 parser = argparse.ArgumentParser()
-parser.add_argument('--no-cuda', action='store_true', default=False)
-parser.add_argument('--seed', type=int, default=1)
+parser.add_argument("--no-cuda", action="store_true", default=False)
+parser.add_argument("--seed", type=int, default=1)
 args = parser.parse_args()
 args.cuda = not args.no_cuda and torch.cuda.is_available()
 torch.manual_seed(args.seed)
@@ -16,7 +16,7 @@ class Net(nn.Module):
     def __init__(self, classes, priors):
         super(Net, self).__init__()
         # adjusted logits: rare classes get a bonus
-        self.register_buffer('prior', torch.log(torch.tensor(priors)), persistent=False)
+        self.register_buffer("prior", torch.log(torch.tensor(priors)), persistent=False)
         self.fc1 = nn.Linear(5, 8)
         self.fc2 = nn.Linear(8, classes)
 
@@ -37,4 +37,4 @@ for epoch in range(4):
     loss = F.cross_entropy(model(data), target)
     loss.backward()
     optimizer.step()
-    print('Epoch {}: {:.6f}'.format(epoch, loss.item()))
+    print("Epoch {}: {:.6f}".format(epoch, loss.item()))

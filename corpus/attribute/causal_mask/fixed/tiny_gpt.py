@@ -12,7 +12,9 @@ class Attention(nn.Module):
         self.qkv = nn.Linear(dim, 3 * dim)
         self.out = nn.Linear(dim, dim)
         # lower triangle: a token sees itself and what came before
-        self.register_buffer("mask", torch.tril(torch.ones(context, context)).view(1, context, context), persistent=False)
+        self.register_buffer(
+            "mask", torch.tril(torch.ones(context, context)).view(1, context, context), persistent=False
+        )
 
     def forward(self, x):
         steps = x.size(1)

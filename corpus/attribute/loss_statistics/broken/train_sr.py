@@ -9,7 +9,10 @@ class ContentLoss(nn.Module):
         self.features = nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), nn.ReLU())
         for p in self.features.parameters():
             p.requires_grad = False
-        self.mean, self.std = torch.tensor([0.4, 0.5, 0.4]).view(1, 3, 1, 1), torch.tensor([0.2, 0.3, 0.2]).view(1, 3, 1, 1)
+        self.mean, self.std = (
+            torch.tensor([0.4, 0.5, 0.4]).view(1, 3, 1, 1),
+            torch.tensor([0.2, 0.3, 0.2]).view(1, 3, 1, 1),
+        )
 
     def normalize(self, image):
         return (image - self.mean) / self.std

@@ -10,7 +10,9 @@ class BalancedLoss(nn.Module):
         self.smoothing = smoothing
 
     def forward(self, logits, target):
-        return nn.functional.cross_entropy(logits, target, weight=self.class_weights.to(logits.device), label_smoothing=self.smoothing)
+        return nn.functional.cross_entropy(
+            logits, target, weight=self.class_weights.to(logits.device), label_smoothing=self.smoothing
+        )
 
 
 class Net(nn.Module):

@@ -1,4 +1,5 @@
 """What may stay on the CPU: indices, masks of a subscript, scalars, sums of numbers, what only feeds NumPy."""
+
 import numpy as np
 import torch
 from torch import nn

@@ -1,4 +1,5 @@
 """Tensors that are made on the CPU and brought along in time, in five ways."""
+
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,4 +1,5 @@
 """A replay memory that stays in host memory: written from the device, sampled on the CPU, moved as a batch."""
+
 import torch
 import torch.nn.functional as F
 from torch import nn, optim

@@ -7,10 +7,12 @@ class TextCNN(nn.Module):
     def __init__(self, vocab=15, dim=6, length=8):
         super().__init__()
         self.embed = nn.Embedding(vocab, dim)
-        self.convs = nn.ModuleList([
-            nn.Conv1d(dim, 4, 2),
-            nn.Conv1d(dim, 4, 3),
-        ])
+        self.convs = nn.ModuleList(
+            [
+                nn.Conv1d(dim, 4, 2),
+                nn.Conv1d(dim, 4, 3),
+            ]
+        )
         self.register_buffer("weights", torch.linspace(1.0, 0.5, length), persistent=False)
         self.fc = nn.Linear(4 * len(self.convs), 2)
 

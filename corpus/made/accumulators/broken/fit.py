@@ -1,4 +1,5 @@
 """Training with running sums that are kept in tensors."""
+
 import torch
 from torch import nn, optim
 from torch.utils.data import DataLoader, TensorDataset

@@ -1,4 +1,5 @@
 """A detector's loss that gathers its targets image by image."""
+
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -41,4 +42,7 @@ def train(hyp, device):
 
 
 if __name__ == "__main__":
-    train({"seed": 2, "classes": 3, "lr0": 0.05, "steps": 4}, torch.device("cuda:0" if torch.cuda.is_available() else "cpu"))
+    train(
+        {"seed": 2, "classes": 3, "lr0": 0.05, "steps": 4},
+        torch.device("cuda:0" if torch.cuda.is_available() else "cpu"),
+    )

@@ -41,12 +41,12 @@ class SimCLR(object):
 
 
 def main():
-    parser = argparse.ArgumentParser(description='PyTorch SimCLR')
-    parser.add_argument('--epochs', default=2, type=int)
-    parser.add_argument('--temperature', default=0.5, type=float)
-    parser.add_argument('--seed', default=3, type=int)
+    parser = argparse.ArgumentParser(description="PyTorch SimCLR")
+    parser.add_argument("--epochs", default=2, type=int)
+    parser.add_argument("--temperature", default=0.5, type=float)
+    parser.add_argument("--seed", default=3, type=int)
     args = parser.parse_args()
-    args.device = torch.device('cuda') if torch.cuda.is_available() else torch.device('cpu')
+    args.device = torch.device("cuda") if torch.cuda.is_available() else torch.device("cpu")
     torch.manual_seed(args.seed)
     model = nn.Sequential(nn.Linear(6, 12), nn.ReLU(), nn.Linear(12, 4))
     optimizer = torch.optim.Adam(model.parameters(), 0.01)

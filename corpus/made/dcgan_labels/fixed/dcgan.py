@@ -26,11 +26,11 @@ class Discriminator(nn.Module):
         return self.main(input).view(-1)
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument('--batchSize', type=int, default=8)
-    parser.add_argument('--nz', type=int, default=4)
-    parser.add_argument('--niter', type=int, default=2)
+    parser.add_argument("--batchSize", type=int, default=8)
+    parser.add_argument("--nz", type=int, default=4)
+    parser.add_argument("--niter", type=int, default=2)
     opt = parser.parse_args()
 
     torch.manual_seed(999)
@@ -74,8 +74,10 @@ if __name__ == '__main__':
             errG = criterion(netD(fake), label)
             errG.backward()
             optimizerG.step()
-            print('[%d/%d][%d/%d] Loss_D: %.4f Loss_G: %.4f'
-                  % (epoch, opt.niter, i, len(dataloader), (errD_real + errD_fake).item(), errG.item()))
+            print(
+                "[%d/%d][%d/%d] Loss_D: %.4f Loss_G: %.4f"
+                % (epoch, opt.niter, i, len(dataloader), (errD_real + errD_fake).item(), errG.item())
+            )
 
         samples = netG(fixed_noise).detach().cpu()
-        print('mean of samples %.4f' % samples.mean().item())
+        print("mean of samples %.4f" % samples.mean().item())

@@ -1,4 +1,5 @@
 """Denoising diffusion on points, exported from a notebook."""
+
 # %%
 import torch
 import torch.nn.functional as F

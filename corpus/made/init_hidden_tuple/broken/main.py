@@ -5,13 +5,13 @@ import torch.nn as nn
 
 from model import RNNModel
 
-parser = argparse.ArgumentParser(description='Word-level language model')
-parser.add_argument('--emsize', type=int, default=12)
-parser.add_argument('--nhid', type=int, default=12)
-parser.add_argument('--bptt', type=int, default=5)
-parser.add_argument('--batch_size', type=int, default=4)
-parser.add_argument('--seed', type=int, default=1111)
-parser.add_argument('--cuda', action='store_true', default=True)
+parser = argparse.ArgumentParser(description="Word-level language model")
+parser.add_argument("--emsize", type=int, default=12)
+parser.add_argument("--nhid", type=int, default=12)
+parser.add_argument("--bptt", type=int, default=5)
+parser.add_argument("--batch_size", type=int, default=4)
+parser.add_argument("--seed", type=int, default=1111)
+parser.add_argument("--cuda", action="store_true", default=True)
 args = parser.parse_args()
 
 torch.manual_seed(args.seed)
@@ -35,7 +35,7 @@ def repackage_hidden(h):
 
 def get_batch(source, i):
     seq_len = min(args.bptt, len(source) - 1 - i)
-    return source[i:i + seq_len], source[i + 1:i + 1 + seq_len].reshape(-1)
+    return source[i : i + seq_len], source[i + 1 : i + 1 + seq_len].reshape(-1)
 
 
 def train():
@@ -50,7 +50,7 @@ def train():
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 0.25)
         optimizer.step()
-        print('| batch {:3d} | loss {:5.4f}'.format(batch, loss.item()))
+        print("| batch {:3d} | loss {:5.4f}".format(batch, loss.item()))
 
 
 train()

@@ -20,5 +20,4 @@ class RNNModel(nn.Module):
         return decoded.view(-1, self.ntoken), hidden
 
     def init_hidden(self, bsz):
-        return (torch.zeros(1, bsz, self.nhid),
-                torch.zeros(1, bsz, self.nhid))
+        return (torch.zeros(1, bsz, self.nhid), torch.zeros(1, bsz, self.nhid))

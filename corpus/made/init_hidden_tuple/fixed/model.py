@@ -20,5 +20,7 @@ class RNNModel(nn.Module):
         return decoded.view(-1, self.ntoken), hidden
 
     def init_hidden(self, bsz):
-        return (torch.zeros(1, bsz, self.nhid, device=next(self.parameters()).device),
-                torch.zeros(1, bsz, self.nhid, device=next(self.parameters()).device))
+        return (
+            torch.zeros(1, bsz, self.nhid, device=next(self.parameters()).device),
+            torch.zeros(1, bsz, self.nhid, device=next(self.parameters()).device),
+        )

@@ -5,14 +5,16 @@ import torch.nn as nn
 
 torch.manual_seed(123)
 np.random.seed(123)
-device = torch.device('cuda:0' if torch.cuda.is_available() else 'cpu')
-print('Using', device.type[:0] + 'one device')
+device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
+print("Using", device.type[:0] + "one device")
 
 
 class PINN(nn.Module):
     def __init__(self, width=16):
         super().__init__()
-        self.net = nn.Sequential(nn.Linear(1, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1))
+        self.net = nn.Sequential(
+            nn.Linear(1, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1)
+        )
 
     def forward(self, t):
         return self.net(t)
@@ -27,7 +29,7 @@ u_data = torch.from_numpy(np.cos(t_data)).float()
 t_data = torch.from_numpy(t_data).float()
 
 # boundary and collocation points
-t_boundary = torch.tensor(0.).view(-1, 1).requires_grad_(True)
+t_boundary = torch.tensor(0.0).view(-1, 1).requires_grad_(True)
 t_physics = torch.rand(12, 1, requires_grad=True)
 
 for i in range(4):

@@ -1,4 +1,5 @@
 """A tiny character model with learned positions and a causal mask."""
+
 import math
 
 import torch
@@ -6,7 +7,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 torch.manual_seed(1337)
-device = 'cuda' if torch.cuda.is_available() else 'cpu'
+device = "cuda" if torch.cuda.is_available() else "cpu"
 
 block_size = 8
 n_embd = 16
@@ -18,8 +19,8 @@ data = torch.tensor([stoi[c] for c in text], dtype=torch.long)
 
 def get_batch():
     ix = torch.randint(len(data) - block_size, (8,))
-    x = torch.stack([data[i:i + block_size] for i in ix])
-    y = torch.stack([data[i + 1:i + block_size + 1] for i in ix])
+    x = torch.stack([data[i : i + block_size] for i in ix])
+    y = torch.stack([data[i + 1 : i + block_size + 1] for i in ix])
     return x.to(device), y.to(device)
 
 
@@ -34,7 +35,7 @@ class CausalAttention(nn.Module):
         q, k, v = self.qkv(x).split(C, dim=2)
         att = (q @ k.transpose(-2, -1)) / math.sqrt(C)
         mask = torch.tril(torch.ones(T, T))
-        att = att.masked_fill(mask == 0, float('-inf'))
+        att = att.masked_fill(mask == 0, float("-inf"))
         return self.proj(F.softmax(att, dim=-1) @ v)
 
 

@@ -7,10 +7,10 @@ import torch.nn as nn
 import torch.nn.functional as F
 import torch.optim as optim
 
-parser = argparse.ArgumentParser(description='PyTorch REINFORCE example')
-parser.add_argument('--gamma', type=float, default=0.99)
-parser.add_argument('--seed', type=int, default=543)
-parser.add_argument('--episodes', type=int, default=4)
+parser = argparse.ArgumentParser(description="PyTorch REINFORCE example")
+parser.add_argument("--gamma", type=float, default=0.99)
+parser.add_argument("--seed", type=int, default=543)
+parser.add_argument("--episodes", type=int, default=4)
 args = parser.parse_args()
 
 torch.manual_seed(args.seed)
@@ -70,8 +70,8 @@ def main():
             action = select_action(state)
             state, reward = rng.rand(4), float(action == (state.sum() > 2.0))
             policy.rewards.append(reward)
-        print('Episode {}\tloss: {:.4f}'.format(i_episode, finish_episode()))
+        print("Episode {}\tloss: {:.4f}".format(i_episode, finish_episode()))
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     main()

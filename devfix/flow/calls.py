@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, classes, iteration, library, methods, modules
+from devfix.flow import assign, classes, generators, iteration, library, methods, modules
 from devfix.flow.knowledge import LOOKING_METHODS
 from devfix.flow.sites import Frame
 from devfix.flow.state import State
@@ -216,7 +216,9 @@ def escape(run: Interpreter, values: Iterable[Value], depth: int = 0) -> None:
         for option in options(value):
             if isinstance(option, Ref):
                 record = run.record(option)
-                if record.kind == "module":
+                if record.kind == "generator":
+                    generators.lose(run, option)
+                elif record.kind == "module":
                     modules.forget(run, option)
                 elif record.kind in ("list", "dict", "instance") and record.fields and depth < 3:
                     escape(run, record.fields.values(), depth + 1)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import checkpoints, hosts, iteration
+from devfix.flow import checkpoints, generators, hosts, iteration
 from devfix.flow.knowledge import MEAN_LOSSES, PAIRS, REDUCTIONS, UNDIFFERENTIABLE
 from devfix.flow.meetings import Side, meet, tensors_in
 from devfix.flow.places import device_argument, place_of
@@ -95,6 +95,7 @@ def _keeps_list(run: Interpreter, name: str, args: list[Value], keywords: Keywor
 def _factory(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     place = device_argument(run, keywords) or run.default_place
     run.facts.accelerated |= place == ACCELERATOR
+    generators.draw(run, keywords.get("generator"), place, "factory", node)
     births = (_made(run, node),) if place == CPU else ()
     _note_leaf(run, births, keywords, node)
     return Tensor(place, births, scalar=name.endswith("scalar_tensor") or _has_no_dimensions(run, args, keywords))
@@ -161,6 +162,8 @@ def _from_cpu(run: Interpreter, name: str, args: list[Value], keywords: Keywords
 
 def _normal(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     held = [value for value in args if isinstance(value, Tensor)]
+    if held:
+        generators.draw(run, keywords.get("generator"), held[0].place, "method", node)
     return Tensor(held[0].place) if held else _factory(run, name, args, keywords, node)
 
 
@@ -298,6 +301,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "device": _device,
     "factory": _factory,
     "from-cpu": _from_cpu,
+    "generator": generators.make,
     "gradients": _gradients,
     "from-data": _from_data,
     "functional-init": _keeps_first,

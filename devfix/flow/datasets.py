@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import iteration
+from devfix.flow import generators, iteration
 from devfix.flow.values import (
     ANYWHERE,
     CPU,
@@ -41,8 +41,8 @@ def make_loader(
 ) -> Value:
     """A ``DataLoader``; what it yields is worked out when it is iterated."""
     fields: dict[str, Value] = {"dataset": args[0] if args else keywords.get("dataset", UNKNOWN)}
-    if "collate_fn" in keywords:
-        fields["collate_fn"] = keywords["collate_fn"]
+    fields.update({key: keywords[key] for key in ("collate_fn", "generator", "sampler") if key in keywords})
+    fields["shuffle"] = keywords.get("shuffle", args[2] if len(args) > 2 else NONE)
     pinned = keywords.get("pin_memory")
     known: bool | None = False if pinned is None else None
     if isinstance(pinned, Const):
@@ -53,7 +53,11 @@ def make_loader(
         known = True if known is False else known
     flags = tuple((key, True) for key in ("pin_memory", "num_workers") if _is_on(keywords.get(key)))
     record = Record(
-        "loader", "torch.utils.data.DataLoader", fields=fields, born=run.site(node), info=(("pinned", known), *flags)
+        "loader",
+        "torch.utils.data.DataLoader",
+        fields=fields,
+        born=run.site(node, True),
+        info=(("pinned", known), *flags),
     )
     if into is not None:
         held = run.record(into)
@@ -98,6 +102,8 @@ def _same_dataset(run: Interpreter, name: str, args: list[Value], keywords: Keyw
 
 def _split_dataset(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     part = _same_dataset(run, name, args, keywords, node)
+    generator = args[2] if len(args) > 2 else keywords.get("generator")
+    generators.draw(run, generator, run.default_place, "split", node)
     lengths = args[1] if len(args) > 1 else keywords.get("lengths", UNKNOWN)
     known = iteration.elements(run, lengths, node)
     return TupleValue((part,) * len(known)) if known else Yields(part)
@@ -140,6 +146,7 @@ def _zip_longest(run: Interpreter, name: str, args: list[Value], keywords: Keywo
 
 BEHAVIOURS: dict[str, Behaviour] = {
     "chain": _chain,
+    "sampler": generators.sampler,
     "default-collate": _default_collate,
     "image-dataset": _image_dataset,
     "loader": _loader,

@@ -9,10 +9,11 @@ if TYPE_CHECKING:
     import ast
 
     from devfix.flow.sites import Site
-    from devfix.flow.values import Birth, ClassValue, Ref, Tensor, Value
+    from devfix.flow.values import Birth, ClassValue, Place, Ref, Tensor, Value
 
 __all__ = [
     "Binding",
+    "Drawing",
     "Dropped",
     "Facts",
     "Holding",
@@ -177,6 +178,23 @@ class HostUse:
 
 
 @dataclass(frozen=True, eq=False)
+class Drawing:
+    """Random numbers are drawn at ``site`` for a tensor at ``wanted`` from a generator at ``place``.
+
+    ``kind``: ``factory`` (``torch.randn``), ``method`` (``x.uniform_()``), ``split`` (``random_split``), ``loader`` or
+    ``unknown``.  ``given`` is the call that is given the generator; ``born`` made it, ``None`` for PyTorch's own.
+    """
+
+    kind: str
+    site: Site
+    given: Site
+    born: Site | None
+    place: Place
+    wanted: Place
+    latent: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class Kept:
     """A tensor on the accelerator is put into a list: ``expression`` is the tensor."""
 
@@ -258,6 +276,7 @@ class Facts:
     visits: dict[int, list[Site]] = field(default_factory=dict)
     in_datasets: set[int] = field(default_factory=set)
     gives_tensor: dict[ast.Call, bool] = field(default_factory=dict)
+    drawings: dict[tuple[object, ...], Drawing] = field(default_factory=dict)
     accelerated: bool = False
     complete: bool = True
     preferred_device: str | None = None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import hosts
+from devfix.flow import generators, hosts
 from devfix.flow.facts import Source
 from devfix.flow.values import (
     ANYWHERE,
@@ -175,6 +175,7 @@ def _batch(run: Interpreter, ref: Ref, node: ast.AST) -> Value:
     dataset, collate_fn = record.fields.get("dataset", UNKNOWN), record.fields.get("collate_fn")
     one = sample(run, dataset, node)
     hosts.note_loader(run, record, one)
+    generators.draw_of_loader(run, record, node)
     if collate_fn is not None and collate_fn != Const(None):
         samples = run.new(Record("list", rest=one))
         batch = run.call(collate_fn, [samples], {}, _bare_call(node))

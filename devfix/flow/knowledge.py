@@ -173,6 +173,14 @@ TABLE = (
     ),
     Row("from-data", "torch.", "tensor as_tensor asarray", _DOCS + "generated/torch.tensor.html"),
     Row("from-cpu", "torch.", "from_numpy frombuffer", _DOCS + "generated/torch.from_numpy.html"),
+    Row("generator", "torch.", "Generator", _DOCS + "generated/torch.Generator.html"),
+    Row(
+        "sampler",
+        "torch.utils.data.",
+        "RandomSampler SubsetRandomSampler WeightedRandomSampler sampler.RandomSampler sampler.SubsetRandomSampler "
+        "sampler.WeightedRandomSampler",
+        _DOCS + "data.html#torch.utils.data.RandomSampler",
+    ),
     Row("gradients", "torch.", "autograd.grad", _DOCS + "generated/torch.autograd.grad.html"),
     Row("normal", "torch.", "normal bernoulli multinomial", _DOCS + "generated/torch.normal.html"),
     Row(

@@ -13,6 +13,7 @@ from devfix.flow import (
     containers,
     creation,
     datasets,
+    generators,
     hosts,
     library,
     misuse,
@@ -20,7 +21,15 @@ from devfix.flow import (
     optimizers,
 )
 from devfix.flow.facts import Transfer
-from devfix.flow.knowledge import LOOKING_METHODS, PAIRS, REDUCTIONS, TENSOR_METHODS, UNDIFFERENTIABLE, behaviour
+from devfix.flow.knowledge import (
+    LOOKING_METHODS,
+    PAIRS,
+    RANDOM_METHODS,
+    REDUCTIONS,
+    TENSOR_METHODS,
+    UNDIFFERENTIABLE,
+    behaviour,
+)
 from devfix.flow.meetings import meet, tensor_side, tensors_in
 from devfix.flow.places import place_of, transfer_places
 from devfix.flow.syntax import text_of
@@ -124,6 +133,8 @@ def _tensor(
         return _transfer(run, tensor, [_type_place(option) for option in options(args[0])], node)
     if name == "type_as" and args:
         return _transfer(run, tensor, [place_of(run, args[0])], node)
+    if "generator" in keywords and name in {*RANDOM_METHODS, "multinomial"}:
+        generators.draw(run, keywords["generator"], tensor.place, "method", node)
     if name == "backward" and args:
         sides = [tensor_side(tensor, "…"), *tensors_in(run, args[0], text_of(node.args[0]) if node.args else "…")]
         meet(run, node, ".backward()", sides)
@@ -231,6 +242,8 @@ def _object(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
         return UNKNOWN
     if record.kind == "parser":
         return _parser(run, ref, name, args, keywords)
+    if record.kind == "generator":
+        return generators.method(run, ref, name)
     if record.kind == "loader":
         return ref if name == "__iter__" else UNKNOWN
     return containers.container_method(run, ref, name, args, keywords, node)

@@ -27,6 +27,7 @@ OWN_RULE = {
     "checkpoint": "DEV301",
     "container": "DEV203",
     "dropped": "DEV103",
+    "generator": "DEV603",
     "host": "DEV601",
     "leaf": "DEV402",
     "lengths": "DEV602",

@@ -42,14 +42,14 @@ def corpus(session: nox.Session) -> None:
 def conformance(session: nox.Session) -> None:
     """The simulator against what a CUDA build of PyTorch says to every operator, each argument moved in turn."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
-    session.run("python", "conformance/compare.py", *session.posargs)
+    session.run("python", "tests/conformance/compare.py", *session.posargs)
     session.run("pytest", "-n", "auto", "tests/simulator/test_conformance.py", env={"DEVFIX_ALL_OPERATORS": "1"})
 
 
 @nox.session(default=False, name="record-cuda", venv_backend="none")
 def record_cuda(session: nox.Session) -> None:
     """On a GPU, with the torch of python3: what it says to the table of probes; writes tests/data/cuda."""
-    session.run("python3", "conformance/record.py", *(session.posargs or ["tests/data/cuda"]))
+    session.run("python3", "tests/conformance/record.py", *(session.posargs or ["tests/data/cuda"]))
 
 
 @nox.session(default=False, name="record-standin")
@@ -64,11 +64,11 @@ def record_standin(session: nox.Session) -> None:
     show = "import sysconfig; print(sysconfig.get_paths()['platlib'])"
     site = str(session.run("python", "-c", show, silent=True)).strip()
     libraries = session.create_tmp()
-    session.run("python", "conformance/standin/build.py", f"{site}/torch/lib", libraries)
-    session.run("python", "conformance/standin/names.py", env={"LD_LIBRARY_PATH": libraries})
+    session.run("python", "tests/conformance/standin/build.py", f"{site}/torch/lib", libraries)
+    session.run("python", "tests/conformance/standin/names.py", env={"LD_LIBRARY_PATH": libraries})
     session.run(
         "python",
-        "conformance/record.py",
+        "tests/conformance/record.py",
         "tests/data/standin",
         "--source",
         "the CUDA build of PyTorch with a stand-in runtime",

@@ -5,7 +5,7 @@ is a TensorIterator (which has a check of its own), and the wrapper's name for t
 
 The file is regular enough for a line reader, which takes about 20 ms; a YAML library is not needed and may not be
 installed.  Rules followed: torchgen/dest/register_dispatch_key.py (``gen_device_check``, ``wrapper_kernel_sig``),
-torchgen/api/native.py and cpp.py (``name``).  Measured with conformance/standin/names.py on the
+torchgen/api/native.py and cpp.py (``name``).  Measured with tests/conformance/standin/names.py on the
 CUDA libraries of three releases: of the wrapper names in them, all 486 (2.4.1), 693 (2.11.0) and 698 (2.13.0) are
 derived here.
 """

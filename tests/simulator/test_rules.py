@@ -1,7 +1,7 @@
 """Which mixes of devices an operator accepts, and its words when it does not.
 
-The calls are those of conformance/cases.py; the words are PyTorch's, which conformance/compare.py holds the simulator
-to.  Here they are spelled out for a reader, and for versions of PyTorch of which nothing is recorded.
+The calls are those of tests/conformance/cases.py; the words are PyTorch's, which tests/conformance/compare.py holds the
+simulator to.  Here they are spelled out for a reader, and for versions of PyTorch of which nothing is recorded.
 """
 
 # ruff: noqa: E501

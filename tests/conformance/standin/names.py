@@ -1,6 +1,6 @@
 """How many wrapper names of PyTorch's CUDA library the operator table derives.
 
-    python conformance/standin/names.py         # in an environment with a CUDA build of PyTorch
+    python tests/conformance/standin/names.py         # in an environment with a CUDA build of PyTorch
 
 Prints the figures that the docstring of devfix/simulator/operators.py quotes; exit code 1 if a name is not derived.
 """
@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 import torch
 

@@ -26,10 +26,10 @@ _KINDS = (
 )
 _WORDS_SHOWN = 25
 _STANDIN = (
-    "The stand-in runtime (`conformance/standin`) is a CUDA runtime whose kernels do nothing, under PyTorch's own CUDA "
-    "build. PyTorch compares devices in host code, before a kernel starts, so what is recorded is PyTorch's own answer "
-    "in its own words; numbers mean nothing there, and what depends on them or on a library's answer (cuDNN, cuSOLVER) "
-    "is undecided. A recording from a GPU (`nox -s record-cuda`) takes its place once there is one."
+    "The stand-in runtime (`tests/conformance/standin`) is a CUDA runtime whose kernels do nothing, under PyTorch's "
+    "own CUDA build. PyTorch compares devices in host code, before a kernel starts, so what is recorded is PyTorch's "
+    "own answer in its own words; numbers mean nothing there, and what depends on them or on a library's answer "
+    "(cuDNN, cuSOLVER) is undecided. A recording from a GPU (`nox -s record-cuda`) takes its place once there is one."
 )
 
 

@@ -1,6 +1,6 @@
 """Build the stand-in libraries for the CUDA build of PyTorch in one environment.
 
-    python conformance/standin/build.py SITE_PACKAGES/torch/lib OUT
+    python tests/conformance/standin/build.py SITE_PACKAGES/torch/lib OUT
 
 For each library of the CUDA toolkit that PyTorch's libraries need, a small library of the same name with the same
 versioned symbols: those of ``runtime.c`` where it has them, functions that return 0 otherwise.  Needs ``gcc`` and

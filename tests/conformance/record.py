@@ -1,8 +1,8 @@
 """Record what a GPU says to the table of probes.
 
-    python conformance/record.py OUT.json                 # torch with CUDA, a GPU; expecttest for the operators
-    python conformance/record.py OUT.json --only add      # operators whose name begins so, for a look
-    python conformance/record.py OUT.json --source "..."  # what ran it, if not a GPU
+    python tests/conformance/record.py OUT.json                 # torch with CUDA, a GPU; expecttest for the operators
+    python tests/conformance/record.py OUT.json --only add      # operators whose name begins so, for a look
+    python tests/conformance/record.py OUT.json --source "..."  # what ran it, if not a GPU
 
 The folder of this file is all that has to travel: nothing of the project is imported.  Probes run in a process of
 their own; one that dies (a kernel's assertion spoils the device for the rest of the process) is recorded as ``died``,

@@ -1,8 +1,8 @@
 """Hold the simulated device to what a CUDA build of PyTorch says.
 
-    python conformance/compare.py                            # against the recording for the installed PyTorch
-    python conformance/compare.py --table docs/conformance.md
-    python conformance/compare.py --against FILE.json --only add
+    python tests/conformance/compare.py                            # against the recording for the installed PyTorch
+    python tests/conformance/compare.py --table docs/conformance.md
+    python tests/conformance/compare.py --against FILE.json --only add
 
 The expected side is a recording made by ``record.py``: one from a real GPU (tests/data/cuda) if there is one, else one
 from the CUDA build of PyTorch on the stand-in runtime (tests/data/standin), whose device checks are PyTorch's own; of
@@ -18,7 +18,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch
 

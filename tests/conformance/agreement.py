@@ -11,7 +11,7 @@ from conformance.probes import baseline, names_device
 
 __all__ = ["DATA", "Comparison", "Expected", "Pair", "compare", "load", "nearest"]
 
-DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
+DATA = Path(__file__).resolve().parent.parent / "data"
 
 
 class Expected(NamedTuple):

@@ -118,11 +118,12 @@ def groups(facts: Facts) -> Iterator[list[Attribute]]:
                 continue  # the batch has to move first
             if not births or not operand.sure or _has_moved_siblings(facts, meeting, operand, births):
                 continue
-            use = Use(meeting, operand, births)
-            keys = list(dict.fromkeys(_key(numbered[birth.holder]) for birth in births))
-            for key in keys:
-                uses.setdefault(key, []).append(use)
-                above[_top(above, key)] = _top(above, keys[0])
+            own: dict[tuple[object, ...], list[Birth]] = {}
+            for birth in births:
+                own.setdefault(_key(numbered[birth.holder]), []).append(birth)
+            for key, its in own.items():
+                uses.setdefault(key, []).append(Use(meeting, operand, tuple(its)))
+                above[_top(above, key)] = _top(above, next(iter(own)))
     found: dict[tuple[object, ...], list[Attribute]] = {}
     for key, held in uses.items():
         stored = tuple(item for item in facts.stored.values() if _key(item) == key)

@@ -31,7 +31,7 @@ no modules, the tensor is made on the device that the object knows, or moved whe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from codemods._at_use import made_on_device, moved_at_use, read_through
 from codemods._attributes import Attribute, groups
@@ -40,7 +40,7 @@ from codemods._rule import Example, Rule
 from codemods._story import story
 from devfix.flow import Facts
 from devfix.flow.sites import Site
-from devfix.model import Edit, Finding, Remedy, Severity
+from devfix.model import AppendCode, Edit, Finding, Remedy, Severity
 
 __all__ = ["RULE"]
 
@@ -65,7 +65,7 @@ def _finding(facts: Facts, group: list[Attribute]) -> Finding:
         Severity.LATENT if all(use.meeting.latent for use in uses) else Severity.ERROR,
         first.site.tree.path,
         first.site.tree.span(first.site.stmt),
-        _message(group, names, moved),
+        _message(group, names),
         story(
             *made,
             *stored,
@@ -83,14 +83,14 @@ def _what(attribute: Attribute) -> str:
     return "is an attribute, not a buffer" if attribute.of_module else "is an attribute that nothing moves"
 
 
-def _message(group: list[Attribute], names: list[str], moved: Site | None) -> str:
+def _message(group: list[Attribute], names: list[str]) -> str:
     listed, plural = " and ".join(names), len(names) > 1
-    is_, stays = ("are", "stay") if plural else ("is", "stays")
+    is_, stays, meets = ("are", "stay", "meet") if plural else ("is", "stays", "meets")
     if all(attribute.is_alias for attribute in group):
         return f"{listed} {is_} only another name for a registered tensor, and {stays} on the CPU when the module moves"
-    if moved is not None:
-        return f"{listed} {is_} no {'buffers' if plural else 'buffer'}, and {stays} on the CPU when the module moves"
-    return f"{listed} {stays} on the CPU and {'meet' if plural else 'meets'} values on the accelerator"
+    if any(attribute.of_module for attribute in group):
+        return f"{listed} {is_} no {'buffers' if plural else 'buffer'}, {stays} on the CPU, and {meets} the accelerator"
+    return f"{listed} {stays} on the CPU and {meets} values on the accelerator"
 
 
 def _births(facts: Facts, group: list[Attribute]) -> list[Site]:
@@ -101,24 +101,57 @@ def _births(facts: Facts, group: list[Attribute]) -> list[Site]:
 def _remedies(facts: Facts, group: list[Attribute]) -> tuple[tuple[Remedy, ...], str]:
     """Remedies in the order in which an expert would try them, or why there is none."""
     listed = ", ".join(dict.fromkeys(f"`{attribute.shown}`" for attribute in group))
-    found: list[Remedy] = []
-    reason = ""
-    if all(attribute.is_alias for attribute in group):
-        found += _remedy(f"read what {listed} stands for", read_through(group))
-    elif all(attribute.of_module and attribute.moved is not None for attribute in group):
-        edits = registered(group)
-        if isinstance(edits, str):
-            reason = edits
+    buffers, reason = _buffers(group)
+    verbs = {"register": [a for a in group if a in buffers]} if buffers else {}
+    told = registered(buffers) if buffers else []
+    edits = [] if isinstance(told, str) else told
+    for attribute in group:
+        if attribute in buffers:
+            continue
+        for verb, plan in _PLANS if not attribute.is_alias else _ALIAS_PLANS:
+            found = plan(facts, [attribute])
+            if found:
+                verbs.setdefault(verb, []).append(attribute)
+                edits.extend(found)
+                break
         else:
-            found += _remedy(f"register {listed} as {'a buffer' if len(group) == 1 else 'buffers'}", edits)
-    if not found and not all(attribute.is_alias for attribute in group):
-        found += _remedy(f"make {listed} on the device", made_on_device(facts, group))
-    found += _remedy(f"move {listed} where it is used", moved_at_use(facts, group))
-    return tuple(found), "" if found else reason or "nothing names the device where it is used"
+            return (), reason or "nothing names the device where it is used"
+    remedies = [Remedy(" and ".join(_told(verb, held) for verb, held in verbs.items()), _distinct(edits))]
+    at_use = _distinct(moved_at_use(facts, group))
+    if at_use and at_use != remedies[0].edits:
+        remedies.append(Remedy(f"move {listed} where it is used", at_use))
+    return tuple(remedies), ""
 
 
-def _remedy(title: str, edits: list[Edit]) -> list[Remedy]:
-    return [Remedy(title, tuple(dict.fromkeys(edits)))] if edits else []
+_PLANS: tuple[tuple[str, Callable[[Facts, list[Attribute]], list[Edit]]], ...] = (
+    ("make on the device", made_on_device),
+    ("move where it is used", moved_at_use),
+)
+_ALIAS_PLANS: tuple[tuple[str, Callable[[Facts, list[Attribute]], list[Edit]]], ...] = (
+    ("read what is behind", lambda facts, attributes: read_through(attributes)),
+    ("move where it is used", moved_at_use),
+)
+
+
+def _buffers(group: list[Attribute]) -> tuple[list[Attribute], str]:
+    """The attributes that can become buffers and will move with their modules, and why the others cannot."""
+    moving = [a for a in group if a.of_module and a.moved is not None and not a.is_alias]
+    refused = {a: told for a in moving if isinstance(told := registered([a]), str)}
+    kept = [attribute for attribute in moving if attribute not in refused]
+    return (kept if not isinstance(registered(kept), str) else []), next(iter(refused.values()), "")
+
+
+def _told(verb: str, attributes: list[Attribute]) -> str:
+    first, _, rest = verb.partition(" ")
+    return f"{first} {', '.join(dict.fromkeys(f'`{a.shown}`' for a in attributes))} {rest or 'as a buffer'}"
+
+
+def _distinct(edits: list[Edit]) -> tuple[Edit, ...]:
+    """Each edit once, and one move for each expression: it may meet several values of the device."""
+    kept: dict[object, Edit] = {}
+    for edit in edits:
+        kept.setdefault((edit.path, edit.expression) if isinstance(edit, AppendCode) else edit, edit)
+    return tuple(kept.values())
 
 
 def __getattr__(name: str) -> object:

@@ -105,6 +105,12 @@ TABLE = (
     ),
     Row("same", "torch.", "compile jit.script", _DOCS + "generated/torch.compile.html"),
     Row("same", "torch.nn.", "SyncBatchNorm.convert_sync_batchnorm", _DOCS + "generated/torch.nn.SyncBatchNorm.html"),
+    Row(
+        "parametrization",
+        "torch.nn.utils.",
+        "parametrize.register_parametrization",
+        _DOCS + "generated/torch.nn.utils.parametrize.register_parametrization.html",
+    ),
     Row("same", "torch.nn.utils.", "weight_norm spectral_norm parametrizations.*", _DOCS + "nn.html#utilities"),
     Row(
         "parameter",

@@ -231,6 +231,23 @@ def _same(run: Interpreter, name: str, args: list[Value], keywords: Keywords, no
     return args[0] if args else keywords.get("model", UNKNOWN)
 
 
+def _parametrization(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """A module that computes a parameter becomes a part of the module that owns it, and computes it at once."""
+    given = dict(zip(("module", "tensor_name", "parametrization"), args, strict=False)) | keywords
+    owner, part = given.get("module", UNKNOWN), given.get("parametrization", UNKNOWN)
+    tensor = given.get("tensor_name")
+    slot = f"parametrizations.{tensor.value}" if isinstance(tensor, Const) else None
+    for option in options(owner):
+        if isinstance(option, Ref) and run.record(option).kind == "module" and isinstance(part, Ref):
+            place = modules.first_place(run, option)
+            for path, inner in modules.parts(run, part):
+                if run.record(inner).weights and modules.any_place(run.record(inner)).differs(place):
+                    meet(run, node, name, [weights_side(run, option, "…"), weights_side(run, inner, path)])
+                    run.now.update(inner, places=frozenset({place}))  # told once, here
+            modules.attach(run, option, slot, part, node, weak=slot is None)
+    return owner
+
+
 def _averaged(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     source = args[0] if args else UNKNOWN
     return builtin_functions.deep_copy(run, source, node)
@@ -355,6 +372,7 @@ _BEHAVIOURS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Ca
     "optimizer-eager": _optimizer,
     "ordered-dict": _dictionary,
     "parameter": _parameter,
+    "parametrization": _parametrization,
     "parser": _parser,
     "process-group": distributed.init,
     "partial": _partial,

@@ -366,8 +366,9 @@ def _module(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
         return found
     if name in ("keys", "values", "items", "pop", "update"):
         return containers.container_method(run, ref, name, args, keywords, node)
-    if name in ("state_dict",):
-        return Unknown("state_dict")
+    if name == "state_dict":
+        held = Tensor(modules.first_place(run, ref), (Birth("parameter", ref.id),))
+        return run.new(Record("dict", rest=held))
     return ref if name not in ("get_classifier",) else modules.child(run, ref, "head")
 
 

@@ -142,6 +142,43 @@ REWRITES = [
     ),
     pytest.param(
         """
+          import copy
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2)
+          ema = copy.deepcopy(model)
+          model.to(device)
+        + ema.to(device)
+          with torch.no_grad():
+              for old, new in zip(ema.state_dict().values(), model.state_dict().values()):
+                  old.copy_(0.9 * old + 0.1 * new)
+        """,
+        id="averaged-by-state-dict",
+    ),
+    pytest.param(
+        """
+          import torch.nn.utils.parametrize as parametrize
+
+
+          class Scale(nn.Module):
+              def __init__(self):
+                  super().__init__()
+                  self.scale = nn.Parameter(torch.ones(1, 4))
+
+              def forward(self, weight):
+                  return weight * self.scale
+
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2).to(device)
+        - parametrize.register_parametrization(model, "weight", Scale())
+        + parametrize.register_parametrization(model, "weight", Scale().to(device))
+          model(torch.randn(2, 4, device=device)).sum().backward()
+        """,
+        id="parametrization-of-a-moved-layer",
+    ),
+    pytest.param(
+        """
           def build(width):
               return nn.Sequential(nn.Linear(4, width), nn.Linear(width, 2))
 
@@ -291,6 +328,17 @@ REWRITES = [
     ),
 ]
 UNTOUCHED = [
+    pytest.param(
+        """
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = nn.Linear(4, 2).to(device)
+        best = {key: value.detach().cpu().clone() for key, value in model.state_dict().items()}
+        model(torch.randn(2, 4, device=device)).sum().backward()
+        drift = sum((value.cpu() - best[key]).abs().sum() for key, value in model.state_dict().items())
+        model.load_state_dict(best)
+        """,
+        id="kept-on-the-host-meanwhile",
+    ),
     pytest.param(
         """
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

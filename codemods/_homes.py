@@ -233,7 +233,7 @@ def _beside(facts: Facts, meeting: Meeting, whole: Whole, spot: _Spot, stretch: 
     Of several siblings, the last one that is made ahead of this one: moves keep the order of constructions.
     """
     assert spot.name is not None
-    start = stretch.start(words)
+    start = stretch.start(words, loaded=False)
     best: tuple[int, Site] | None = None
     for site in sorted(facts.moves, key=lambda site: site.key):
         if site is whole.partly or not same_function(site.level, spot.level) or not _is_statement(site):

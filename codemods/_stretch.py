@@ -137,9 +137,12 @@ class Stretch:
             if any(_loads(node, self.name) for node in ast.walk(self.block[index]))
         ]
 
-    def start(self, words: Words) -> int | None:
-        """The statement behind which the move can stand; ``None`` where its names are never bound."""
-        first = max([self.index, *self.changes, *self.loads])
+    def start(self, words: Words, loaded: bool = True) -> int | None:
+        """The statement behind which the move can stand; ``None`` where its names are never bound.
+
+        Without ``loaded`` the weights may come from their checkpoint later: they go to where the module is then.
+        """
+        first = max([self.index, *self.changes, *(self.loads if loaded else [])])
         for index in range(first, len(self.block)):
             behind = self.block[index + 1] if index + 1 < len(self.block) else None
             if behind is not None and words.ready(self.level, behind):

@@ -14,7 +14,7 @@ from devfix.flow.sites import Level, Site
 from devfix.flow.state import State
 from devfix.flow.values import ACCELERATOR, CPU, Function, Ref, options
 
-__all__ = ["Whole", "containers_named", "unmoved", "whole_of", "wholes_named"]
+__all__ = ["Whole", "containers_named", "is_made_by_program", "unmoved", "whole_of", "wholes_named"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +49,7 @@ def whole_of(facts: Facts, site: Site, part: Ref) -> Whole | None:
     memory = site.memory
     if memory is None or not memory.has(part.id) or structural_change(site, part) is not None:
         return None
-    chain = [part.id]
-    while True:
-        above = [key for key in parents_of(memory, chain[0]) if key not in chain and not _wraps(memory, key)]
-        if not above:
-            break
-        chain.insert(0, above[0])
+    chain = _chain(memory, part)
     moved = memory.at(part.id).moved
     if moved is not None and (CPU not in memory.at(part.id).places or moved not in facts.moves):
         return None
@@ -63,7 +58,28 @@ def whole_of(facts: Facts, site: Site, part: Ref) -> Whole | None:
     if any(_hidden(memory, key) or hides(memory, key) for key in chain):
         return None
     born = memory.at(chain[0]).born
-    return Whole(tuple(chain), born, moved) if born is not None else None
+    if born is None or not is_made_by_program(memory, part):
+        return None
+    return Whole(tuple(chain), born, moved)
+
+
+def is_made_by_program(memory: State, part: Ref) -> bool:
+    """Whether some call of the program makes the outermost module above ``part``.
+
+    Of a class that nothing uses, the flow makes an instance to look at it: where that lives is nobody's fault.
+    """
+    born = memory.at(_chain(memory, part)[0]).born
+    return born is None or born.node in born.tree.parents
+
+
+def _chain(memory: State, part: Ref) -> list[int]:
+    """The modules from the outermost one down to ``part``."""
+    chain = [part.id]
+    while True:
+        above = [key for key in parents_of(memory, chain[0]) if key not in chain and not _wraps(memory, key)]
+        if not above:
+            return chain
+        chain.insert(0, above[0])
 
 
 def _wraps(memory: State, key: int) -> bool:

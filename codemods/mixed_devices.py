@@ -38,7 +38,7 @@ from codemods._batches import Culprit, made_siblings
 from codemods._made import FOREIGN
 from codemods._rule import Rule
 from codemods._story import story
-from codemods._unmoved import whole_of
+from codemods._unmoved import is_made_by_program, whole_of
 from codemods.replaced_submodule import structural_change
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting, Operand
@@ -73,6 +73,8 @@ def _cause(facts: Facts, meeting: Meeting, operand: Operand) -> tuple[Site | Non
         record = memory.record(operand.module)
         whole = whole_of(facts, meeting.site, operand.module)
         born = whole.born if whole is not None else record.born if record.moved is None else None
+        if not is_made_by_program(memory, operand.module):
+            return None
         return (born, "this module is made on the CPU and never moved") if born is not None else None
     if len(operand.births) != 1 or not operand.sure:
         return None

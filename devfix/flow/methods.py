@@ -367,8 +367,8 @@ def _module(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
     if name in ("keys", "values", "items", "pop", "update"):
         return containers.container_method(run, ref, name, args, keywords, node)
     if name == "state_dict":
-        held = Tensor(modules.first_place(run, ref), (Birth("parameter", ref.id),))
-        return run.new(Record("dict", rest=held))
+        parameter = Tensor(modules.first_place(run, ref), (Birth("parameter", ref.id),))
+        return run.new(Record("dict", rest=parameter))
     return ref if name not in ("get_classifier",) else modules.child(run, ref, "head")
 
 

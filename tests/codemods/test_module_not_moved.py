@@ -179,6 +179,25 @@ REWRITES = [
     ),
     pytest.param(
         """
+          import sys
+
+          cuda = torch.cuda.is_available()
+          net_g = nn.Linear(4, 2)
+          net_d = nn.Linear(2, 1)
+          if cuda:
+              net_g = net_g.cuda()
+        +     net_d = net_d.cuda()
+          if len(sys.argv) > 1:
+              net_d.load_state_dict({})
+          x = torch.randn(2, 4)
+          if cuda:
+              x = x.cuda()
+          net_d(net_g(x)).sum().backward()
+        """,
+        id="beside-its-sibling-ahead-of-the-checkpoint",
+    ),
+    pytest.param(
+        """
           def build(width):
               return nn.Sequential(nn.Linear(4, width), nn.Linear(width, 2))
 
@@ -532,3 +551,15 @@ def test_one_that_is_to_be_left_alone_is_not_moved_with_the_other(tmp_path):
 
     assert {resolution.status for resolution in outcome.resolutions} == {Status.NOT_FIXED, Status.SUPPRESSED}
     assert outcome.patch.files == ()
+
+
+def test_a_class_that_nothing_uses_is_nobodys_fault(tmp_path):
+    text = (
+        "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.embed = nn.Embedding(9, 4)\n\n    def forward(self, tokens):\n"
+        "        return self.embed(torch.arange(3, device=tokens.device))\n"
+    )
+    file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+    settings = Settings(root=str(tmp_path), severity=Severity.LATENT)
+
+    assert engine.check([file], settings).resolutions == ()

@@ -38,12 +38,11 @@ class Use:
 
 @dataclass(frozen=True, eq=False)
 class Write:
-    """A statement that gives the attribute a value; ``none`` where that is ``None``."""
+    """A statement that gives the attribute a value."""
 
     tree: SourceTree
     stmt: ast.stmt
     function: ast.AST
-    none: bool = False
 
 
 @dataclass(frozen=True, eq=False)

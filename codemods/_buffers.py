@@ -123,7 +123,7 @@ def _writes(attribute: Attribute) -> Iterator[Write]:
             if isinstance(value, ast.Constant) and value.value is None and node not in seen:
                 assert isinstance(node, ast.stmt)
                 seen.add(node)
-                yield Write(tree, node, tree.function(node), none=True)
+                yield Write(tree, node, tree.function(node))
 
 
 def _first_writes(writes: list[Write]) -> list[Write]:

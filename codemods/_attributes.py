@@ -113,6 +113,8 @@ def groups(facts: Facts) -> Iterator[list[Attribute]]:
     for meeting in facts.meetings:
         for operand in meeting.cpu:
             births = tuple(birth for birth in operand.births if birth.holder and birth.kind in _KINDS)
+            if any(birth.kind == "parameter" and not birth.key for birth in births):
+                continue  # a parameter that is not registered, but kept in a container: DEV203 speaks
             if any(birth.kind == "batch" for birth in operand.births):
                 continue  # the batch has to move first
             if not births or not operand.sure or _has_moved_siblings(facts, meeting, operand, births):

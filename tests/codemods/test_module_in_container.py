@@ -126,6 +126,15 @@ def test_the_fix_waits_for_consent_and_says_what_it_changes(tmp_path):
     assert any("state dict" in note for note in resolution.finding.notes)
 
 
+def test_parameters_in_a_list_are_told_of_once(tmp_path):
+    program = net("self.layers = [nn.Parameter(torch.ones(n, n))]", "x = x @ self.layers[0] @ self.layers[0].t()")
+    file = SourceFile(str(tmp_path / "train.py"), program.encode(), program)
+    outcome = engine.apply([file], Settings(root=str(tmp_path)))
+
+    assert outcome.patch.files == ()
+    assert [resolution.finding.code for resolution in outcome.resolutions] == [CODE]
+
+
 UNCHANGED = [
     pytest.param("self.layers = [nn.ReLU(), nn.Dropout()]", id="no-weights"),
     pytest.param("self.layers = [nn.Linear(n, n)]\nself.net = nn.Sequential(*self.layers)", id="in-a-sequential"),

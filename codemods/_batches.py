@@ -26,7 +26,7 @@ from devfix.flow.syntax import SourceTree
 from devfix.flow.values import Ref, Tensor, TupleValue, Value, Yields, options
 from devfix.model import AppendCode, Edit, InsertStatement, Remedy, Where
 
-__all__ = ["Culprit", "candidates", "made_siblings", "shown"]
+__all__ = ["Culprit", "bindings_of", "candidates", "device_words", "held_value", "made_siblings", "shown"]
 
 Item = tuple[str, ...]
 
@@ -51,11 +51,12 @@ class _Placed:
 
 def shown(facts: Facts, culprit: Culprit) -> str:
     """What people call the item: its first name, else the expression that uses it."""
-    names = [binding.name for binding in _bindings(facts, culprit)]
+    names = [binding.name for binding in bindings_of(facts, culprit)]
     return names[0] if names else culprit.texts[0]
 
 
-def _bindings(facts: Facts, culprit: Culprit) -> list[Binding]:
+def bindings_of(facts: Facts, culprit: Culprit) -> list[Binding]:
+    """The names that the item was bound to, one for each place."""
     found: dict[tuple[object, ...], Binding] = {}
     for binding in facts.bindings:
         if binding.birth.key == culprit.key and binding.birth.item == culprit.item and binding.birth.kind != "load":
@@ -105,7 +106,7 @@ def made_siblings(facts: Facts, culprit: Culprit) -> list[Transfer]:
     """For data that a project function made: moves of what else it gave, in a function that names the culprit."""
     if facts.sources[culprit.key].kind != "made":
         return []
-    named = [binding for binding in _bindings(facts, culprit) if binding.kind in ("unpack", "param")]
+    named = [binding for binding in bindings_of(facts, culprit) if binding.kind in ("unpack", "param")]
     return [
         transfer
         for transfer in facts.transfers
@@ -120,7 +121,7 @@ def made_siblings(facts: Facts, culprit: Culprit) -> list[Transfer]:
 def _beside_siblings(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[_Placed] | None:
     """Next to the moves of other items of the same batch, in their style."""
     for transfer in _last_of_each(siblings):
-        for binding in _bindings(facts, culprit):
+        for binding in bindings_of(facts, culprit):
             if not same_function(binding.site.level, transfer.site.level):
                 continue
             placed = _like_sibling(culprit, binding, transfer)
@@ -186,7 +187,7 @@ def _appended(tree: SourceTree, node: ast.expr, trailer: str, name: str) -> _Pla
 # --- at the name that holds the item --------------------------------------------------------------------------------
 def _at_names(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[_Placed] | None:
     """Where the item gets its first name, if the device has a name there, too."""
-    for binding in _bindings(facts, culprit):
+    for binding in bindings_of(facts, culprit):
         placed = _at_name(facts, culprit, binding)
         if placed is not None:
             return [placed]
@@ -242,15 +243,23 @@ def _style(facts: Facts, site: Site, culprit: Culprit, level: Level | None = Non
         legacy = _legacy(site, level, move)
         if legacy is not None:
             return legacy
+    device = device_words(facts, site, culprit, level)
+    if device is None:
+        return None
+    return (f".to({device}, non_blocking=True)" if _overlaps(facts, site) else f".to({device})"), None
+
+
+def device_words(facts: Facts, site: Site, culprit: Culprit, level: Level | None = None) -> str | None:
+    """What names the device at a level: as the last move of a module says it, or the device of a module there."""
+    level = level or site.level
+    move = last_move(facts.moves, culprit.meetings[0].site.order)
     like = move.arguments if move is not None else None
     device = device_at(site, level, facts.preferred_device, like=like)
     if device is None:
         device = _device_of_module(culprit, site, level)
     if device is None and move is not None and move.arguments.strip("\"'").startswith("cuda"):
         device = move.arguments
-    if device is None:
-        return None
-    return (f".to({device}, non_blocking=True)" if _overlaps(facts, site) else f".to({device})"), None
+    return device
 
 
 def _overlaps(facts: Facts, site: Site) -> bool:
@@ -300,7 +309,7 @@ def _containers(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) ->
         above = replace(culprit, item=culprit.item[:cut])
         if any(transfer.birth.item[:cut] == above.item and len(transfer.birth.item) > cut for transfer in siblings):
             return None
-        for binding in _bindings(facts, above):
+        for binding in bindings_of(facts, above):
             code = _comprehension(facts, culprit, binding, siblings)
             if code is not None:
                 where = Where.BODY_START if binding.kind == "target" else Where.AFTER
@@ -319,7 +328,7 @@ def _comprehension(facts: Facts, culprit: Culprit, binding: Binding, siblings: S
         return None
     beside = [transfer for transfer in siblings if same_function(transfer.site.level, site.level)]
     style = (Move(beside[-1].site).trailer(), None) if beside else _style(facts, site, culprit)
-    value = _held_value(facts, binding)
+    value = held_value(facts, binding)
     if style is None or style[1] is not None or value is None or not name.isidentifier():
         return None
     memory = site.memory
@@ -357,7 +366,7 @@ def _tensors_of_dict(memory: State, value: Value) -> bool:
     return bool(held) and all(isinstance(item, Tensor) and item.sure for item in held)
 
 
-def _held_value(facts: Facts, binding: Binding) -> Value | None:
+def held_value(facts: Facts, binding: Binding) -> Value | None:
     """What the name holds: found in the bindings' own memory once it is bound, else in a later one."""
     for later in facts.bindings:
         if later.site.order > binding.site.order and same_function(later.site.level, binding.site.level):
@@ -399,7 +408,7 @@ def _by_helper(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> 
             for cut in range(len(culprit.item) if not direct else 0, -1, -1):
                 if direct and transfer.birth.item not in ((), ("*",)):
                     continue  # only moves of a whole batch are copied from another loop
-                for binding in _bindings(facts, replace(culprit, item=culprit.item[:cut])):
+                for binding in bindings_of(facts, replace(culprit, item=culprit.item[:cut])):
                     placed = _same_call(binding, level, name)
                     if placed is not None:
                         return [placed]

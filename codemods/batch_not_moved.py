@@ -41,6 +41,7 @@ from codemods._batches import Culprit, candidates, made_siblings, shown
 from codemods._placing import under_if
 from codemods._rule import Example, Rule
 from codemods._story import story
+from codemods._wholes import wholes
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting, Operand
 from devfix.model import AddKeyword, Finding, Remedy, Safety, Severity
@@ -68,7 +69,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for key, items in met.items():
         culprits = []
         for item, pairs in items.items():
-            if (key, item) in sometimes and facts.sources[key].kind == "batch":
+            if (key, item) in sometimes and facts.sources[key].kind != "made":
                 continue  # moved under a condition that devfix cannot decide: the author knows when
             distinct = {(meeting.site.key, operand.text): (meeting, operand) for meeting, operand in pairs}
             culprits.append(
@@ -133,8 +134,9 @@ def _finding(facts: Facts, key: int, culprits: list[Culprit]) -> Finding:
         for binding in facts.bindings
         if binding.birth.key == key and binding.birth.item == culprit.item
     ]
-    where = next((b.site for b in bindings if b.kind != "param"), source.site)
-    remedies = list(candidates(facts, culprits))
+    named = next((b.site for b in bindings if b.kind != "param"), source.site)
+    where = source.site if source.kind in ("encoding", "whole") else named
+    remedies = _remedies(facts, culprits)
     waits = any("non_blocking=True" in _told(remedy) for remedy in remedies[:1])
     notes: tuple[str, ...] = ()
     if waits and source.pinned is False:
@@ -164,7 +166,19 @@ def _finding(facts: Facts, key: int, culprits: list[Culprit]) -> Finding:
     )
 
 
-_ORIGIN = {"batch": "from the loader", "made": "from the data"}
+def _remedies(facts: Facts, culprits: list[Culprit]) -> list[Remedy]:
+    """What moves as a whole is moved as a whole, unless the author moves its parts."""
+    parts = [t for t in facts.transfers if t.birth.key == culprits[0].key and t.place == "accelerator" and t.birth.item]
+    whole, each = list(wholes(facts, culprits)), list(candidates(facts, culprits))
+    return [*each, *whole] if parts else [*whole, *each]
+
+
+_ORIGIN = {
+    "batch": "from the loader",
+    "encoding": "from the tokenizer",
+    "made": "from the data",
+    "whole": "from the data",
+}
 
 
 def _header(statement: ast.stmt, node: ast.AST) -> ast.AST:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, classes, generators, iteration, library, methods, modules
+from devfix.flow import assign, classes, frameworks, generators, iteration, library, methods, modules
 from devfix.flow.knowledge import LOOKING_METHODS
 from devfix.flow.sites import Frame
 from devfix.flow.state import State
@@ -100,7 +100,7 @@ def _arguments(run: Interpreter, node: ast.Call) -> tuple[list[Value], dict[str,
         value = run.evaluate(keyword.value)
         if keyword.arg is not None:
             keywords[keyword.arg] = value
-        elif isinstance(value, Ref) and run.record(value).kind == "dict":
+        elif isinstance(value, Ref) and run.record(value).kind in ("dict", "bundle"):
             keywords.update(run.record(value).fields)
             rest = run.record(value).rest
             if rest is not None:
@@ -133,6 +133,8 @@ def call(run: Interpreter, function: Value, args: list[Value], keywords: dict[st
             return _call_loaded(run, function, args, keywords, node)
         case Unknown() if isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "cuda"):
             return methods.move_unknown(run, node.func.attr, args, keywords, node)
+        case _ if keywords.get("return_tensors") == Const("pt"):
+            return frameworks.encoding(run, getattr(function, "symbol", ""), keywords, node)
         case _:
             looks = isinstance(node.func, ast.Attribute) and node.func.attr in LOOKING_METHODS
             escape(run, [] if looks else [*args, *keywords.values()])
@@ -177,6 +179,8 @@ def _on_accelerator(value: Value) -> bool:
 
 def _call_object(run: Interpreter, ref: Ref, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
     record = run.record(ref)
+    if record.kind == "tokenizer":
+        return frameworks.encoding(run, record.name, keywords, node)
     if record.kind == "opaque":
         if any(place.kind == "accelerator" for place in record.places):
             modules.promote(run, ref)
@@ -185,6 +189,8 @@ def _call_object(run: Interpreter, ref: Ref, args: list[Value], keywords: dict[s
             return library.unknown_result(run, record.name, args, node)
     record = run.record(ref)
     if record.kind == "module":
+        if record.get("wraps"):
+            return run.call(record.fields.get("module", UNKNOWN), args, keywords, node)
         if record.get("data-parallel"):
             return methods.call_parallel(run, ref, args, keywords, node)
         found = classes.member(run, record.cls, "forward") if record.cls is not None else None
@@ -220,6 +226,8 @@ def escape(run: Interpreter, values: Iterable[Value], depth: int = 0) -> None:
                     generators.lose(run, option)
                 elif record.kind == "module":
                     modules.forget(run, option)
+                elif record.kind == "bundle":
+                    run.now.update(option, rest=Tensor(ANYWHERE, loose=True))
                 elif record.kind in ("list", "dict", "instance") and record.fields and depth < 3:
                     escape(run, record.fields.values(), depth + 1)
                     fields = {name: _somewhere(held) for name, held in run.record(option).fields.items()}

@@ -8,8 +8,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import holding, modules
-from devfix.flow.knowledge import MANAGED, behaviour
+from devfix.flow import bundles, holding, modules
+from devfix.flow.knowledge import behaviour
+from devfix.flow.knowledge_of_frameworks import MANAGED
 from devfix.flow.sites import Frame
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
@@ -206,7 +207,7 @@ def member(run: Interpreter, cls: ClassValue, name: str, above: ClassValue | Non
 def is_module_class(run: Interpreter, cls: ClassValue) -> bool:
     """Whether instances are ``nn.Module`` objects, as far as the code tells."""
     names = externals(cls)
-    if any(name.startswith("torch.nn.") or behaviour(name) == "opaque-module" for name in names):
+    if any(name.startswith("torch.nn.") or behaviour(name) in ("opaque-module", "placed-module") for name in names):
         return True
     own = [name for name in names if name not in ("builtins.object", "object", "abc.ABC", "typing.Generic", "?")]
     return (bool(own) or "?" in names) and isinstance(member(run, cls, "forward"), Function)
@@ -431,8 +432,15 @@ def _attribute_of_record(run: Interpreter, ref: Ref, name: str, node: ast.AST) -
         if name in ("items", "keys", "values") and record.cls is not None and "?" not in externals(record.cls):
             return Builtin(ref, name)  # of its ``__dict__``
         return Unknown(f"{record.name or 'object'}#{ref.id}.{name}")
+    if record.kind == "bundle":
+        held = bundles.attribute(run, ref, name)
+        return held if held is not None else Builtin(ref, name)
     if record.kind == "opaque":
         return Builtin(ref, name)
+    if record.kind == "dataset" and name in ("data", "_data"):
+        from devfix.flow import iteration
+
+        return iteration.whole_of(run, ref, node)
     if record.kind == "loader" and name in ("dataset", "collate_fn"):
         return record.fields.get(name, UNKNOWN)
     if record.kind in ("optimizer", "scaler", "scheduler") and name in ("param_groups", "state", "optimizer"):

@@ -410,6 +410,11 @@ def _may_be_number(key: Value) -> bool:
     return isinstance(key, (Number, Unknown)) or (isinstance(key, Const) and isinstance(key.value, int))
 
 
+def _part_of_graphs(ref: Ref, node: ast.Subscript) -> Value:
+    """``dataset[:100]`` is a dataset; by a name, it may be an item or a part."""
+    return ref if isinstance(node.slice, ast.Slice) else UNKNOWN
+
+
 def _sliced(items: tuple[Value, ...], node: ast.Slice) -> tuple[Value, ...]:
     bounds: list[int | None] = []
     for part in (node.lower, node.upper, node.step):
@@ -437,6 +442,8 @@ def _item_of_record(run: Interpreter, ref: Ref, name: str | None, node: ast.Subs
             return iteration.stamp(run, result, iteration.source_key(run, "batch", node), ())
     if record.kind == "dataset":
         one = iteration.sample(run, ref, node)
+        if isinstance(one, Ref) and run.record(one).kind == "bundle":
+            return iteration.whole_of(run, ref, node) if name is not None else _part_of_graphs(ref, node)
         return iteration.stamp(run, one, iteration.source_key(run, "batch", node), ()) if _known(one) else UNKNOWN
     if record.kind == "loader":
         return UNKNOWN

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import generators, hosts
+from devfix.flow import bundles, generators, hosts
 from devfix.flow.facts import Source
 from devfix.flow.values import (
     ANYWHERE,
@@ -86,6 +86,11 @@ def element(run: Interpreter, value: Value, node: ast.AST, moved: frozenset[str]
 
 def _element_of_record(run: Interpreter, ref: Ref, node: ast.AST, moved: frozenset[str]) -> Value:
     record = run.record(ref)
+    if record.get("delivers") is not None:
+        plain = run.new(replace(record, info=tuple(pair for pair in record.info if pair[0] != "delivers")))
+        held = UNKNOWN if record.kind == "opaque" else _element_of_record(run, plain, node, moved)
+        unknown = Tensor(ANYWHERE, loose=True, sure=False)
+        return unknown if isinstance(held, Unknown) else bundles.delivered(run, held, record.get("delivers"))
     if record.kind == "loader":
         return _batch(run, ref, node)
     if record.kind == "dict":
@@ -215,6 +220,11 @@ def sample(run: Interpreter, dataset: Value, node: ast.AST) -> Value:
     return UNKNOWN
 
 
+def whole_of(run: Interpreter, dataset: Ref, node: ast.AST) -> Value:
+    """The graph of a dataset that has one: ``dataset[0]``, ``dataset.data``."""
+    return stamp(run, sample(run, dataset, node), source_key(run, "whole", node), ())
+
+
 def collate(run: Interpreter, value: Value, depth: int = 0) -> Value:
     """PyTorch's default collation: numbers and arrays become CPU tensors, strings stay, containers are kept.
 
@@ -243,6 +253,8 @@ def collate(run: Interpreter, value: Value, depth: int = 0) -> Value:
                 return run.new(replace(record, fields=fields, rest=rest))
             if record.kind == "instance" and record.get("array"):
                 return Tensor(CPU)
+            if record.kind == "bundle":
+                return value
     return Tensor(CPU, sure=False, loose=True)
 
 
@@ -263,6 +275,8 @@ def stamp(run: Interpreter, value: Value, key: int, item: tuple[str, ...]) -> Va
             return Tensor(CPU, (Birth("batch", key, item),), sure=False, loose=True)
         case Ref():
             record = run.record(value)
+            if record.kind == "bundle":
+                return run.new(bundles.restamped(record, key, item))
             if record.kind in ("dict", "list") or (record.kind == "instance" and record.cls is not None):
                 fields = {name: stamp(run, part, key, (*item, name)) for name, part in record.fields.items()}
                 rest = None if record.rest is None else stamp(run, record.rest, key, (*item, "*"))
@@ -308,4 +322,4 @@ def unpacked(run: Interpreter, value: Value, count: int) -> list[Value]:
     return [UNKNOWN] * count
 
 
-__all__ += ["stamp"]
+__all__ += ["stamp", "whole_of"]

@@ -6,14 +6,14 @@ interpreter gives them (:mod:`devfix.flow.library` holds one function per behavi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+
+from devfix.flow.knowledge_of_frameworks import FRAMEWORKS, Row
 
 __all__ = [
     "ACCELERATOR_FLAGS",
     "CPU_FLAGS",
     "LOOKING_METHODS",
-    "MANAGED",
     "MEAN_LOSSES",
     "MULTI_PROCESS_FLAGS",
     "PAIRS",
@@ -28,16 +28,6 @@ __all__ = [
 ]
 
 _DOCS = "https://docs.pytorch.org/docs/stable/"
-
-
-@dataclass(frozen=True)
-class Row:
-    """``names`` (split on white space, all under ``prefix``) behave like ``behaviour``; ``link`` says where from."""
-
-    behaviour: str
-    prefix: str
-    names: str
-    link: str
 
 
 _DRAWING = (
@@ -59,6 +49,7 @@ UNDIFFERENTIABLE = frozenset(
 PAIRS = frozenset("max min sort topk mode median kthvalue cummax cummin".split())
 
 TABLE = (
+    *FRAMEWORKS,
     # modules without weights: their place does not matter
     Row(
         "weightless",
@@ -250,12 +241,6 @@ TABLE = (
     Row("is-tensor", "torch.", "is_tensor", _DOCS + "generated/torch.is_tensor.html"),
     # data
     Row("loader", "torch.utils.data.", "DataLoader dataloader.DataLoader", _DOCS + "data.html"),
-    Row(
-        "loader",
-        "torch_geometric.loader.",
-        "*",
-        "https://pytorch-geometric.readthedocs.io/en/latest/modules/loader.html",
-    ),
     Row("tensor-dataset", "torch.utils.data.", "TensorDataset dataset.TensorDataset", _DOCS + "data.html"),
     Row("same-dataset", "torch.utils.data.", "Subset dataset.Subset ConcatDataset", _DOCS + "data.html"),
     Row("split-dataset", "torch.utils.data.", "random_split dataset.random_split", _DOCS + "data.html"),
@@ -409,23 +394,6 @@ RANDOM_METHODS = frozenset(
 TAKES_NO_DEVICE = frozenset(
     "from_numpy frombuffer Tensor FloatTensor LongTensor IntTensor ByteTensor BoolTensor DoubleTensor "
     "HalfTensor".split()
-)
-
-# Frameworks that place things themselves: their objects have no place that devfix could know.
-MANAGED = (
-    "accelerate.",
-    "lightning.",
-    "pytorch_lightning.",
-    "deepspeed.",
-    "ignite.",
-    "skorch.",
-    "fastai.",
-    "transformers.Trainer",
-    "transformers.Seq2SeqTrainer",
-    "torch.distributed.fsdp.",
-    "colossalai.",
-    "composer.",
-    "torch_xla.",
 )
 
 # Methods that look at what they are given, whatever object they belong to: loggers, writers, progress bars.

@@ -14,6 +14,7 @@ from devfix.flow import (
     creation,
     datasets,
     distributed,
+    frameworks,
     iteration,
     modules,
     optimizers,
@@ -60,7 +61,8 @@ def call(run: Interpreter, name: str, args: list[Value], keywords: Keywords, nod
     """Call what an import outside the project names."""
     if name.startswith("builtins."):
         return builtin_functions.call(run, name[len("builtins.") :], args, keywords, node)
-    if classes.is_managed(name):
+    handler = _BEHAVIOURS.get(behaviour(name))
+    if classes.is_managed(name) and handler is None:
         _escape(run, args, keywords)
         return Unknown(f"{name}()")
     if name.endswith((".from_pretrained", ".from_config")):
@@ -68,8 +70,9 @@ def call(run: Interpreter, name: str, args: list[Value], keywords: Keywords, nod
         if any(word in owner for word in _MODEL_WORDS) and not any(word in owner for word in _OTHER_WORDS):
             place = ANYWHERE if {"device_map", "load_in_8bit", "load_in_4bit", "**"} & set(keywords) else None
             return _opaque_module(run, name, node, place)
+        if name.startswith("transformers."):
+            return run.new(Record("tokenizer", name, born=run.site(node)))
         return unknown_result(run, name, args, node)
-    handler = _BEHAVIOURS.get(behaviour(name))
     if handler is not None:
         return handler(run, name, args, keywords, node)
     if name.split(".")[-1][:1].islower():
@@ -344,6 +347,7 @@ def _decorator(run: Interpreter, name: str, args: list[Value], keywords: Keyword
 _BEHAVIOURS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Call], Value]] = {
     **creation.BEHAVIOURS,
     **datasets.BEHAVIOURS,
+    **frameworks.BEHAVIOURS,
     "attention": _module,
     "available": _yes,
     "averaged": _averaged,
@@ -361,6 +365,7 @@ _BEHAVIOURS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Ca
     "joins-paths": _joins_paths,
     "load": checkpoints.load,
     "loss": _loss,
+    "metric": _module,
     "module": _module,
     "module-dict": _container,
     "module-list": _container,

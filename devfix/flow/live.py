@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from devfix.flow.knowledge import behaviour
 from devfix.flow.sites import Level, Site
 from devfix.flow.state import State
 from devfix.flow.values import (
@@ -117,6 +118,9 @@ def _device_fields(site: Site, ref: Ref) -> Iterator[str]:
     for name, value in record.fields.items():
         if is_device(name, value):
             yield name
+        yield from (f"{name}.device" for option in options(value) if _has_device(site, option))
+    if _knows_its_device(site, ref):
+        yield "device"
     if record.cls is not None:
         from devfix.flow.classes import lineage
 
@@ -127,6 +131,23 @@ def _device_fields(site: Site, ref: Ref) -> Iterator[str]:
                     name, value
                 ):
                     yield name
+
+
+def _has_device(site: Site, value: Value) -> bool:
+    """Whether a value is a framework's object with the accelerator as its device: ``self.accelerator``."""
+    assert site.memory is not None
+    if not isinstance(value, Ref) or site.memory.record(value).kind != "framework":
+        return False
+    return is_device("device", site.memory.record(value).fields.get("device", Const(None)))
+
+
+def _knows_its_device(site: Site, ref: Ref) -> bool:
+    """Whether a module has ``.device`` of its own (Lightning's, and pretrained ones), and is on the accelerator."""
+    assert site.memory is not None
+    record = site.memory.record(ref)
+    if record.kind != "module" or record.places != frozenset({ACCELERATOR}):
+        return False
+    return behaviour(record.name) == "placed-module" or record.name.endswith((".from_pretrained", ".from_config"))
 
 
 def devices_differ(one: State, two: State, scopes: tuple[int, ...]) -> bool:

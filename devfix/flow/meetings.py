@@ -83,7 +83,7 @@ def tensors_in(run: Interpreter, value: Value, text: str, depth: int = 0) -> lis
         return tensors_in(run, value.element, text, depth + 1)
     if isinstance(value, Ref):
         record = run.record(value)
-        if record.kind in ("list", "dict", "set", "batch"):
+        if record.kind in ("list", "dict", "set", "batch", "bundle"):
             held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
             return [side for item in held for side in tensors_in(run, item, text, depth + 1)]
     return []

@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.flow import (
+    bundles,
     checkpoints,
     classes,
     commandline,
     containers,
     creation,
     datasets,
+    frameworks,
     generators,
     hosts,
     library,
@@ -30,6 +32,7 @@ from devfix.flow.knowledge import (
     UNDIFFERENTIABLE,
     behaviour,
 )
+from devfix.flow.knowledge_of_frameworks import RUNS_A_MODEL
 from devfix.flow.meetings import meet, tensor_side, tensors_in
 from devfix.flow.places import place_of, transfer_places
 from devfix.flow.syntax import text_of
@@ -56,7 +59,6 @@ from devfix.flow.values import (
     Tensor,
     Text,
     TupleValue,
-    Union,
     Unknown,
     Value,
     Yields,
@@ -228,6 +230,14 @@ def _object(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
             return library.unknown_result(run, f"{record.name}.{name}", args, node)
     if record.kind == "module":
         return _module(run, ref, name, args, keywords, node)
+    if record.kind == "bundle":
+        return bundles.method(run, ref, name, args, keywords, node)
+    if record.kind == "framework":
+        return frameworks.method(run, ref, name, args, keywords, node)
+    if record.kind == "tokenizer":
+        return frameworks.encoding(run, record.name, keywords, node)
+    if name == "train" and frameworks.is_placed_trainer(run, record):
+        return frameworks.trained(run, ref, node)
     if record.kind == "optimizer":
         for value in args:
             _note_loaded(run, value, "optimizer", node, optimizer=ref)
@@ -353,8 +363,10 @@ def _module(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
         return NONE
     if name in ("append", "extend", "insert") and args:
         return _grow(run, ref, name, args, node)
-    if name in ("forward", "__call__"):
+    if name in ("forward", "__call__") or (name == "update" and behaviour(record.name) == "metric"):
         return run.call(ref, args, keywords, node)
+    if name in RUNS_A_MODEL and modules.is_opaque(record):
+        return modules.call_leaf(run, ref, args, keywords, node)
     if name in ("reset_classifier", "reset_head"):
         head = modules.make(run, f"{record.name}.{name}", node)
         modules.attach(run, ref, "head", head, node)
@@ -423,17 +435,8 @@ def _grow(run: Interpreter, ref: Ref, name: str, args: list[Value], node: ast.Ca
 def call_parallel(run: Interpreter, ref: Ref, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``DataParallel`` and ``DistributedDataParallel`` bring the inputs to the device themselves."""
     inner = run.record(ref).fields.get("module", UNKNOWN)
-    return run.call(inner, [_delivered(value) for value in args], {k: _delivered(v) for k, v in keywords.items()}, node)
-
-
-def _delivered(value: Value) -> Value:
-    if isinstance(value, Tensor):
-        return replace(value, place=ACCELERATOR, births=())
-    if isinstance(value, TupleValue):
-        return TupleValue(tuple(_delivered(item) for item in value.items))
-    if isinstance(value, Union):
-        return union(_delivered(option) for option in value.options)
-    return value
+    brought = {key: bundles.delivered(run, value) for key, value in keywords.items()}
+    return run.call(inner, [bundles.delivered(run, value) for value in args], brought, node)
 
 
 # --- classes, super(), devices ------------------------------------------------------------------------------------
@@ -468,8 +471,9 @@ def _class(
         found = classes.member(run, cls, "__init__")
         return run.call(Bound(found, args[0]), args[1:], keywords, node) if isinstance(found, Function) else NONE
     if classes.is_module_class(run, cls) and name.startswith(("from_", "load_from_")):
-        place = ANYWHERE if "device_map" in keywords else run.default_place
         names = classes.externals(cls)
+        managed = "device_map" in keywords or any(classes.is_managed(base) for base in names)
+        place = ANYWHERE if managed else run.default_place
         return run.new(
             Record(
                 "module", names[0] if names else "", cls, places=frozenset({place}), weights=True, born=run.site(node)

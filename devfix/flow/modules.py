@@ -83,11 +83,15 @@ def move(run: Interpreter, ref: Ref, place: Place, node: ast.AST) -> None:
     for part in moved:
         record = run.record(part)
         own = _moves_itself(run, record)
-        fields = {name: _moved_field(value, place, own) for name, value in record.fields.items()}
+        fields = {name: moved_field(value, place, own) for name, value in record.fields.items()}
         run.now.write(part.id, replace(record, fields=fields, places=frozenset({place}), moved=site))
 
 
-def _moved_field(value: Value, place: Place, own: bool) -> Value:
+def moved_field(value: Value, place: Place, own: bool = False) -> Value:
+    """What an attribute holds after its module has moved: parameters and buffers go along.
+
+    ``own``: the class itself says what moves.
+    """
     if isinstance(value, Tensor) and any(birth.kind in _HELD and not birth.holder for birth in value.births):
         return replace(value, place=place)
     if own and isinstance(value, Tensor):
@@ -287,4 +291,4 @@ def first_place(run: Interpreter, ref: Ref) -> Place:
     return next(iter(found)) if len(found) == 1 else ANYWHERE
 
 
-__all__ += ["any_place", "children", "first_place"]
+__all__ += ["any_place", "children", "first_place", "moved_field"]

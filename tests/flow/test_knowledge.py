@@ -7,7 +7,8 @@ from collections import Counter
 
 import pytest
 
-from devfix.flow.knowledge import MANAGED, TABLE, TENSOR_METHODS, behaviour
+from devfix.flow.knowledge import TABLE, TENSOR_METHODS, behaviour
+from devfix.flow.knowledge_of_frameworks import MANAGED
 
 NAMES = [(row, row.prefix + name) for row in TABLE for name in row.names.split()]
 OF_TORCH = sorted({name for _, name in NAMES if name.startswith("torch.") and not name.endswith("*")})

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator
 
 from codemods._placing import inside_module
 from devfix.flow import Facts
+from devfix.flow.classes import externals
+from devfix.flow.knowledge import behaviour
+from devfix.flow.knowledge_of_frameworks import PLACED_TRAINERS
 from devfix.flow.live import device_expressions, value_of, visible
 from devfix.flow.sites import Level, Site
 from devfix.flow.values import ACCELERATOR, Ref, Tensor, Value, options
@@ -30,16 +33,26 @@ def device_for(
     for text in named:
         if text in used:
             return text
+    own = [text for text in named if text.startswith("self.")]
+    if own and _placed_by_framework(level):
+        return own[0]
     operand = operand_at(site, level, partners)
     if operand is not None:
         return f"{operand}.device"
-    own = [text for text in named if text.startswith("self.")]
     if own:
         return own[0]
     words = parameters_device(site, level)
     if words is None and outside:
         words = named[0] if named else _device_of_a_module(site, level)
     return words
+
+
+def _placed_by_framework(level: Level) -> bool:
+    """Whether a level runs a method of a class whose framework gives it a device: ``self.device`` of Lightning."""
+    function = level.frame.function
+    owner = function.owner if function is not None else None
+    names = externals(owner) if owner is not None else []
+    return any(behaviour(name) == "placed-module" or name.startswith(PLACED_TRAINERS) for name in names)
 
 
 def operand_at(site: Site, level: Level, partners: Iterable[str] = ()) -> str | None:

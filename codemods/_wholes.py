@@ -38,8 +38,9 @@ def _holders(facts: Facts, culprit: Culprit) -> Iterator[Binding]:
 
 
 def _is_bundle(facts: Facts, binding: Binding) -> bool:
-    value, memory = held_value(facts, binding), binding.site.memory
-    assert memory is not None
+    if facts.sources[binding.birth.key].kind == "encoding" and not binding.birth.item:
+        return True
+    value = held_value(facts, binding)
     later = (site for site in (binding.site, *(meeting.site for meeting in facts.meetings)) if site.memory is not None)
     return isinstance(value, Ref) and any(
         site.memory is not None and site.memory.has(value.id) and site.memory.record(value).kind == "bundle"

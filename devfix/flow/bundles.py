@@ -76,7 +76,9 @@ def attribute(run: Interpreter, ref: Ref, name: str) -> Value | None:
 _METHODS = frozenset("to clone copy items keys values get pop update to_dict convert_to_tensors".split())
 
 
-def method(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+def method(
+    run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call
+) -> Value:
     """A method of a bundle: moves, copies, and those of a dictionary."""
     from devfix.flow.containers import container_method
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow import bundles, holding, modules
 from devfix.flow.knowledge import behaviour
-from devfix.flow.knowledge_of_frameworks import MANAGED
+from devfix.flow.knowledge_of_frameworks import MANAGED, PLACED_TRAINERS
 from devfix.flow.sites import Frame
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
@@ -55,6 +55,7 @@ __all__ = [
     "instantiate",
     "is_managed",
     "is_module_class",
+    "is_placed_trainer",
     "lineage",
     "member",
 ]
@@ -216,6 +217,12 @@ def is_module_class(run: Interpreter, cls: ClassValue) -> bool:
 def is_managed(name: str) -> bool:
     """Whether a library places things itself."""
     return name.startswith(MANAGED)
+
+
+def is_placed_trainer(record: Record) -> bool:
+    """Whether an object is of a project class that derives from the ``Trainer`` of transformers."""
+    names = externals(record.cls) if record.cls is not None else []
+    return any(name.startswith(PLACED_TRAINERS) for name in names)
 
 
 def find_property_setter(run: Interpreter, record: Record, name: str) -> Function | None:
@@ -431,6 +438,8 @@ def _attribute_of_record(run: Interpreter, ref: Ref, name: str, node: ast.AST) -
             return run.call(Bound(getter, ref), [Const(name)], {}, call)
         if name in ("items", "keys", "values") and record.cls is not None and "?" not in externals(record.cls):
             return Builtin(ref, name)  # of its ``__dict__``
+        if name == "train" and is_placed_trainer(record):
+            return Builtin(ref, name)
         return Unknown(f"{record.name or 'object'}#{ref.id}.{name}")
     if record.kind == "bundle":
         held = bundles.attribute(run, ref, name)

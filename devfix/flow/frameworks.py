@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from devfix.flow import classes, iteration, modules
 from devfix.flow.bundles import bundle, delivered
 from devfix.flow.knowledge import behaviour
-from devfix.flow.knowledge_of_frameworks import PLACED_TRAINERS
 from devfix.flow.places import place_of
 from devfix.flow.values import (
     ACCELERATOR,
@@ -36,7 +35,7 @@ from devfix.flow.values import (
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["BEHAVIOURS", "encoding", "is_placed_trainer", "method", "trained"]
+__all__ = ["BEHAVIOURS", "encoding", "method", "trained"]
 
 Keywords = dict[str, Value]
 Behaviour = Callable[["Interpreter", str, list[Value], Keywords, ast.Call], Value]
@@ -210,12 +209,6 @@ def _try(run: Interpreter, function: Value, args: list[Value], node: ast.Call) -
         run.state = before
 
 
-def is_placed_trainer(run: Interpreter, record: Record) -> bool:
-    """Whether an object is of a project class that derives from the ``Trainer`` of transformers."""
-    names = classes.externals(record.cls) if record.cls is not None else []
-    return any(name.startswith(PLACED_TRAINERS) for name in names)
-
-
 def trained(run: Interpreter, ref: Ref, node: ast.Call) -> Value:
     """``trainer.train()``: the project's ``compute_loss`` gets model and inputs on the device.
 
@@ -224,7 +217,9 @@ def trained(run: Interpreter, ref: Ref, node: ast.Call) -> Value:
     record = run.record(ref)
     assert record.cls is not None
     run.facts.accelerated = True
-    arguments = run.new(Record("framework", "transformers.TrainingArguments", fields={"device": DeviceValue(ACCELERATOR)}))
+    arguments = run.new(
+        Record("framework", "transformers.TrainingArguments", fields={"device": DeviceValue(ACCELERATOR)})
+    )
     run.now.update(ref, fields={"args": arguments, **record.fields})
     found = classes.member(run, record.cls, "compute_loss")
     if isinstance(found, Function):

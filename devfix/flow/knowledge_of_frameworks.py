@@ -25,9 +25,16 @@ _IGNITE = "https://docs.pytorch.org/ignite/"
 
 FRAMEWORKS = (
     # objects with a device of their own that bring modules and loaders there
-    Row("places", "accelerate.", "Accelerator accelerator.Accelerator", _HF + "accelerate/package_reference/accelerator"),
+    Row(
+        "places", "accelerate.", "Accelerator accelerator.Accelerator", _HF + "accelerate/package_reference/accelerator"
+    ),
     Row("places", "", "lightning.Fabric lightning.fabric.Fabric lightning_fabric.Fabric", _LIGHTNING + "fabric/"),
-    Row("training-arguments", "transformers.", "TrainingArguments Seq2SeqTrainingArguments", _HF + "transformers/trainer"),
+    Row(
+        "training-arguments",
+        "transformers.",
+        "TrainingArguments Seq2SeqTrainingArguments",
+        _HF + "transformers/trainer",
+    ),
     # what they give back lies on the accelerator
     Row("brings", "", "accelerate.utils.send_to_device accelerate.utils.operations.send_to_device", _HF + "accelerate"),
     Row("brings", "ignite.", "utils.convert_tensor distributed.auto_model", _IGNITE + "distributed.html"),
@@ -67,10 +74,17 @@ FRAMEWORKS = (
     # metrics are modules: their states move with them, and have to
     Row("harmless", "torchmetrics.", "functional.* utilities.*", "https://lightning.ai/docs/torchmetrics/stable/"),
     Row("module-list", "torchmetrics.", "MetricCollection", "https://lightning.ai/docs/torchmetrics/stable/"),
-    Row("metric", "torchmetrics.", "*", "https://lightning.ai/docs/torchmetrics/stable/pages/overview.html#metrics-and-devices"),
+    Row(
+        "metric",
+        "torchmetrics.",
+        "*",
+        "https://lightning.ai/docs/torchmetrics/stable/pages/overview.html#metrics-and-devices",
+    ),
     # graphs: data on the CPU that moves as a whole
     Row("loader", "torch_geometric.", "loader.* data.DataLoader", _PYG + "modules/loader.html"),
-    Row("graph", "torch_geometric.data.", "Data HeteroData data.Data hetero_data.HeteroData", _PYG + "modules/data.html"),
+    Row(
+        "graph", "torch_geometric.data.", "Data HeteroData data.Data hetero_data.HeteroData", _PYG + "modules/data.html"
+    ),
     Row("graphs", "torch_geometric.datasets.", "*", _PYG + "modules/datasets.html"),
     Row(
         "graphs",

@@ -236,7 +236,7 @@ def _object(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
         return frameworks.method(run, ref, name, args, keywords, node)
     if record.kind == "tokenizer":
         return frameworks.encoding(run, record.name, keywords, node)
-    if name == "train" and frameworks.is_placed_trainer(run, record):
+    if name == "train" and classes.is_placed_trainer(record):
         return frameworks.trained(run, ref, node)
     if record.kind == "optimizer":
         for value in args:

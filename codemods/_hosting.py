@@ -12,8 +12,6 @@ from devfix.model import AppendCode, Edit, ReplaceExpression
 
 __all__ = ["as_number", "each_to_cpu", "to_cpu", "trailer"]
 
-_HALFWAY = ("detach", "clone")
-
 
 def trailer(tensors: Sequence[Tensor]) -> str:
     """``.cpu()``, with ``.detach()`` where NumPy would refuse the gradient."""
@@ -26,23 +24,10 @@ def to_cpu(tree: SourceTree, expression: ast.expr, tensors: Sequence[Tensor]) ->
 
 
 def as_number(tree: SourceTree, expression: ast.expr) -> Edit:
-    """A tensor of one number becomes ``loss.item()``, which takes the place of ``.detach()`` and ``.data``."""
-    inner = expression
-    while True:
-        if isinstance(inner, ast.Attribute) and inner.attr == "data":
-            inner = inner.value
-        elif (
-            isinstance(inner, ast.Call)
-            and isinstance(inner.func, ast.Attribute)
-            and inner.func.attr in _HALFWAY
-            and not inner.args
-        ):
-            inner = inner.func.value
-        else:
-            break
-    if inner is expression:
-        return AppendCode(tree.path, tree.span(expression), ".item()")
-    return ReplaceExpression(tree.path, tree.span(expression), f"{tree.source(inner)}.item()")
+    """A tensor of one number becomes ``loss.item()``, which takes the place of ``.data``."""
+    if isinstance(expression, ast.Attribute) and expression.attr == "data":
+        return ReplaceExpression(tree.path, tree.span(expression), f"{tree.source(expression.value)}.item()")
+    return AppendCode(tree.path, tree.span(expression), ".item()")
 
 
 def each_to_cpu(site: Site, expression: ast.expr, tensors: Sequence[Tensor]) -> Edit:

@@ -20,5 +20,5 @@ for epoch in range(3):
         loss = criterion(model(inputs), targets)
         loss.backward()
         optimizer.step()
-        epoch_losses.append(loss.item())
+        epoch_losses.append(loss.detach().item())
     print(f"epoch {epoch}: {np.mean(epoch_losses):.4f}")

@@ -10,7 +10,7 @@ from devfix.flow import Facts
 from devfix.flow.classes import externals
 from devfix.flow.knowledge import behaviour
 from devfix.flow.knowledge_of_frameworks import PLACED_TRAINERS
-from devfix.flow.live import device_expressions, value_of, visible
+from devfix.flow.live import device_expressions, is_device, value_of, visible
 from devfix.flow.sites import Level, Site
 from devfix.flow.values import ACCELERATOR, Ref, Tensor, Value, options
 
@@ -36,6 +36,9 @@ def device_for(
     own = [text for text in named if text.startswith("self.")]
     if own and _placed_by_framework(level):
         return own[0]
+    said = _said_here(facts, site, level)
+    if said is not None:
+        return said
     operand = operand_at(site, level, partners)
     if operand is not None:
         return f"{operand}.device"
@@ -53,6 +56,20 @@ def _placed_by_framework(level: Level) -> bool:
     owner = function.owner if function is not None else None
     names = externals(owner) if owner is not None else []
     return any(behaviour(name) == "placed-module" or name.startswith(PLACED_TRAINERS) for name in names)
+
+
+def _said_here(facts: Facts, site: Site, level: Level) -> str | None:
+    """What a move in the same function says, where that is a device here, too: ``config["device"]``."""
+    function = level.frame.node
+    moves = [*facts.moves, *(transfer.site for transfer in facts.transfers if transfer.place == ACCELERATOR.kind)]
+    for move in moves:
+        call = move.node
+        if move.level.frame.node is not function or not isinstance(call, ast.Call) or not call.args:
+            continue
+        value = value_of(site, level, call.args[0])
+        if value is not None and is_device("device", value) and _bound(level, ast.unparse(call.args[0])):
+            return move.tree.source(call.args[0])
+    return None
 
 
 def operand_at(site: Site, level: Level, partners: Iterable[str] = ()) -> str | None:

@@ -67,6 +67,11 @@ def _pointwise(run: Interpreter, name: str, args: list[Value], keywords: Keyword
     return Tensor(place, births, grad=last not in UNDIFFERENTIABLE and any(side.grad for side in sides))
 
 
+def _meshgrid(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    place, births = meet(run, node, "meshgrid", _sides(run, args, {}, node))
+    return Tensor(place, births, loose=True)
+
+
 def _keeps_first(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     last = name.split(".")[-1]
     for value in [*args, *keywords.values()]:
@@ -77,7 +82,7 @@ def _keeps_first(run: Interpreter, name: str, args: list[Value], keywords: Keywo
                 if last in PAIRS and not whole and last != "msort":
                     return values_and_indices(option)
                 grad = option.grad and last not in UNDIFFERENTIABLE
-                several = last in ("split", "chunk", "unbind", "meshgrid")
+                several = last in ("split", "chunk", "unbind")
                 loose = (option.loose or several) and not whole
                 return replace(option, loose=loose, scalar=whole, grad=grad, single=whole)
             if isinstance(option, Ref) and run.record(option).kind == "list":
@@ -309,6 +314,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "keeps-first": _keeps_first,
     "keeps-list": _keeps_list,
     "like": _like,
+    "meshgrid": _meshgrid,
     "mixes": _mixes,
     "needs-cpu": _needs_cpu,
     "needs-cpu-state": _needs_cpu_state,

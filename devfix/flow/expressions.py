@@ -331,6 +331,9 @@ def _combine(
         for value, part in ((left, left_node), (right, right_node))
         if isinstance(value, (Tensor, Union)) and _holds_tensor(value)
     ]
+    if len(sides) == 1 and len(sides[0].places) > 1:  # with a number, each alternative stays what it is
+        value = left if _holds_tensor(left) else right
+        return union(replace(option, loose=False) for option in options(value) if isinstance(option, Tensor))
     written = sides[0] if in_place and _holds_tensor(left) else None
     place, births = meet(run, node, "operator", sides, scalars_are_free=not strict, written=written)
     grad = any(side.grad for side in sides) and not isinstance(node, ast.Compare)

@@ -178,6 +178,7 @@ TABLE = (
         "sampler.WeightedRandomSampler",
         _DOCS + "data.html#torch.utils.data.RandomSampler",
     ),
+    Row("meshgrid", "torch.", "meshgrid", _DOCS + "generated/torch.meshgrid.html"),
     Row("gradients", "torch.", "autograd.grad", _DOCS + "generated/torch.autograd.grad.html"),
     Row("normal", "torch.", "normal bernoulli multinomial", _DOCS + "generated/torch.normal.html"),
     Row(

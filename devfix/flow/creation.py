@@ -67,6 +67,17 @@ def _pointwise(run: Interpreter, name: str, args: list[Value], keywords: Keyword
     return Tensor(place, births, grad=last not in UNDIFFERENTIABLE and any(side.grad for side in sides))
 
 
+_GIVES_DIMENSIONS = frozenset(
+    "atleast_1d atleast_2d atleast_3d bincount broadcast_to diag flatten nonzero one_hot ravel repeat_interleave reshape "
+    "tile unsqueeze".split()
+)
+
+
+def _still_scalar(tensor: Tensor, name: str) -> bool:
+    """``torch.sqrt(torch.tensor(2.0))`` has no dimensions, either."""
+    return tensor.scalar and name not in _GIVES_DIMENSIONS
+
+
 def _meshgrid(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     place, births = meet(run, node, "meshgrid", _sides(run, args, {}, node))
     return Tensor(place, births, loose=True)
@@ -84,7 +95,8 @@ def _keeps_first(run: Interpreter, name: str, args: list[Value], keywords: Keywo
                 grad = option.grad and last not in UNDIFFERENTIABLE
                 several = last in ("split", "chunk", "unbind")
                 loose = (option.loose or several) and not whole
-                return replace(option, loose=loose, scalar=whole, grad=grad, single=whole)
+                scalar = whole or _still_scalar(option, last)
+                return replace(option, loose=loose, scalar=scalar, grad=grad, single=whole)
             if isinstance(option, Ref) and run.record(option).kind == "list":
                 inner = iteration.element(run, option, node)
                 if isinstance(inner, Tensor):

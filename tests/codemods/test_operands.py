@@ -65,6 +65,18 @@ WORDS = [
         id="a-global-that-the-function-does-not-use",
     ),
     pytest.param(
+        """
+        def add(config):
+            x = torch.ones(3).to(config["device"])
+            return x + torch.zeros(3)
+
+
+        add({"device": "cuda"})
+        """,
+        'config["device"]',
+        id="as-a-move-beside-it-says",
+    ),
+    pytest.param(
         "def make():\n    return torch.zeros(3)\n\n\ntorch.ones(3, device=device) + make()",
         "device",
         id="nothing-but-the-global",

@@ -53,6 +53,16 @@ IN_A_SCRIPT = [
         "torch.ones(3, 4, device=device)",
         id="gradient",
     ),
+    pytest.param(
+        "a, b = torch.meshgrid(torch.arange(3), torch.arange(4), indexing='ij')\ny = x + b",
+        "torch.meshgrid(torch.arange(3, device=device), torch.arange(4, device=device), indexing='ij')",
+        id="a-grid",
+    ),
+    pytest.param(
+        "import sys\nn = x if sys.argv[1:] else torch.zeros(4)\ny = x + 0.9 * n",
+        "torch.zeros(4, device=device)",
+        id="on-one-side",
+    ),
     pytest.param("y = x + torch.zeros(4).type(torch.FloatTensor)", ".type(torch.FloatTensor).to(device)", id="typed"),
     pytest.param(
         'y = x + torch.zeros(4, device="cpu")', 'torch.zeros(4, device="cpu").to(device)', id="on-the-cpu-by-name"
@@ -170,6 +180,7 @@ ELSEWHERE = [
 UNTOUCHED = [
     pytest.param("y = x * torch.tensor(0.5)", id="a-scalar"),
     pytest.param("y = x * torch.zeros(())", id="no-dimensions"),
+    pytest.param("y = x / torch.sqrt(torch.tensor(x.size(1)))", id="a-function-of-a-scalar"),
     pytest.param("y = x * torch.mean(torch.ones(3))", id="reduced-to-a-scalar"),
     pytest.param("t = torch.tensor(0.)\nt = t + x.sum()", id="a-sum-that-is-bound-again"),
     pytest.param("t = torch.tensor(0.)\nt += x.sum().item()", id="a-sum-of-numbers"),

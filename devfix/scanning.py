@@ -159,7 +159,10 @@ def scan_program(space: Workspace, path: str) -> Scan:
 
 def _syntax_problem(path: str, error: SyntaxError) -> Problem:
     message = f"cannot be parsed: {error.msg or error}"
-    return Problem(path, message, error.lineno or 0, "correct the syntax, or exclude the file")
+    hint = "correct the syntax, or exclude the file"
+    if "async=" in (error.text or "").replace(" ", ""):
+        hint = "`async` is a keyword since Python 3.7: write non_blocking="
+    return Problem(path, message, error.lineno or 0, hint)
 
 
 def _findings(space: Workspace, facts: flow.Facts) -> list[Finding]:

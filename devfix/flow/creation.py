@@ -68,8 +68,8 @@ def _pointwise(run: Interpreter, name: str, args: list[Value], keywords: Keyword
 
 
 _GIVES_DIMENSIONS = frozenset(
-    "atleast_1d atleast_2d atleast_3d bincount broadcast_to diag flatten nonzero one_hot ravel repeat_interleave reshape "
-    "tile unsqueeze".split()
+    "atleast_1d atleast_2d atleast_3d bincount broadcast_to diag flatten nonzero one_hot ravel repeat_interleave "
+    "reshape tile unsqueeze".split()
 )
 
 

@@ -270,6 +270,12 @@ def _attempt(space: Workspace, before: Scan, finding: Finding, collected: _Colle
     return reason or finding.reason
 
 
+def _tells_of_failure(scan: Scan, finding: Finding) -> bool:
+    """Whether the finding's story leads to a line in which something goes wrong."""
+    lines = {(event.path, event.source) for event in finding.events if event.kind == "used"}
+    return not lines.isdisjoint(scan.failing)
+
+
 def _is_fallback(finding: Finding) -> bool:
     from codemods import rule_for
 
@@ -289,8 +295,10 @@ def _objection(before: Scan, after: Scan, finding: Finding) -> str | None:
     fresh = [other for other in fresh if not _is_fallback(other)]  # those are weighed as hazards, below
     if fresh:
         return f"it would bring a new finding ({fresh[0].code}: {fresh[0].message})"
-    worse = after.hazards - before.hazards
+    worse = after.hazards.keys() - before.hazards.keys()
     if worse:
-        path, consumer, text = sorted(worse)[0]
-        return f"`{text}` ({consumer}) in {path} would fail instead"
+        hazard = min(worse)
+        return f"`{hazard.text}` ({hazard.consumer}) in {hazard.path} would fail instead"
+    if _tells_of_failure(before, finding) and before.hazards == after.hazards:
+        return "what fails would fail all the same"
     return None

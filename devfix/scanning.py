@@ -11,10 +11,12 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from devfix import flow, sources
 from devfix._encoding import from_json, to_json
@@ -22,11 +24,12 @@ from devfix.cache import Cache, digest, tool_version
 from devfix.config import Settings
 from devfix.flow.entries import starts_program
 from devfix.flow.program import listing
+from devfix.flow.sites import Site
 from devfix.flow.syntax import SourceTree, text_of
 from devfix.model import Event, Finding, Problem, Severity, Span
 from devfix.sources import SourceError, SourceFile
 
-__all__ = ["Identity", "Scan", "Workspace", "identity", "position", "scan_all", "scan_program"]
+__all__ = ["Hazard", "Identity", "Scan", "Workspace", "identity", "position", "scan_all", "scan_program"]
 
 DEEP_ENOUGH = 8_000  # Python frames: programs nest, and so does their interpreter
 FEW = 8  # entries that are not worth starting processes for
@@ -35,13 +38,22 @@ FEW = 8  # entries that are not worth starting processes for
 Identity = tuple[str, str, int, int, str]
 
 
+class Hazard(NamedTuple):
+    """Something that goes wrong: in which operation, with which value."""
+
+    path: str
+    consumer: str
+    text: str
+
+
 @dataclass
 class Scan:
     """What one entry file has to say."""
 
     path: str
     findings: list[Finding] = field(default_factory=list)
-    hazards: frozenset[tuple[str, str, str]] = frozenset()
+    hazards: Counter[Hazard] = field(default_factory=Counter)
+    failing: frozenset[tuple[str, str]] = frozenset()  # files, and lines of them by their source, where it goes wrong
     problems: list[Problem] = field(default_factory=list)
     partly: bool = False
     files: set[str] = field(default_factory=set)  # what was read, or could not be
@@ -141,7 +153,9 @@ def scan_program(space: Workspace, path: str) -> Scan:
         if facts is not None:
             scan.findings = _findings(space, facts)
             scan.partly = not facts.complete
-            scan.hazards = _hazards(facts)
+            hazards = list(_hazards(facts))
+            scan.hazards = Counter(hazard for _, hazard in hazards)
+            scan.failing = frozenset((site.tree.path, site.tree.line(site.span.line)) for site, _ in hazards)
             scan.folders = facts.folders
     except SyntaxError as error:
         scan.problems.append(_syntax_problem(path, error))
@@ -186,18 +200,13 @@ def _place(event: Event) -> tuple[str, int, int]:
     return event.path, event.line, event.column
 
 
-def _hazards(facts: flow.Facts) -> frozenset[tuple[str, str, str]]:
+def _hazards(facts: flow.Facts) -> Iterator[tuple[Site, Hazard]]:
     """Everything that goes wrong, whether a rule speaks of it or not: an edit must not add to it."""
-    found = set()
-    for meeting in facts.meetings:
-        for operand in meeting.cpu:
-            found.add((meeting.site.tree.path, meeting.consumer, operand.text))
-    for use in facts.needs_cpu.values():
-        found.add((use.site.tree.path, use.consumer, text_of(use.expression)))
-    for hazard in facts.hazards:
-        if hazard.kind != "harmless":
-            found.add((hazard.built.tree.path, hazard.kind, hazard.optimizer))
-    return frozenset(found)
+    found = [(meeting.site, meeting.consumer, operand.text) for meeting in facts.meetings for operand in meeting.cpu]
+    found += [(use.site, use.consumer, text_of(use.expression)) for use in facts.needs_cpu.values()]
+    found += [(each.built, each.kind, each.optimizer) for each in facts.hazards if each.kind != "harmless"]
+    for site, consumer, text in found:
+        yield site, Hazard(site.tree.path, consumer, text)
 
 
 def position(finding: Finding) -> tuple[object, ...]:
@@ -261,12 +270,14 @@ def _kept(space: Workspace, entries: list[str], cache: Cache) -> dict[str, Scan]
     known: dict[str, Scan] = {}
     for key, text in cache.get(keys).items():
         try:
-            state, files, folders, findings, hazards, partly = from_json(text)
+            state, files, folders, findings, hazards, failing, partly = from_json(text)
         except ValueError:
             continue  # written by another release, or damaged: the scan is made again
         if state == _state(space, files, folders):
             path = keys[key]
-            known[path] = Scan(path, list(findings), frozenset(hazards), [], partly, set(files), set(folders))
+            counted = Counter({Hazard(*each): count for each, count in hazards})
+            seen = set(files), set(folders)
+            known[path] = Scan(path, list(findings), counted, frozenset(failing), [], partly, *seen)
     return known
 
 
@@ -276,7 +287,8 @@ def _keep(space: Workspace, made: list[Scan], cache: Cache) -> None:
         if not scan.problems:
             files, folders = sorted(scan.files), sorted(scan.folders)
             state = _state(space, files, folders)
-            content = state, files, folders, scan.findings, sorted(scan.hazards), scan.partly
+            wrong = sorted(scan.hazards.items()), sorted(scan.failing)
+            content = state, files, folders, scan.findings, *wrong, scan.partly
             values[_cache_key(space, scan.path)] = to_json(content)
     cache.put(values)
 

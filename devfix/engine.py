@@ -213,16 +213,22 @@ def _repair(space: Workspace, scan: Scan, collected: _Collected) -> None:
     original = {identity(finding): finding for finding in scan.findings}
     current = scan_program(space, scan.path) if space.changed else scan
     dropped: dict[Identity, str] = {}
+    tried_at: dict[Identity, int] = {}  # how many were repaired when the edit of this one was dropped
+    repaired = 0
     for _ in range(MOST_ROUNDS):
         waiting = [f for f in current.findings if identity(f) not in dropped and collected.open_to_repair(f)]
-        finding = waiting[-1] if waiting else None  # from the end: what is moved behind one line keeps its order
-        if finding is None:
+        if not waiting:  # what did not hold may hold after the others
+            waiting = [f for f in current.findings if tried_at.get(identity(f), repaired) < repaired]
+        if not waiting:
             break
+        finding = waiting[-1]  # from the end: what is moved behind one line keeps its order
         shown = original.get(identity(finding), finding)
         attempt = _attempt(space, current, finding, collected)
         if isinstance(attempt, str):
-            dropped[identity(finding)] = attempt
+            dropped[identity(finding)], tried_at[identity(finding)] = attempt, repaired
         else:
+            repaired += 1
+            dropped.pop(identity(finding), None)
             remedy, after = attempt
             collected.settle(shown, Status.FIXED, remedy=remedy)
             for other in _repaired_along(current, after, remedy):

@@ -322,6 +322,24 @@ def test_the_next_remedy_is_tried_where_the_first_does_not_hold(write, monkeypat
     assert texts(apply(write(train=HEAD), settings())) == {"train.py": HEAD_FIXED}
 
 
+def test_what_does_not_hold_is_tried_again_after_another_repair(write, monkeypatch):
+    """The last finding is tried first; its edit holds only where the model has been moved again."""
+    tried = []
+    original = engine._attempt
+
+    def attempt(space, before, finding, collected):
+        tried.append(finding.code)
+        if finding.code == "DEV102" and space.text(finding.path).count("model.to(device)") < 2:
+            return "not yet"
+        return original(space, before, finding, collected)
+
+    monkeypatch.setattr(engine, "_attempt", attempt)
+    outcome = apply(write(train=HEAD + "x = torch.randn(2, 4)\nmodel(x)\n"), settings())
+
+    assert tried == ["DEV102", "DEV201", "DEV102"]
+    assert {item.status for item in outcome.resolutions} == {Status.FIXED}
+
+
 def test_a_finding_without_a_remedy_keeps_its_reason(write):
     text = IMPORTS + 'print(nn.Linear(4, 2).to("cuda")(torch.ones(2, 4)))\n'
     outcome = apply(write(train=text), settings())

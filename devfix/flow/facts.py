@@ -253,6 +253,7 @@ class Facts:
     ``kept`` has the tensors of each list (by identity) by their place in the source, ``kept_uses`` what is done
     with them as tensors: names of methods, and ``operand``.  ``flagged`` are calls ``x.cuda(True)``, ``leaves`` the
     factories with ``requires_grad=True`` by the key of their source.
+    ``moves`` bring modules to the accelerator, ``moves_to_cpu`` certainly bring one to the CPU.
     """
 
     path: str
@@ -272,6 +273,7 @@ class Facts:
     leaves: dict[int, Site] = field(default_factory=dict)
     leaf_moves: dict[tuple[str, int, int], LeafMove] = field(default_factory=dict)
     moves: list[Site] = field(default_factory=list)
+    moves_to_cpu: list[Site] = field(default_factory=list)
     holdings: list[Holding] = field(default_factory=list)
     visits: dict[int, list[Site]] = field(default_factory=dict)
     in_datasets: set[int] = field(default_factory=set)

@@ -319,6 +319,9 @@ def _module(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
         known = [place for place in places if place is not None]
         for place in known:
             modules.move(run, ref, place, node)
+        moved = run.record(ref).moved
+        if known == [CPU] and moved is not None:
+            run.facts.moves_to_cpu.append(moved)
         if len(known) > 1:
             for _, part in modules.parts(run, ref):
                 run.now.update(part, places=frozenset(known))

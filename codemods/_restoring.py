@@ -146,7 +146,7 @@ def _behind_uses(facts: Facts, absence: Absence) -> Iterator[Remedy]:
     used = False
     for level in reversed(absence.moved.levels):
         name = absence.name_at(level)
-        anchor = _last_use(absence, level, name) if name is not None else None
+        anchor = _last_use(absence, level, name) if name is not None and not used else None
         if anchor is None and (used or _serves_at_once(absence, level)):
             anchor = level.stmt
         used |= anchor is not None
@@ -186,13 +186,14 @@ def _last_use(absence: Absence, level: Level, name: str) -> ast.stmt | None:
             common = common_block(tree, stmt, other.stmt)
             if common is not None and common[0] is block and common[2] > index:
                 limit = common[2]
-    names = {name, *_other_names(stmt)}
+    names = {name, *_other_names(absence, stmt)}
     spoken = [later for later in block[index + 1 : limit] if _speaks_of(tree, later, names)]
     return spoken[-1] if spoken else None
 
 
-def _other_names(stmt: ast.stmt) -> set[str]:
-    targets = stmt.targets if isinstance(stmt, ast.Assign) else []
+def _other_names(absence: Absence, stmt: ast.stmt) -> set[str]:
+    """``host`` of ``host = model.cpu()``: the model by another name."""
+    targets = stmt.targets if isinstance(stmt, ast.Assign) and stmt.value is absence.call else []
     return {ast.unparse(target) for target in targets if isinstance(target, (ast.Name, ast.Attribute))}
 
 

@@ -46,19 +46,23 @@ from codemods._story import story
 from codemods.replaced_submodule import weights_of
 from devfix.flow import Facts
 from devfix.flow.values import ACCELERATOR
-from devfix.model import Finding, Severity
+from devfix.model import Finding, Remedy, Severity
 
 __all__ = ["RULE"]
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
-    """One finding for each move to the CPU that is never undone."""
+    """One finding for each move to the CPU that is never undone; for several that one edit undoes, one."""
     found: dict[tuple[object, ...], list[Absence]] = {}
     for absence in _absences(facts):
         found.setdefault(absence.moved.key, []).append(absence)
-    for absences in found.values():
+    together: dict[object, tuple[tuple[Remedy, ...], list[Absence]]] = {}
+    for key, absences in found.items():
         if not runs_last(absences[0]):
-            yield _finding(facts, absences)
+            back = tuple(remedies(facts, absences[0]))
+            together.setdefault(back[0].edits if back else key, (back, []))[1].extend(absences)
+    for back, absences in together.values():
+        yield _finding(back, absences)
 
 
 def _absences(facts: Facts) -> Iterator[Absence]:
@@ -76,20 +80,25 @@ def _absences(facts: Facts) -> Iterator[Absence]:
                     yield Absence(moved, part, meeting)
 
 
-def _finding(facts: Facts, absences: list[Absence]) -> Finding:
+def _finding(found: tuple[Remedy, ...], absences: list[Absence]) -> Finding:
     first = absences[0]
-    found = tuple(remedies(facts, first))
-    name = ast.unparse(first.receiver)
+    names = list(dict.fromkeys(f"`{ast.unparse(absence.receiver)}`" for absence in absences))
+    told = " is sent to the CPU, is not brought back, and meets values on the accelerator"
+    if len(names) > 1:
+        told = " are sent to the CPU, are not brought back, and meet values on the accelerator"
     return Finding(
         RULE.code,
         RULE.name,
         Severity.LATENT if all(absence.meeting.latent for absence in absences) else Severity.ERROR,
         first.moved.tree.path,
         first.moved.span,
-        f"`{name}` is sent to the CPU, is not brought back, and meets values on the accelerator",
+        ", ".join(names) + told,
         story(
             (first.moved, "moved", "it goes to the CPU here, in place"),
-            *((absence.meeting.site, "used", "its weights meet values on the accelerator here") for absence in absences[:2]),
+            *(
+                (absence.meeting.site, "used", "its weights meet values on the accelerator here")
+                for absence in absences[:2]
+            ),
         ),
         found,
         "" if found else "no name for the module and the device is in reach where it could be brought back",

@@ -81,7 +81,7 @@ def test_a_founding_incident_is_fixed_on_a_gpu(name):
 
 @pytest.mark.cuda
 @needs_cuda
-@pytest.mark.parametrize("name", ["ai_toolkit", "onetrainer"])
+@pytest.mark.parametrize("name", ["ai_toolkit"])
 def test_a_founding_incident_without_a_repair_dies_on_a_gpu_and_not_without(name):
     from devfix.verify import run
 

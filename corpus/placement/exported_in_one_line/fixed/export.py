@@ -1,0 +1,5 @@
+import torch
+
+
+def export_weights(module, path):
+    torch.save(module.cpu().state_dict(), path)

@@ -219,10 +219,16 @@ def _bound_ahead(site: Site, level: Level, name: str) -> bool:
 
 
 def _outside_loops(absence: Absence, level: Level) -> ast.stmt:
-    """Ahead of the loops that run the use and not the move: one move is enough for them."""
+    """Ahead of the loops that run the use and not the move: one move is enough for them.
+
+    A loop that has another loop besides the use does without the module for a while, and it was to make room.
+    """
     anchor = level.stmt
     for loop in enclosing(level.tree, level.stmt, _LOOPS):
         if any(other.frame is level.frame and other.stmt in ast.walk(loop) for other in absence.moved.levels):
+            break
+        inner = (node for node in ast.walk(loop) if isinstance(node, _LOOPS) and node is not loop)
+        if any(level.stmt not in ast.walk(other) for other in inner):
             break
         anchor = loop
     return anchor

@@ -1,0 +1,266 @@
+"""DEV701 by example: where a module that went to the CPU comes back, in whose words, and what is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from devfix import engine
+from devfix.config import Settings
+from devfix.model import Status
+from devfix.sources import SourceFile
+
+CODE = "DEV701"
+
+REWRITES = [
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2).to(device)
+          for epoch in range(3):
+              model(torch.ones(3, 4, device=device)).sum().backward()
+              if epoch % 2 == 0:
+                  model.cpu()
+                  torch.save(model.state_dict(), "last.pt")
+        +         model.to(device)
+                  print("saved")
+              print(epoch)
+        """,
+        id="behind-the-last-use-on-the-cpu",
+    ),
+    pytest.param(
+        """
+          net = nn.Linear(4, 2)
+          net = net.cuda()
+          for epoch in range(3):
+              net(torch.ones(3, 4).cuda()).sum().backward()
+              host = net.cpu()
+              torch.save(host.state_dict(), "last.pt")
+        +     net = net.cuda()
+        """,
+        id="saved-by-another-name",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda")
+          net = nn.Linear(4, 2).to(device)
+          for epoch in range(3):
+              net(torch.ones(3, 4).to(device)).sum().backward()
+              torch.save(net.cpu().state_dict(), "last.pt")
+        +     net.to(device)
+        """,
+        id="in-one-line",
+    ),
+    pytest.param(
+        """
+          def value(net, x):
+              net.to("cpu")
+              return net(x).mean().item()
+
+          def fit(net, place):
+              net.to(place)
+              for epoch in range(3):
+                  net(torch.ones(3, 4).to(place)).sum().backward()
+                  found = value(net, torch.ones(3, 4))
+        +         net.to(place)
+                  print(found)
+
+          fit(nn.Linear(4, 2), torch.device("cuda"))
+        """,
+        id="behind-the-call-of-a-function-that-returns-its-use",
+    ),
+    pytest.param(
+        """
+          class Trainer:
+              def __init__(self, net):
+                  self.device = "cuda"
+                  self.net = net.to(self.device)
+
+              def save(self):
+                  self.net.cpu()
+                  self.write()
+        +         self.net.to(self.device)
+
+              def write(self):
+                  torch.save(self.net.state_dict(), "last.pt")
+
+              def fit(self):
+                  for _ in range(3):
+                      self.net(torch.ones(3, 4, device=self.device)).sum().backward()
+                      self.save()
+
+          Trainer(nn.Linear(4, 2)).fit()
+        """,
+        id="behind-a-method-that-reads-it",
+    ),
+    pytest.param(
+        """
+          class Parts:
+              def __init__(self):
+                  self.encoder = nn.Linear(4, 4)
+                  self.decoder = nn.Linear(4, 2)
+
+              def to(self, device):
+                  self.encoder.to(device)
+                  self.decoder.to(device)
+
+              def back(self):
+                  self.to("cuda")
+
+          def cache(parts):
+              parts.to("cpu")
+
+          def run(parts):
+              parts.back()
+              x = torch.ones(3, 4, device="cuda")
+              for _ in range(2):
+                  cache(parts)
+                  parts.back()
+                  parts.decoder(parts.encoder(x)).sum().backward()
+              cache(parts)
+        +     parts.back()
+              print(parts.decoder(parts.encoder(x)))
+
+          run(Parts())
+        """,
+        id="as-behind-every-other-call",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda")
+          encoder = nn.Linear(4, 4).to(device)
+          net = nn.Linear(4, 2).to(device)
+          cached = encoder(torch.ones(3, 4, device=device)).detach()
+          encoder.to("cpu")
+          for _ in range(3):
+              net(cached).sum().backward()
+        + encoder.to(device)
+          for _ in range(3):
+              print(net(encoder(torch.ones(3, 4, device=device))))
+        """,
+        id="ahead-of-the-use-where-nothing-needed-the-cpu",
+    ),
+]
+
+UNCHANGED = [
+    pytest.param(
+        """
+        net = nn.Linear(4, 2).cuda()
+        for epoch in range(3):
+            net(torch.ones(3, 4).cuda()).sum().backward()
+            if epoch == 2:
+                net.cpu()
+        """,
+        id="in-the-last-round",
+    ),
+    pytest.param(
+        """
+        net = nn.Linear(4, 2).cuda()
+        for epoch in range(3):
+            net(torch.ones(3, 4).cuda()).sum().backward()
+            is_last = epoch + 1 == 3
+            if is_last:
+                net.cpu()
+        """,
+        id="in-the-last-round-by-a-flag",
+    ),
+    pytest.param(
+        """
+        net = nn.Linear(4, 2).cuda()
+        for epoch in range(3):
+            net(torch.ones(3, 4).cuda()).sum().backward()
+            if epoch > 1:
+                net.cpu()
+                break
+        """,
+        id="nothing-follows",
+    ),
+    pytest.param(
+        """
+        net = nn.Linear(4, 2).cuda()
+        for epoch in range(3):
+            where = next(net.parameters()).device
+            net(torch.ones(3, 4).to(where)).sum().backward()
+            net.cpu()
+        """,
+        id="inputs-follow-it",
+    ),
+    pytest.param(
+        """
+        import copy
+        net = nn.Linear(4, 2).cuda()
+        for epoch in range(3):
+            net(torch.ones(3, 4).cuda()).sum().backward()
+            best = copy.deepcopy(net).cpu()
+            torch.save({k: v.cpu() for k, v in net.state_dict().items()}, "best.pt")
+        """,
+        id="copies",
+    ),
+    pytest.param(
+        """
+        def run(device):
+            net = nn.Linear(4, 2).to(device)
+            net(torch.ones(3, 4).to(device)).sum().backward()
+            return net.cpu()
+
+        nets = [run("cuda") for _ in range(3)]
+        """,
+        id="a-new-one-each-time",
+    ),
+    pytest.param(
+        """
+        def run(net, device):
+            net.to(device)
+            return net(torch.ones(3, 4).to(device))
+
+        net = nn.Linear(4, 2)
+        for device in ("cuda", "cpu", "cuda"):
+            run(net, device)
+        """,
+        id="moved-by-every-run",
+    ),
+    pytest.param(
+        """
+        net = nn.Linear(4, 2)
+        net.cpu()
+        print(net(torch.ones(3, 4)))
+        """,
+        id="never-away",
+    ),
+]
+
+
+@pytest.mark.parametrize("listing", REWRITES)
+def test_it_is_brought_back(repair, before_and_after, listing):
+    before, after = before_and_after(listing)
+
+    assert repair(CODE, before) == after
+    assert repair(CODE, after) == after
+
+
+@pytest.mark.parametrize("listing", UNCHANGED)
+def test_it_is_left_alone(repair, unchanged, listing):
+    text = unchanged(listing)
+
+    assert repair(CODE, text) == text
+
+
+def test_without_a_word_for_the_device_it_is_reported(tmp_path, unchanged):
+    text = unchanged(
+        """
+        def run(net, x):
+            net(x).sum().backward()
+            net.cpu()
+
+        def make():
+            return nn.Linear(4, 2).to(torch.empty(1).cuda().device), torch.ones(3, 4).to(torch.empty(1).cuda().device)
+
+        pair = make()
+        for _ in range(2):
+            run(*pair)
+        """
+    )
+    path = str(tmp_path / "train.py")
+    outcome = engine.apply([SourceFile(path, text.encode(), text)], Settings(select=(CODE,), root=str(tmp_path)))
+
+    assert [(r.finding.code, r.status) for r in outcome.resolutions] == [(CODE, Status.NOT_FIXED)]
+    assert outcome.patch.files == ()

@@ -1,0 +1,119 @@
+"""Frameworks: what they prepare, deliver and call; objects that move as a whole."""
+
+from __future__ import annotations
+
+import pytest
+
+SETUP = """
+import accelerate
+import deepspeed
+import dgl
+import lightning as L
+import torch_xla.core.xla_model as xm
+from accelerate import Accelerator
+from ignite.engine import Engine
+from ignite.utils import convert_tensor
+from torch_geometric.data import Data
+from torch_geometric.datasets import Planetoid
+from transformers import AutoModel, AutoTokenizer
+
+accelerator = Accelerator()
+fabric = L.Fabric()
+model = nn.Linear(3, 3)
+x = torch.ones(3, 3)
+loader = DataLoader(TensorDataset(x), batch_size=1)
+tok = AutoTokenizer.from_pretrained("gpt2")
+graphs = Planetoid("data", "Cora")
+"""
+
+PLACES = [
+    ("accelerator.prepare(model)(x.cuda())", "accelerator"),
+    ("next(iter(accelerator.prepare(loader)))[0]", "accelerator"),
+    ("next(iter(accelerator.prepare(model, loader)[1]))[0]", "accelerator"),
+    ("next(iter(accelerator.prepare_data_loader(loader)))[0]", "accelerator"),
+    ("next(iter(Accelerator(device_placement=False).prepare(loader)))[0]", "unknown"),
+    ("next(iter(accelerator.prepare(loader, device_placement=[False])))[0]", "unknown"),
+    ("next(iter(Accelerator(cpu=True).prepare(loader)))[0]", "cpu"),
+    ("accelerator.gather(x)", "cpu"),
+    ("next(iter(fabric.setup_dataloaders(loader)))[0]", "accelerator"),
+    ("fabric.to_device(x)", "accelerator"),
+    ("x.to(L.Fabric(accelerator='cpu').device)", "cpu"),
+    ("x.to(accelerator.device)", "accelerator"),
+    ("x.to(xm.xla_device())", "accelerator"),
+    ("x.to(deepspeed.initialize(model=model)[0].device)", "accelerator"),
+    ("deepspeed.initialize(model=model)[0](x.cuda())", "accelerator"),
+    ("convert_tensor(x, 'cuda')", "accelerator"),
+    ("convert_tensor(x)", "cpu"),
+    ("tok('a', return_tensors='pt')['input_ids']", "cpu"),
+    ("tok('a', return_tensors='pt').input_ids", "cpu"),
+    ("tok('a', return_tensors='pt').to('cuda').input_ids", "accelerator"),
+    ("tok.encode('a', return_tensors='pt')", "cpu"),
+    ("tok('a', return_tensors='pt', device='cuda')['input_ids']", "unknown"),
+    ("tok('a')['input_ids']", "unknown"),
+    ("graphs[0].x", "cpu"),
+    ("graphs[0].to('cuda').x", "accelerator"),
+    ("graphs[0].num_nodes", "unknown"),
+    ("graphs.data.edge_index", "cpu"),
+    ("Planetoid('data', 'Cora', transform=lambda data: data.to('cuda'))[0].x", "unknown"),
+    ("Data(x=x, y=x).x", "cpu"),
+    ("Data(x=x.cuda(), y=x.cuda()).x", "accelerator"),
+    ("Data(x=x.cuda(), y=x).x", "unknown"),
+    ("dgl.data.CoraGraphDataset()[0].ndata['feat']", "cpu"),
+    ("dgl.graph((x, x), device='cuda').ndata['feat']", "unknown"),
+]
+
+
+@pytest.mark.parametrize(("expression", "expected"), PLACES)
+def test_where_it_lives(place, expression, expected):
+    assert place(SETUP, expression) == expected
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        pytest.param("data = graphs[0]\ndata.to('cuda')\nfound = data.x", "accelerator", id="pyg-moves-in-place"),
+        pytest.param(
+            "enc = tok('a', return_tensors='pt')\nenc.to('cuda')\nfound = enc.input_ids", "accelerator", id="hf"
+        ),
+        pytest.param(
+            "g = dgl.data.CoraGraphDataset()[0]\ng.to('cuda')\nfound = g.ndata['x']", "cpu", id="dgl-does-not"
+        ),
+        pytest.param("data = graphs[0]\ndata.x = data.x.cuda()\nfound = data.x", "accelerator", id="one-attribute"),
+        pytest.param("data = graphs[0].clone().cuda()\nfound = graphs[0].x", "cpu", id="a-copy"),
+        pytest.param(
+            "found = {k: v.cuda() for k, v in tok('a', return_tensors='pt').items()}['a']", "accelerator", id="items"
+        ),
+    ],
+)
+def test_what_moves_as_a_whole(place, statements, expected):
+    assert place(f"{SETUP}\n{statements}", "found") == expected
+
+
+LIT = """
+class Lit(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(3, 3)
+
+    def training_step(self, batch, index):
+        (x,) = batch
+        self.net(x) + torch.ones(3)
+"""
+
+
+def test_lightning_calls_its_steps_with_everything_on_the_device(met):
+    assert met(f"{SETUP}\n{LIT}\nL.Trainer().fit(Lit(), loader)") == ["self.net(x) + torch.ones(3)"]
+
+
+def test_lightning_on_the_cpu_stays_there(met):
+    assert met(f"{SETUP}\n{LIT}\nL.Trainer(accelerator='cpu').fit(Lit(), loader)") == []
+
+
+def test_where_a_module_is_behind_the_training_is_not_known(met):
+    after = "lit = Lit()\nL.Trainer(accelerator='gpu').fit(lit, loader)\nlit.net(x)\nlit.net(x.cuda())"
+    assert met(f"{SETUP}\n{LIT.replace(' + torch.ones(3)', '')}\n{after}") == []
+
+
+def test_ignite_gives_its_function_what_the_loader_has(met):
+    step = "model.cuda()\ndef step(engine, batch):\n    model(batch[0])\nEngine(step).run(loader)"
+    assert met(f"{SETUP}\n{step}") == ["model(batch[0])"]

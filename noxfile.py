@@ -81,7 +81,7 @@ def record_standin(session: nox.Session) -> None:
 def old_torch(session: nox.Session, version: str) -> None:
     """The simulator and verify with older releases of PyTorch (CUDA builds, unless pip is shown another index)."""
     session.install("-e", ".[test]", f"torch=={version}", "numpy<2.3")
-    session.run("pytest", "-n", "auto", "tests/simulator", "tests/verify", *session.posargs)
+    session.run("pytest", "-n", "auto", "-m", "not slow", "tests/simulator", "tests/verify", *session.posargs)
 
 
 @nox.session(default=False, venv_backend="none")

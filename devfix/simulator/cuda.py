@@ -106,15 +106,20 @@ def _memory() -> dict[str, Callable[..., Any]]:
         "max_memory_reserved",
         "memory_cached",
         "max_memory_cached",
+        "device_memory_used",
     ]
     nothing = [
+        "caching_allocator_enable",
         "empty_cache",
         "ipc_collect",
         "reset_peak_memory_stats",
         "reset_max_memory_allocated",
         "reset_max_memory_cached",
         "reset_accumulated_memory_stats",
+        "reset_peak_host_memory_stats",
+        "reset_accumulated_host_memory_stats",
         "set_per_process_memory_fraction",
+        "set_sync_debug_mode",
         "synchronize",
         "init",
         "_lazy_init",
@@ -123,6 +128,14 @@ def _memory() -> dict[str, Callable[..., Any]]:
     table.update({name: _counter(None) for name in nothing})
     table["mem_get_info"] = _counter((15 * _GIBIBYTE, 16 * _GIBIBYTE))
     table["memory_stats"] = lambda *_, **__: {"allocated_bytes.all.current": amount, "allocated_bytes.all.peak": amount}
+    table["memory_stats_as_nested_dict"] = lambda *_, **__: {
+        "allocated_bytes": {"all": {"current": amount, "peak": amount}}
+    }
+    table["host_memory_stats"] = table["host_memory_stats_as_nested_dict"] = lambda *_, **__: {}
+    table["memory_snapshot"] = lambda *_, **__: []
+    table["get_per_process_memory_fraction"] = _counter(1.0)
+    table["get_allocator_backend"] = _counter("native")
+    table["get_sync_debug_mode"] = _counter(0)
     table["memory_summary"] = _counter("simulated device: memory is not modelled")
     table["list_gpu_processes"] = _counter("simulated device: no processes are running")
     return table
@@ -155,10 +168,12 @@ def _functions() -> dict[str, Any]:
         "get_arch_list": lambda: ["sm_80"],
         "get_gencode_flags": lambda: "",
         "utilization": lambda *_: 0,
+        "memory_usage": lambda *_: 0,
         "temperature": lambda *_: 40,
         "power_draw": lambda *_: 0,
         "clock_rate": lambda *_: 0,
         "current_blas_handle": lambda: 0,
+        "current_solver_handle": lambda: 0,
         "Stream": Stream,
         "Event": Event,
         "ExternalStream": _unsupported("torch.cuda.ExternalStream"),
@@ -167,7 +182,7 @@ def _functions() -> dict[str, Any]:
         "set_stream": set_stream,
         "current_stream": current_stream,
         "default_stream": default_stream,
-        "iscurrent_stream_capturing": lambda: False,
+        "is_current_stream_capturing": lambda: False,
         "manual_seed": _manual_seed,
         "manual_seed_all": streams.seed_all,
         "seed": lambda: _manual_seed(torch.default_generator.seed()),

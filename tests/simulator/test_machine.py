@@ -3,6 +3,8 @@
 # ruff: noqa: E501
 from __future__ import annotations
 
+import inspect
+import re
 import threading
 
 import pytest
@@ -10,6 +12,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812  # everybody calls it so
 
+from conformance.words import elsewhere
 from devfix.simulator import Simulator, unsupported_used, work
 
 
@@ -23,6 +26,28 @@ def test_queries(sim: Simulator) -> None:
     torch.cuda.reset_peak_memory_stats()
     assert torch.cuda.is_bf16_supported() and torch.version.cuda and torch.cuda.memory_summary()
     assert torch.backends.cudnn.version() and torch.backends.cudnn.is_available()
+
+
+#: Names of torch.cuda that are remembered and refused.
+UNMODELLED = {"CUDAGraph", "ExternalStream", "MemPool", "graph", "graph_pool_handle", "make_graphed_callables"}
+
+
+def test_every_question_without_arguments_has_an_answer(sim: Simulator) -> None:
+    asked = 0
+    for name in sorted({*torch.cuda.__all__, *torch.cuda.memory.__all__} - UNMODELLED):
+        function = getattr(torch.cuda, name)
+        if not callable(function) or inspect.isclass(function):
+            continue
+        parameters = inspect.signature(function).parameters.values()
+        if any(each.default is each.empty and each.kind is each.POSITIONAL_OR_KEYWORD for each in parameters):
+            continue
+        function()
+        asked += 1
+    assert asked > 40 and unsupported_used() == []
+
+
+def test_no_graph_is_being_captured(sim: Simulator) -> None:
+    assert torch.cuda.is_current_stream_capturing() is False
 
 
 def test_the_accelerator_interface(sim: Simulator) -> None:
@@ -84,7 +109,7 @@ def test_data_parallel_on_one_device_moves_module_and_inputs(sim: Simulator) -> 
     model = nn.DataParallel(nn.Linear(2, 2))
     out = model(torch.ones(3, 2))
     assert out.is_cuda
-    with pytest.raises(RuntimeError, match="got target is on cpu"):
+    with pytest.raises(RuntimeError, match=re.escape(elsewhere("target", "cpu", "cuda:0"))):
         F.cross_entropy(out, torch.zeros(3, dtype=torch.long))
 
 
@@ -223,7 +248,7 @@ def test_another_name_for_the_accelerator(kind: str) -> None:
     with Simulator(kind=kind):
         x = nn.Linear(2, 2).to(kind)(torch.ones(1, 2, device=kind))
         assert x.device == torch.device(kind, 0)
-        with pytest.raises(RuntimeError, match=f"different from other tensors on {kind}:0"):
+        with pytest.raises(RuntimeError, match=re.escape(elsewhere("mat2", "cpu", f"{kind}:0"))):
             x @ torch.ones(2, 1)
 
 

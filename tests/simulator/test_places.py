@@ -181,7 +181,7 @@ def test_checkpoints_carry_devices(sim: Simulator, tmp_path: Path) -> None:
     path = tmp_path / "x.pt"
     x = gpu(4)
     torch.save({"x": x, "view": x[1:], "host": torch.ones(1)}, path)
-    found = torch.load(path)
+    found = torch.load(path, weights_only=True)
     assert found["x"].is_cuda and found["view"].is_cuda and not found["host"].is_cuda
     assert torch.equal(found["x"], x)
     found["x"][1] = 7.0
@@ -215,8 +215,8 @@ def test_a_cuda_checkpoint_cannot_be_read_where_there_is_no_accelerator(tmp_path
     with Simulator():
         torch.save(torch.ones(1).cuda(), tmp_path / "x.pt")
     with pytest.raises(RuntimeError, match="Attempting to deserialize object on a CUDA device"):
-        torch.load(tmp_path / "x.pt")
-    assert torch.load(tmp_path / "x.pt", map_location="cpu").device.type == "cpu"
+        torch.load(tmp_path / "x.pt", weights_only=False)
+    assert torch.load(tmp_path / "x.pt", map_location="cpu", weights_only=True).device.type == "cpu"
 
 
 def test_a_checkpoint_of_a_second_device_cannot_be_read_with_one(tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ def test_a_checkpoint_of_a_second_device_cannot_be_read_with_one(tmp_path: Path)
             match=r"Attempting to deserialize object on CUDA device 1 but torch.cuda.device_count\(\) is 1",
         ),
     ):
-        torch.load(tmp_path / "x.pt")
+        torch.load(tmp_path / "x.pt", weights_only=False)
 
 
 def test_a_whole_module_is_saved_and_loaded(sim: Simulator, tmp_path: Path) -> None:

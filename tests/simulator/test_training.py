@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -115,6 +116,8 @@ OPTIMIZERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_optimizers_step_as_on_the_cpu(name: str) -> None:
     make, options = OPTIMIZERS[name]
+    if options.get("fused") and "Not support CUDA yet" in inspect.getsource(make):
+        pytest.skip(f"{name}: this PyTorch has it for the CPU only")
     if "foreach" not in options and "fused" not in options:
         options = {**options, "foreach": True}  # the accelerators' default, for the CPU as well
 

@@ -180,6 +180,7 @@ WAITING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WAITING)
 def test_what_never_ends_is_stopped_for_time(name: str, python: str, tmp_path: Path) -> None:
     started = time.monotonic()
@@ -224,6 +225,7 @@ TAKING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", TAKING)
 def test_what_takes_too_much_is_stopped(what: str, python: str, tmp_path: Path) -> None:
     source, outcome = TAKING[what]
@@ -250,6 +252,7 @@ def test_a_run_cannot_signal_what_it_cannot_see(confined: str, tmp_path: Path) -
     assert once(tmp_path, source, confined).outcome == "ProcessLookupError: [Errno 3] No such process at train.py:3"
 
 
+@pytest.mark.slow
 def test_other_runs_go_on_while_one_does_harm(python: str, tmp_path: Path) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
@@ -342,6 +345,7 @@ def test_a_run_keeps_a_loopback_of_its_own(python: str, tmp_path: Path) -> None:
     assert once(tmp_path, source, python).outcome == "ran to its end"
 
 
+@pytest.mark.slow
 def test_a_partly_willing_kernel_gives_what_it_can(tmp_path: Path, confined: str) -> None:
     """Where processes cannot be hidden, files and the network still are."""
     python = tmp_path / "python"
@@ -353,6 +357,7 @@ def test_a_partly_willing_kernel_gives_what_it_can(tmp_path: Path, confined: str
     assert found.exposed == ("processes",)
 
 
+@pytest.mark.slow
 def test_an_ordinary_user_is_confined_as_well(confined: str, tmp_path: Path) -> None:
     if os.getuid() != 0 or shutil.which("setpriv") is None:
         pytest.skip("only root can become another user; without root this is what every test shows")

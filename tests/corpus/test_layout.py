@@ -19,7 +19,7 @@ CORPUS = Path(__file__).parents[2] / "corpus"
 CASES = sorted(path.parent for path in CORPUS.rglob("case.toml"))
 TREES = {"broken": {"broken", "fixed"}, "clean": {"clean"}, "report": {"broken"}}
 REQUIRED = {"title": str, "link": str, "rules": list, "script": str, "args": list, "kind": str}
-OPTIONAL = {"error": str, "setup": list, "setup_script": str, "run_on": str, "losses": str}
+OPTIONAL = {"error": str, "setup": list, "setup_script": str, "run_on": str, "losses": str, "incident": dict}
 RULES = {rule.code for rule in all_rules()}
 OWN_RULE = {
     "attribute": "DEV202",
@@ -39,6 +39,7 @@ OWN_RULE = {
 }
 SEEDS = {"llms_from_scratch", "recognize_anything", "var", "onetrainer", "ai_toolkit"}
 PACKAGES = {"torch", "numpy"}
+MEASURED = "incidents"  # programs to measure with: no rule is written for them, and they say what no rule must do
 
 
 def name_of(case: Path) -> str:
@@ -47,6 +48,10 @@ def name_of(case: Path) -> str:
 
 def meta_of(case: Path) -> dict[str, object]:
     return tomllib.loads((case / "case.toml").read_text(encoding="utf-8"))
+
+
+def is_measured(case: Path) -> bool:
+    return case.parent.name == MEASURED
 
 
 def sources(tree: Path) -> dict[str, str]:
@@ -81,8 +86,13 @@ def case(request):
     return request.param
 
 
-@pytest.fixture(params=[case for case in CASES if meta_of(case)["kind"] == "broken"], ids=name_of)
+@pytest.fixture(params=[case for case in CASES if meta_of(case)["kind"] == "broken" and not is_measured(case)], ids=name_of)
 def broken_case(request):
+    return request.param
+
+
+@pytest.fixture(params=[case for case in CASES if is_measured(case)], ids=name_of)
+def incident(request):
     return request.param
 
 
@@ -103,7 +113,8 @@ def test_kind_says_which_trees_there_are(case):
 
 def test_kind_says_whether_there_are_rules_and_an_error(case):
     meta = meta_of(case)
-    assert bool(meta["rules"]) or meta["kind"] != "broken"  # a report may have rules: a finding without an edit
+    # a report may have rules: a finding without an edit
+    assert bool(meta["rules"]) or meta["kind"] != "broken" or is_measured(case)
     assert bool(meta.get("error")) == (meta["kind"] != "clean")
 
 
@@ -141,6 +152,30 @@ def test_repair_adds_no_hard_coded_accelerator(broken_case):
     for before, after in edited(broken_case).values():
         assert after.count('"cuda') == before.count('"cuda')
         assert after.count("'cuda") == before.count("'cuda")
+
+
+def test_an_incident_says_its_class_its_reach_and_where_it_is_from(incident):
+    meta = meta_of(incident)
+    assert meta["kind"] == "broken"
+    assert meta["rules"] == []
+    assert meta["link"]
+    assert meta["incident"].keys() == {"class", "reach"}
+    assert meta["incident"]["class"] in set("ABCDEFGHIJKLMN")
+    assert meta["incident"]["reach"] in ("S1", "S2", "RT")
+
+
+def test_only_incidents_are_counted_as_such(case):
+    assert ("incident" in meta_of(case)) == is_measured(case)
+
+
+def test_the_repair_of_an_incident_changes_something(incident):
+    assert edited(incident)
+
+
+def test_incidents_are_of_every_class():
+    of = [meta_of(case)["incident"]["class"] for case in CASES if is_measured(case)]
+    assert set(of) == set("ABCDEFGHIJKLMN")
+    assert len(of) >= 32
 
 
 @pytest.mark.parametrize("folder", sorted(OWN_RULE))

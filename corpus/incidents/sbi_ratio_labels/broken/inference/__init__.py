@@ -1,0 +1,3 @@
+from .snre import SNRE_A
+
+__all__ = ["SNRE_A"]

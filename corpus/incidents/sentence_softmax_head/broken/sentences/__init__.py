@@ -1,0 +1,3 @@
+from .encoder import SentenceEncoder
+
+__all__ = ["SentenceEncoder"]

@@ -1,0 +1,3 @@
+from .factory import create_model
+
+__all__ = ['create_model']

@@ -33,7 +33,7 @@ def types(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def corpus(session: nox.Session) -> None:
-    """Every corpus program: repaired as its author would, and left alone where it is right; incidents are what they say."""
+    """Every corpus program: repaired as its author would, and left alone where it is right. And incidents."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
     session.run("pytest", "-n", "auto", "tests/corpus", *session.posargs)
     session.run("python", "corpus/prove.py", "incidents")

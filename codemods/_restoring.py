@@ -59,7 +59,20 @@ class Absence:
         if level is self.moved.level:
             return ast.unparse(self.receiver) if _is_plain(self.receiver) else None
         names = module_names(self.moved, level, self.wanted - {self.part.id} or self.wanted)
-        return names[0] if names else None
+        return names[0] if names else self._container_at(level)
+
+    def _container_at(self, level: Level) -> str | None:
+        """``self.model`` of ``self.model.to("cpu")``: an object of the project that moves its modules itself."""
+        call = level.stmt.value if isinstance(level.stmt, ast.Expr) else None
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "to":
+            return None
+        value = value_of(self.moved, level, call.func.value)
+        assert self.moved.memory is not None
+        memory = self.moved.memory
+        held = (
+            any(isinstance(o, Ref) and memory.record(o).kind == "instance" for o in options(value)) if value else False
+        )
+        return ast.unparse(call.func.value) if held and _is_plain(call.func.value) else None
 
 
 def _is_plain(node: ast.expr) -> bool:

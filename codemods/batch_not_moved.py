@@ -1,6 +1,7 @@
 """## What it does
 Finds tensors of a batch that reach a model or a loss on the accelerator while they are still on the CPU: targets,
-masks, a second input, a whole validation loop, the graph of a dataset, the encoding of a tokenizer. Strings, sequence lengths and what only feeds NumPy are left alone.
+masks, a second input, a whole validation loop, the graph of a dataset, the encoding of a tokenizer. Strings, sequence
+lengths and what only feeds NumPy are left alone.
 
 ## Why is this bad?
 A `DataLoader` yields CPU tensors. The first operation that mixes one of them with a value on the accelerator fails

@@ -126,6 +126,38 @@ REWRITES = [
     ),
     pytest.param(
         """
+          class Parts:
+              def __init__(self):
+                  self.encoder = nn.Linear(4, 4)
+                  self.decoder = nn.Linear(4, 2)
+
+              def to(self, device):
+                  self.encoder.to(device)
+                  self.decoder.to(device)
+
+          class Trainer:
+              def __init__(self):
+                  self.train_device = torch.device("cuda")
+                  self.parts = Parts()
+                  self.parts.to(self.train_device)
+
+              def save(self):
+                  self.parts.to("cpu")
+                  torch.save(self.parts.decoder.state_dict(), "last.pt")
+        +         self.parts.to(self.train_device)
+
+              def fit(self):
+                  for _ in range(3):
+                      x = torch.ones(3, 4, device=self.train_device)
+                      self.parts.decoder(self.parts.encoder(x)).sum().backward()
+                      self.save()
+
+          Trainer().fit()
+        """,
+        id="a-container-that-moves-its-modules",
+    ),
+    pytest.param(
+        """
           device = torch.device("cuda")
           encoder = nn.Linear(4, 4).to(device)
           net = nn.Linear(4, 2).to(device)

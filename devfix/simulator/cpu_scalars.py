@@ -7,6 +7,8 @@ aten/src/ATen/TensorIterator.cpp), so that is the rule; these are the kernels th
 
 from __future__ import annotations
 
+from .errors import VERSION
+
 __all__ = ["CPU_SCALAR_FORBIDDEN", "CPU_SCALAR_INPUTS"]
 
 _NONE: frozenset[str] = frozenset()
@@ -15,9 +17,10 @@ _NONE: frozenset[str] = frozenset()
 CPU_SCALAR_INPUTS: dict[str, frozenset[str]] = {
     # build_ternary_op sets no allow_cpu_scalars; addcmul got it for tensor2 (https://github.com/pytorch/pytorch/pull/143264),
     # addcdiv did not (https://github.com/pytorch/pytorch/pull/144192, closed).
-    "addcmul": frozenset({"tensor2"}),
+    "addcmul": frozenset({"tensor2"}) if VERSION >= (2, 7) else _NONE,
     "addcdiv": _NONE,
-    "lerp": frozenset({"weight"}),  # its kernel takes the number of a CPU weight (cuda/Lerp.cu)
+    # Its kernel takes the number of a CPU weight (cuda/Lerp.cu) since https://github.com/pytorch/pytorch/pull/141820.
+    "lerp": frozenset({"weight"}) if VERSION >= (2, 6) else _NONE,
     # CLAMP_CONFIG in aten/src/ATen/native/TensorCompare.cpp.
     "clamp": _NONE,
     "clamp_min": _NONE,

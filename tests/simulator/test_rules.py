@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from conformance.cases import CASES, gpu, host, number
-from conformance.words import elsewhere
+from conformance.words import RELEASE, elsewhere
 from devfix.simulator import Simulator
 
 SAME = "Expected all tensors to be on the same device, but"
@@ -121,6 +121,10 @@ REFUSED: dict[str, str] = {
     "parameters_to_vector": "same|Found two parameters on different devices",
 }
 
+#: Case -> the release since which it is accepted; until then it is refused as TWO.
+SINCE: dict[str, tuple[int, int]] = {"lerp": (2, 6), "addcmul, tensor2": (2, 7)}
+REFUSED |= {case: TWO for case, release in SINCE.items() if release > RELEASE}
+
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("case", REFUSED)
@@ -133,7 +137,6 @@ def test_a_mix_is_refused_in_pytorchs_words(case: str, sim: Simulator) -> None:
 
 #: Case -> where its result is.
 ACCEPTED: dict[str, str] = {
-    "lerp": "cuda:0",
     "ctc_loss": "cuda:0",
     "cuda + cpu number": "cuda:0",
     "cpu number + cuda": "cuda:0",
@@ -143,7 +146,6 @@ ACCEPTED: dict[str, str] = {
     "comparison": "cuda:0",
     "where with cpu numbers": "cuda:0",
     "masked_fill with a cpu number": "cuda:0",
-    "addcmul, tensor2": "cuda:0",
     "cuda[cpu index]": "cuda:0",
     "cuda[cpu mask]": "cuda:0",
     "cuda[list]": "cuda:0",
@@ -209,6 +211,7 @@ ACCEPTED: dict[str, str] = {
     "complex": "cuda:0",
     "tensor.item on both": "cpu",
 }
+ACCEPTED |= {case: "cuda:0" for case in SINCE if case not in REFUSED}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from codemods._placing import inside_module
 from devfix.flow import Facts
@@ -14,19 +14,28 @@ from devfix.flow.live import device_expressions, is_device, value_of, visible
 from devfix.flow.sites import Level, Site
 from devfix.flow.values import ACCELERATOR, Ref, Tensor, Value, options
 
-__all__ = ["binds", "bound_before", "device_for", "operand_at", "parameters_device", "written_in"]
+__all__ = ["binds", "bound_before", "device_for", "operand_at", "parameters_device", "weight_places", "written_in"]
 
 
 def device_for(
-    facts: Facts, site: Site, level: Level, partners: Iterable[str] = (), outside: bool = True
+    facts: Facts,
+    site: Site,
+    level: Level,
+    partners: Iterable[str] = (),
+    outside: bool = True,
+    fits: Callable[[str], bool] = lambda _: True,
 ) -> str | None:
     """An expression for the accelerator at ``level``, best first; ``None`` where nothing names it.
 
     A device that the function uses itself, then ``x.device`` of an operand, then the object's own device or that of its
     parameters, then (``outside``) any other device that is live there, or that of a module's parameters.  ``partners``
-    are the texts of what the value will meet.
+    are the texts of what the value will meet; ``fits`` refuses expressions of a device, operands and modules.
     """
-    named = [text for text in device_expressions(site, level, facts.preferred_device) if _bound(level, text)]
+    named = [
+        text
+        for text in device_expressions(site, level, facts.preferred_device)
+        if _bound(level, text) and fits(text)
+    ]
     if facts.preferred_device in named:
         return facts.preferred_device
     used = _used_in(level.frame.node)
@@ -36,17 +45,17 @@ def device_for(
     own = [text for text in named if text.startswith("self.")]
     if own and _placed_by_framework(level):
         return own[0]
-    said = _said_here(facts, site, level)
+    said = _said_here(facts, site, level, fits)
     if said is not None:
         return said
-    operand = operand_at(site, level, partners)
+    operand = operand_at(site, level, partners, fits)
     if operand is not None:
         return f"{operand}.device"
     if own:
         return own[0]
-    words = parameters_device(site, level)
+    words = parameters_device(site, level) if fits("self") else None
     if words is None and outside:
-        words = named[0] if named else _device_of_a_module(site, level)
+        words = named[0] if named else _device_of_a_module(site, level, fits)
     return words
 
 
@@ -58,7 +67,7 @@ def _placed_by_framework(level: Level) -> bool:
     return any(behaviour(name) == "placed-module" or name.startswith(PLACED_TRAINERS) for name in names)
 
 
-def _said_here(facts: Facts, site: Site, level: Level) -> str | None:
+def _said_here(facts: Facts, site: Site, level: Level, fits: Callable[[str], bool]) -> str | None:
     """What a move in the same function says, where that is a device here, too: ``config["device"]``."""
     function = level.frame.node
     moves = [*facts.moves, *(transfer.site for transfer in facts.transfers if transfer.place == ACCELERATOR.kind)]
@@ -67,12 +76,15 @@ def _said_here(facts: Facts, site: Site, level: Level) -> str | None:
         if move.level.frame.node is not function or not isinstance(call, ast.Call) or not call.args:
             continue
         value = value_of(site, level, call.args[0])
-        if value is not None and is_device("device", value) and _bound(level, ast.unparse(call.args[0])):
+        words = ast.unparse(call.args[0])
+        if value is not None and is_device("device", value) and _bound(level, words) and fits(words):
             return move.tree.source(call.args[0])
     return None
 
 
-def operand_at(site: Site, level: Level, partners: Iterable[str] = ()) -> str | None:
+def operand_at(
+    site: Site, level: Level, partners: Iterable[str] = (), fits: Callable[[str], bool] = lambda _: True
+) -> str | None:
     """A name that is certainly one tensor on the accelerator at this moment, and bound on every path to it.
 
     Parameters of the function come first, and among them, as among its other names, what the value will meet
@@ -81,7 +93,7 @@ def operand_at(site: Site, level: Level, partners: Iterable[str] = ()) -> str | 
     given = set(_parameters(level.frame.node))
     for node in sorted(_candidates(site, level, partners), key=lambda node: _root(node) not in given):
         value = value_of(site, level, node)
-        if value is not None and _is_there(value) and bound_before(level, _root(node)):
+        if value is not None and _is_there(value) and bound_before(level, _root(node)) and fits(ast.unparse(node)):
             return ast.unparse(node)
     return None
 
@@ -93,19 +105,21 @@ def parameters_device(site: Site, level: Level) -> str | None:
     own = visible(site, level).get("self")
     if not isinstance(own, Ref) or site.memory is None:
         return None
-    places = set(_weight_places(site, own, set()))
+    places = set(weight_places(site, own, set()))
     return "next(self.parameters()).device" if places == {ACCELERATOR} else None
 
 
-def _device_of_a_module(site: Site, level: Level) -> str | None:
+def _device_of_a_module(site: Site, level: Level, fits: Callable[[str], bool]) -> str | None:
     """``next(model.parameters()).device``, for a module on the accelerator that has a name at this level."""
     for name, value in visible(site, level).items():
-        if isinstance(value, Ref) and set(_weight_places(site, value, set())) == {ACCELERATOR} and _bound(level, name):
+        there = isinstance(value, Ref) and set(weight_places(site, value, set())) == {ACCELERATOR}
+        if there and _bound(level, name) and fits(name):
             return f"next({name}.parameters()).device"
     return None
 
 
-def _weight_places(site: Site, ref: Ref, seen: set[int]) -> Iterator[object]:
+def weight_places(site: Site, ref: Ref, seen: set[int]) -> Iterator[object]:
+    """The places of the weights of a module and all that it holds; ``seen`` are those that were looked at."""
     assert site.memory is not None
     if ref.id in seen:
         return
@@ -118,7 +132,7 @@ def _weight_places(site: Site, ref: Ref, seen: set[int]) -> Iterator[object]:
     for value in [*record.fields.values(), *([record.rest] if record.rest is not None else [])]:
         for option in options(value):
             if isinstance(option, Ref):
-                yield from _weight_places(site, option, seen)
+                yield from weight_places(site, option, seen)
 
 
 def _is_there(value: Value) -> bool:

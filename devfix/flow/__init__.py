@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from devfix.flow import machines
 from devfix.flow.facts import Facts
 from devfix.flow.interpreter import Interpreter, OutOfBudget
 from devfix.flow.program import Program, Reader
@@ -27,12 +28,29 @@ def analyse(
     ``read`` gives a file's text or ``None``; ``root`` bounds the project.  With ``latent``, functions that the run
     does not reach are run with unknown arguments afterwards.  ``None`` where the file cannot be parsed.
     """
-    program = Program(read, root, parse)
-    module = program.entry(path)
-    if module is None:
-        return None
+    parsed: dict[str, SourceTree] = {}
+
+    def parse_once(name: str, text: str) -> SourceTree:
+        if name not in parsed:
+            parsed[name] = parse(name, text)
+        return parsed[name]
+
+    program = Program(read, root, parse_once)
     facts = Facts(path, preferred_device=device)
-    run = Interpreter(program, facts)
+    if not _follow(program, facts, latent):
+        return None
+    if machines.may_contradict(facts, program.trees()):
+        facts.elsewhere = Facts(path, preferred_device=device)
+        _follow(Program(read, root, parse_once), facts.elsewhere, latent=False, elsewhere=True)
+    return facts
+
+
+def _follow(program: Program, facts: Facts, latent: bool, elsewhere: bool = False) -> bool:
+    """Fill ``facts`` with one run of a program; false where its file cannot be parsed."""
+    module = program.entry(facts.path)
+    if module is None:
+        return False
+    run = Interpreter(program, facts, elsewhere=elsewhere)
     module.env = run.new_env()
     run.now.bind(module.env, "__name__", Const("__main__"))
     try:
@@ -42,4 +60,4 @@ def analyse(
     except (OutOfBudget, DeadPath):
         pass
     facts.folders.update(program.folders)
-    return facts
+    return True

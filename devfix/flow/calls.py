@@ -355,7 +355,7 @@ def _missing(run: Interpreter, function: Function, parameter: ast.arg) -> Value:
     if given is not None:
         return given
     name = getattr(function.node, "name", "lambda")
-    return commandline.named(f"{function.module.name}.{name}.{parameter.arg}")
+    return commandline.named(run, f"{function.module.name}.{name}.{parameter.arg}")
 
 
 __all__ += ["escape"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow.values import (
     ACCELERATOR,
+    CPU,
     UNKNOWN,
     Const,
     DeviceValue,
@@ -28,11 +29,12 @@ __all__ = ["add_argument", "named", "option_default", "parse", "set_defaults"]
 _DEVICE_WORDS = frozenset({"device", "dev", "devices", "torch_device", "gpu_device", "train_device", "cuda_device"})
 
 
-def named(symbol: str) -> Value:
+def named(run: Interpreter, symbol: str) -> Value:
     """A value that only the name speaks of: a ``device`` is the accelerator that the followed run uses."""
     last = symbol.split(".")[-1].lower()
     if last in _DEVICE_WORDS or last.endswith("_device"):
-        return DeviceValue(ACCELERATOR, text=True, symbol=symbol)
+        run.facts.named_devices = True
+        return DeviceValue(CPU if run.elsewhere else ACCELERATOR, text=True, symbol=symbol)
     return Unknown(symbol)
 
 
@@ -44,15 +46,15 @@ def add_argument(run: Interpreter, parser: Ref, args: list[Value], keywords: dic
     target = keywords.get("dest")
     long = next((name for name in names if name.startswith("--")), names[0])
     name = str(target.value) if isinstance(target, Const) else long.lstrip("-").replace("-", "_")
-    run.now.put(parser, name, _option(name, keywords))
+    run.now.put(parser, name, _option(run, name, keywords))
 
 
-def _option(name: str, keywords: dict[str, Value]) -> Value:
+def _option(run: Interpreter, name: str, keywords: dict[str, Value]) -> Value:
     symbol = f"args.{name}"
     action = keywords.get("action")
     kind = keywords.get("type")
     default = keywords.get("default")
-    device = named(symbol)
+    device = named(run, symbol)
     if isinstance(device, DeviceValue):
         if kind == External("builtins.int"):
             return Number(symbol)
@@ -104,7 +106,7 @@ def option_default(run: Interpreter, function: Function, parameter: str) -> Valu
         keywords = {k.arg: _constant(k.value) for k in decorator.keywords if k.arg}
         if "is_flag" in keywords or any("/" in name for name in names):
             return Unknown(f"args.{parameter}")
-        return _option(parameter, keywords)
+        return _option(run, parameter, keywords)
     return None
 
 

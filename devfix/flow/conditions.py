@@ -50,6 +50,12 @@ def flag(symbol: str) -> bool | None:
     return None
 
 
+def _flagged(run: Interpreter, symbol: str) -> bool | None:
+    """The same on the machine that is followed: the second one has no accelerator."""
+    meant = flag(symbol)
+    return False if run.elsewhere and meant else meant
+
+
 def truth(run: Interpreter, test: ast.expr) -> bool | None:
     """Evaluate a condition; ``None`` where both outcomes are possible."""
     if isinstance(test, ast.BoolOp):
@@ -92,7 +98,7 @@ def truth_of(run: Interpreter, value: Value) -> bool | None:
             return bool(constant)
         case Unknown(symbol) | Number(symbol) | Text(symbol):
             assumed = run.now.assumptions.get(symbol) if symbol else None
-            return flag(symbol) if assumed is None and symbol else assumed
+            return _flagged(run, symbol) if assumed is None and symbol else assumed
         case DeviceValue() | Function() | ClassValue() | Namespace() | External() | Bound() | Builtin():
             return True
         case Ref():
@@ -118,6 +124,8 @@ def _compared(run: Interpreter, test: ast.Compare) -> bool | None:
     right_value = run.evaluate(right)
     if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
         same = _same(left_value, right_value)
+        if run.elsewhere and _no_index(left_value, right_value):
+            same = True
         if same is None:
             same = _assumed_equal(run, test, left_value, right_value)
         negative = isinstance(op, (ast.IsNot, ast.NotEq))
@@ -128,6 +136,8 @@ def _compared(run: Interpreter, test: ast.Compare) -> bool | None:
     if isinstance(left_value, Const) and isinstance(right_value, Const):
         return _ordered(op, left_value.value, right_value.value)
     if isinstance(left_value, Number) and isinstance(right_value, Const) and _names_accelerator(left_value.symbol):
+        if run.elsewhere:
+            return {ast.GtE: False, ast.Gt: False, ast.Lt: True}.get(type(op)) if right_value.value == 0 else None
         if right_value.value in (0, -1) and isinstance(op, (ast.GtE, ast.Gt)):
             return True if not (isinstance(op, ast.Gt) and right_value.value == 0) else None
         if right_value.value == 0 and isinstance(op, ast.Lt):
@@ -177,6 +187,12 @@ def _same(left: Value, right: Value) -> bool | None:
     if isinstance(left, ClassValue | Function | External) and isinstance(right, ClassValue | Function | External):
         return left == right
     return None
+
+
+def _no_index(left: Value, right: Value) -> bool:
+    """``args.gpu is None``, ``args.gpu == -1``: that is how a program is told to do without."""
+    index, other = (left, right) if isinstance(left, Number) else (right, left)
+    return isinstance(index, Number) and _names_accelerator(index.symbol) and other in (Const(None), Const(-1))
 
 
 def _same_device(device: DeviceValue, other: DeviceValue | Const) -> bool | None:

@@ -130,12 +130,12 @@ def loose_method(run: Interpreter, value: Tensor, name: str, args: list[Value], 
 
 def text_method(value: Value, name: str, args: list[Value]) -> Value:
     """A method of a string."""
-    from devfix.flow.expressions import device_named
+    from devfix.flow.expressions import INDEXED, device_named
 
     text = value.value if isinstance(value, Const) else None
     if name == "format" and isinstance(text, str):
         place = device_named(text.split("{")[0].rstrip(":") or "-")
-        return DeviceValue(place, text=True) if place is not None else Text()
+        return DeviceValue(place, text=True, symbol=INDEXED) if place is not None else Text()
     if isinstance(text, str) and name in ("lower", "upper", "strip"):
         return Const(getattr(text, name)())
     asked = args[0].value if args and isinstance(args[0], Const) else None

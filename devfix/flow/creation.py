@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import checkpoints, generators, hosts, iteration
+from devfix.flow import checkpoints, generators, hosts, iteration, machines
 from devfix.flow.knowledge import MEAN_LOSSES, PAIRS, REDUCTIONS, UNDIFFERENTIABLE
 from devfix.flow.meetings import Side, meet, tensors_in
 from devfix.flow.places import device_argument, place_of
@@ -22,6 +22,7 @@ from devfix.flow.values import (
     Const,
     DeviceValue,
     Number,
+    Place,
     Record,
     Ref,
     Tensor,
@@ -113,7 +114,8 @@ def _factory(run: Interpreter, name: str, args: list[Value], keywords: Keywords,
     place = device_argument(run, keywords) or run.default_place
     run.facts.accelerated |= place == ACCELERATOR
     generators.draw(run, keywords.get("generator"), place, "factory", node)
-    births = (_made(run, node),) if place == CPU else ()
+    machines.placed(run, node, place if "device" in keywords else None)
+    births = (_made(run, node),) if place == CPU else machines.arrives(run, node, place)
     _note_leaf(run, births, keywords, node)
     return Tensor(place, births, scalar=name.endswith("scalar_tensor") or _has_no_dimensions(run, args, keywords))
 
@@ -147,7 +149,8 @@ def _from_data(run: Interpreter, name: str, args: list[Value], keywords: Keyword
         if isinstance(source, Tensor):
             place = source.place
     scalar = not any(_has_dimensions(run, option) for option in options(source))
-    births = (_made(run, node),) if place == CPU else ()
+    machines.placed(run, node, place if "device" in keywords else None)
+    births = (_made(run, node),) if place == CPU else machines.arrives(run, node, place)
     _note_leaf(run, births, keywords, node)
     return Tensor(place, births, scalar=scalar)
 
@@ -204,13 +207,15 @@ def _like(run: Interpreter, name: str, args: list[Value], keywords: Keywords, no
     place = device_argument(run, keywords)
     source = args[0] if args else UNKNOWN
     if place is not None:
-        return Tensor(place)
+        machines.placed(run, node, place)
+        return Tensor(place, machines.arrives(run, node, place) if place == ACCELERATOR else ())
     return union(Tensor(option.place) if isinstance(option, Tensor) else Tensor(ANYWHERE) for option in options(source))
 
 
 def _accelerator_factory(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     run.facts.accelerated = True
-    return Tensor(ACCELERATOR)
+    machines.placed(run, node, ACCELERATOR)
+    return Tensor(ACCELERATOR, machines.arrives(run, node, ACCELERATOR))
 
 
 def _tensor_same(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -286,13 +291,20 @@ def _device(run: Interpreter, name: str, args: list[Value], keywords: Keywords, 
     found = []
     for option in options(value):
         named = not isinstance(option, (Unknown, Text, Ref))
-        place = place_of(run, option) if named else ACCELERATOR  # whatever it is, the run was told to use it
+        place = place_of(run, option) if named else _told(run)  # whatever it is, the run was told to use it
+        if place == ACCELERATOR and len(args) > 1:
+            place = machines.index_place(run, args[1])
         found.append(DeviceValue(place if place is not None else ANYWHERE, symbol=getattr(option, "symbol", "")))
     return union(found)
 
 
+def _told(run: Interpreter) -> Place:
+    run.facts.named_devices = True
+    return CPU if run.elsewhere else ACCELERATOR
+
+
 def _accelerator_device(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return DeviceValue(ACCELERATOR)
+    return DeviceValue(CPU if run.elsewhere else ACCELERATOR)
 
 
 def _default_device(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

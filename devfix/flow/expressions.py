@@ -44,6 +44,9 @@ _ACCELERATOR_NAMES = ("cuda", "gpu", "mps", "xpu", "npu", "hpu", "mlu", "musa", 
 _BUILTINS = frozenset(dir(builtins))
 
 
+INDEXED = "an index"
+
+
 def device_named(text: str) -> Place | None:
     """The place that a device string names (``"cuda:0"``, ``"cpu"``); ``None`` where it names none."""
     name = text.strip().lower()
@@ -311,7 +314,7 @@ def _formatted(value: Value) -> Value:
     """A string that starts with a known text: ``"cuda:%d" % i`` names a device."""
     if isinstance(value, Const) and isinstance(value.value, str):
         place = device_named(value.value.split("%")[0].split("{")[0].rstrip(":") or "-")
-        return DeviceValue(place, text=True) if place is not None else Text()
+        return DeviceValue(place, text=True, symbol=INDEXED) if place is not None else Text()
     return value if isinstance(value, DeviceValue) else Text()
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "Meeting",
     "Operand",
     "OptimizerHazard",
+    "Placing",
     "Source",
     "Stored",
     "Transfer",
@@ -243,6 +244,16 @@ class LeafMove:
     uses: dict[str, Site] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, eq=False)
+class Placing:
+    """The first time that ``call`` sends a value to ``place``, or makes it there."""
+
+    site: Site
+    call: ast.Call
+    place: Place
+    latent: bool = False
+
+
 @dataclass(eq=False)
 class Facts:
     """Everything that rules may look at, in the order in which it was seen.
@@ -254,6 +265,10 @@ class Facts:
     with them as tensors: names of methods, and ``operand``.  ``flagged`` are calls ``x.cuda(True)``, ``leaves`` the
     factories with ``requires_grad=True`` by the key of their source.
     ``moves`` bring modules to the accelerator, ``moves_to_cpu`` certainly bring one to the CPU.
+    ``placings`` has every call that names a place, by the places that it named.  ``asks_available``: the program asks
+    whether there is an accelerator; ``named_devices``: an option or an index names its device; ``fixed_index``: it
+    says ``cuda:1`` or another index that is not 0; ``current_device``: it says which accelerator ``cuda`` means.
+    ``elsewhere`` are the facts of the second machine (:mod:`devfix.flow.machines`), where they can tell more.
     """
 
     path: str
@@ -279,7 +294,17 @@ class Facts:
     in_datasets: set[int] = field(default_factory=set)
     gives_tensor: dict[ast.Call, bool] = field(default_factory=dict)
     drawings: dict[tuple[object, ...], Drawing] = field(default_factory=dict)
+    placings: dict[ast.Call, dict[Place, Placing]] = field(default_factory=dict)
+    asks_available: bool = False
+    named_devices: bool = False
+    fixed_index: bool = False
+    current_device: bool = False
+    elsewhere: Facts | None = None
     accelerated: bool = False
     complete: bool = True
     preferred_device: str | None = None
     folders: set[str] = field(default_factory=set)
+
+    def number(self, call: ast.Call) -> int:
+        """The number of a call among :attr:`placings`, for births."""
+        return list(self.placings).index(call)

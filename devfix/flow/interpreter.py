@@ -29,10 +29,13 @@ class OutOfBudget(Exception):
 
 
 class Interpreter:
-    """One abstract run.  ``facts`` grows while it goes on."""
+    """One abstract run.  ``facts`` grows while it goes on.  ``elsewhere``: on the second machine of machines.py."""
 
-    def __init__(self, program: Program, facts: Facts, most_steps: int = MOST_STEPS) -> None:
+    def __init__(
+        self, program: Program, facts: Facts, most_steps: int = MOST_STEPS, elsewhere: bool = False
+    ) -> None:
         self.program = program
+        self.elsewhere = elsewhere
         self.facts = facts
         self.base = Base()
         self.state: State | None = State(self.base)

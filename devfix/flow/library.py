@@ -325,7 +325,8 @@ def _calls(run: Interpreter, name: str, args: list[Value], keywords: Keywords, n
 
 
 def _yes(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return Const(True)
+    run.facts.asks_available = True
+    return Const(not run.elsewhere)
 
 
 def _no(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

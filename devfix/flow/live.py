@@ -25,7 +25,7 @@ from devfix.flow.values import (
     options,
 )
 
-__all__ = ["device_expressions", "devices_differ", "is_device", "module_names", "value_of", "visible"]
+__all__ = ["device_expressions", "device_place", "devices_differ", "is_device", "module_names", "value_of", "visible"]
 
 _INDICES = frozenset({"device", "gpu", "gpu_id", "device_id", "gpu_index", "device_index", "cuda_device", "cuda_id"})
 _OWNERS = (
@@ -161,11 +161,12 @@ def devices_differ(one: State, two: State, scopes: tuple[int, ...]) -> bool:
 
 
 def _other_device(one: Value | None, two: Value | None) -> bool:
-    places = [_device_place(value) for value in (one, two)]
+    places = [device_place(value) for value in (one, two)]
     return None not in places and places[0] != places[1]
 
 
-def _device_place(value: Value | None) -> Place | None:
+def device_place(value: Value | None) -> Place | None:
+    """The place that a device, or the string that names one, stands for; ``None`` for anything else."""
     from devfix.flow.expressions import device_named
 
     if isinstance(value, DeviceValue):

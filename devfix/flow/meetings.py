@@ -158,12 +158,14 @@ def _result(sides: Sequence[Side]) -> tuple[Place, tuple[Birth, ...]]:
     dimensioned = [side for side in sides if not side.scalar] or list(sides)
     places = {place for side in dimensioned for place in side.places}
     if ACCELERATOR in places and (len(places) == 1 or any(side.places == {ACCELERATOR} for side in dimensioned)):
-        return ACCELERATOR, ()
+        return ACCELERATOR, tuple(birth for birth in _origins(dimensioned, ACCELERATOR) if birth.kind == "moved")
     if places == {CPU}:
-        births: dict[Birth, None] = {}
-        for side in dimensioned:
-            for _, operand in side.alternatives:
-                births.update(dict.fromkeys(operand.births))
-        return CPU, tuple(births)[:4]
+        return CPU, _origins(dimensioned, CPU)
     loads = (birth for side in dimensioned for _, operand in side.alternatives for birth in operand.births)
     return ANYWHERE, tuple(dict.fromkeys(birth for birth in loads if birth.kind == "load"))[:4]
+
+
+def _origins(sides: Sequence[Side], place: Place) -> tuple[Birth, ...]:
+    births = (birth for side in sides for theirs, operand in side.alternatives for birth in operand.births
+              if theirs == place)
+    return tuple(dict.fromkeys(births))[:4]

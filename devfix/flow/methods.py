@@ -18,6 +18,7 @@ from devfix.flow import (
     generators,
     hosts,
     library,
+    machines,
     misuse,
     modules,
     optimizers,
@@ -130,7 +131,7 @@ def _tensor(
     if name == "to":
         return _transfer(run, tensor, transfer_places(run, args, keywords), node)
     if name in _MOVES:
-        return _transfer(run, tensor, [_MOVES[name]], node)
+        return _transfer(run, tensor, [_own_move(run, name, args, keywords)], node)
     if name == "type" and args:
         return _transfer(run, tensor, [_type_place(option) for option in options(args[0])], node)
     if name == "type_as" and args:
@@ -178,6 +179,17 @@ def _tensor(
     return replace(tensor, scalar=tensor.scalar and name != "unsqueeze", single=single)
 
 
+def _own_move(run: Interpreter, name: str, args: list[Value], keywords: Keywords) -> Place:
+    """Where ``.cuda()``, ``.cuda(index)`` or ``.cpu()`` sends a value."""
+    index = args[0] if args else keywords.get("device", NONE)
+    if _MOVES[name] == CPU or index == NONE:
+        return _MOVES[name]
+    if isinstance(index, Const) and isinstance(index.value, int):
+        return machines.index_place(run, index)
+    place = place_of(run, index)
+    return place if run.elsewhere and place is not None and place.known else _MOVES[name]
+
+
 def _type_place(value: Value) -> Place | None:
     """Where ``.type(torch.cuda.FloatTensor)`` sends a tensor; ``None`` for a dtype."""
     if isinstance(value, DType):
@@ -195,17 +207,20 @@ def _transfer(run: Interpreter, tensor: Tensor, places: list[Place | None], node
             results.append(tensor)
             continue
         run.facts.accelerated |= place == ACCELERATOR
+        machines.placed(run, node, place)
         for birth in tensor.births:
             if birth.kind in ("batch", "made") and tensor.place == CPU:
                 run.facts.transfers.append(Transfer(birth, run.site(node, remember=True), node, place.kind))
             if birth.kind == "load":
                 library.note_load_use(run, tensor, "moved", node, place == ACCELERATOR)
-        if place == tensor.place:
+        if place == tensor.place == CPU and all(birth.kind in ("batch", "made") for birth in tensor.births):
+            results.append(replace(tensor, births=machines.arrives(run, node, CPU)))  # sent there on purpose
+        elif place == tensor.place:
             results.append(tensor)
         elif place == CPU:
-            results.append(replace(tensor, place=CPU, births=(Birth("moved"),)))
+            results.append(replace(tensor, place=CPU, births=machines.arrives(run, node, CPU)))
         else:
-            moved = replace(tensor, place=place, births=(), sure=tensor.sure)
+            moved = replace(tensor, place=place, births=machines.arrives(run, node, place), sure=tensor.sure)
             results.append(misuse.move_leaf(run, tensor, moved, node) if place == ACCELERATOR else moved)
     return union(results)
 
@@ -265,8 +280,10 @@ def move_unknown(run: Interpreter, name: str, args: list[Value], keywords: Keywo
 
 
 def _move_opaque(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    places = [_MOVES[name]] if name in _MOVES else transfer_places(run, args, keywords)
+    places = [_own_move(run, name, args, keywords)] if name in _MOVES else transfer_places(run, args, keywords)
     known = frozenset(place for place in places if place is not None)
+    for place in places:
+        machines.placed(run, node, place)
     if known:
         run.facts.accelerated |= ACCELERATOR in known
         site = run.site(node, remember=True)
@@ -315,9 +332,10 @@ def _note_loaded(run: Interpreter, value: Value, kind: str, node: ast.AST, optim
 def _module(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     record = run.record(ref)
     if name == "to" or name in _MOVES or name == "to_empty":
-        places = [_MOVES[name]] if name in _MOVES else transfer_places(run, args, keywords)
+        places = [_own_move(run, name, args, keywords)] if name in _MOVES else transfer_places(run, args, keywords)
         known = [place for place in places if place is not None]
         for place in known:
+            machines.placed(run, node, place)
             modules.move(run, ref, place, node)
         moved = run.record(ref).moved
         if known == [CPU] and moved is not None:
@@ -329,6 +347,7 @@ def _module(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
     if name == "type" and args:
         target = _type_place(args[0])
         if target is not None:
+            machines.placed(run, node, target)
             modules.move(run, ref, target, node)
         return ref
     if name == "requires_grad_":

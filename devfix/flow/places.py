@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from devfix.flow.machines import index_place
 from devfix.flow.values import (
     ACCELERATOR,
     ANYWHERE,
+    CPU,
     Const,
     DeviceValue,
     DType,
@@ -33,27 +35,44 @@ _DTYPE_WORDS = ("dtype", "precision", "weight_dtype", "float", "half")
 
 def place_of(run: Interpreter, value: Value) -> Place | None:
     """The place that a device-like value names; ``None`` for what is no device (a dtype)."""
-    from devfix.flow.expressions import device_named
+    from devfix.flow.expressions import INDEXED
 
     match value:
+        case DeviceValue(place, _, symbol) if symbol == INDEXED and place == ACCELERATOR:
+            run.facts.named_devices = True
+            return CPU if run.elsewhere else ACCELERATOR
         case DeviceValue(place) | Tensor(place):
             return place
         case DType():
             return None
         case Const(constant):
             if isinstance(constant, str):
-                return device_named(constant) or ANYWHERE
-            return ACCELERATOR if isinstance(constant, int) and not isinstance(constant, bool) else ANYWHERE
+                return _named(run, constant)
+            return index_place(run, value) if isinstance(constant, int) and not isinstance(constant, bool) else ANYWHERE
         case Number():
-            return ACCELERATOR
+            run.facts.named_devices = True
+            return index_place(run, value)
         case Text(symbol) | Unknown(symbol):
-            return _place_by_name(symbol)
+            place = _place_by_name(symbol)
+            run.facts.named_devices |= place == ACCELERATOR
+            return CPU if run.elsewhere and place == ACCELERATOR else place
         case External(name):
             return None if name.split(".")[-1].startswith(("float", "half", "bfloat", "int", "long")) else ANYWHERE
         case Ref():
             record = run.record(value)
             return next(iter(record.places)) if len(record.places) == 1 else ANYWHERE
     return ANYWHERE
+
+
+def _named(run: Interpreter, text: str) -> Place:
+    from devfix.flow.expressions import device_named
+
+    place = device_named(text) or ANYWHERE
+    index = text.partition(":")[2]
+    if place == ACCELERATOR and index not in ("", "0"):
+        run.facts.fixed_index = True
+        return CPU if run.elsewhere else ACCELERATOR
+    return place
 
 
 def _place_by_name(symbol: str) -> Place | None:

@@ -87,6 +87,10 @@ class Program:
                 self._modules[key] = None
         return self._modules[key]
 
+    def trees(self) -> list[SourceTree]:
+        """The files that were read so far."""
+        return [module.tree for module in self._modules.values() if module is not None]
+
     def find(self, name: str, importer: Module, level: int = 0) -> Module | None:
         """The project module that ``import name`` (or ``from ...name``) means in ``importer``."""
         parts = name.split(".") if name else []

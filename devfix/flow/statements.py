@@ -328,7 +328,8 @@ def _expression(run: Interpreter, stmt: ast.Expr) -> None:
 
 
 def _assert(run: Interpreter, stmt: ast.Assert) -> None:
-    conditions.truth(run, stmt.test)
+    if conditions.truth(run, stmt.test) is False and run.elsewhere:
+        run.state = None  # the program says that it needs an accelerator
 
 
 def _delete(run: Interpreter, stmt: ast.Delete) -> None:

@@ -1,0 +1,112 @@
+"""The second machine: what a program does where the device that it chooses is not the one that it hard-codes.
+
+devfix follows the run with one accelerator, in which every accelerator is the same.  A program that chooses its device
+(``"cuda" if torch.cuda.is_available() else "cpu"``, ``args.device``, ``cuda:1``) and hard-codes another one in some line
+is right there and wrong elsewhere.  So it is followed once more: there is no accelerator, options and other indices name
+the CPU, and only what says ``cuda`` or ``cuda:0`` without asking still goes to the accelerator.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from devfix.flow.facts import Facts, Placing
+from devfix.flow.syntax import SourceTree, text_of
+from devfix.flow.values import ACCELERATOR, CPU, Birth, Number, Place, Value
+
+if TYPE_CHECKING:
+    from devfix.flow.interpreter import Interpreter
+
+__all__ = ["arrives", "device_words", "index_place", "literal", "may_contradict", "placed"]
+
+
+def placed(run: Interpreter, node: ast.AST, place: Place | None) -> None:
+    """Note that ``node`` sends a value to ``place``, or makes it there."""
+    if place is None or not place.known or not isinstance(node, ast.Call):
+        return
+    known = run.facts.placings.setdefault(node, {})
+    if place not in known:
+        known[place] = Placing(run.site(node, remember=True), node, place, run.latent)
+
+
+def arrives(run: Interpreter, node: ast.AST, place: Place) -> tuple[Birth, ...]:
+    """The origins of a value that ``node`` sends to ``place``: of one on the accelerator, on the second machine only."""
+    if not isinstance(node, ast.Call) or not place.known or (place == ACCELERATOR and not run.elsewhere):
+        return ()
+    placed(run, node, place)
+    return (Birth("moved", run.facts.number(node)),)
+
+
+def index_place(run: Interpreter, value: Value) -> Place:
+    """Where an index of an accelerator is: 0 is what ``cuda`` means, any other a device of its own."""
+    zero = not isinstance(value, Number) and getattr(value, "value", 0) == 0
+    run.facts.fixed_index |= not zero and not isinstance(value, Number)
+    return ACCELERATOR if zero or not run.elsewhere else CPU
+
+
+# --- hard-coded places ----------------------------------------------------------------------------------------------
+_NAMES = ("cuda", "cuda:0")
+_CURRENT = ("set_device(", "CUDA_VISIBLE_DEVICES", "cuda.device(")  # what says which accelerator ``cuda`` is
+
+
+def device_words(call: ast.Call) -> ast.expr | None:
+    """The argument of a call that names its device: ``device=``, or the first of ``.to()`` and ``.type()``."""
+    for keyword in call.keywords:
+        if keyword.arg == "device":
+            return keyword.value
+    if isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "type") and call.args:
+        return call.args[0]
+    return None
+
+
+def literal(node: ast.expr) -> str | None:
+    """The device that a literal names: ``"cuda"``, ``torch.device("cpu")``; ``None`` for anything else."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.Call) and text_of(node.func).split(".")[-1] == "device" and len(node.args) == 1:
+        return literal(node.args[0])
+    if isinstance(node, ast.Attribute) and ".cuda." in text_of(node) and node.attr.endswith("Tensor"):
+        return "cuda"
+    return None
+
+
+def may_contradict(facts: Facts, trees: Sequence[SourceTree]) -> bool:
+    """Whether a second run can show anything: the program chooses a device, and some line hard-codes one."""
+    if not (facts.asks_available or facts.named_devices or facts.fixed_index):
+        return False
+    facts.current_device = any(word in tree.text for tree in trees for word in _CURRENT)
+    calls = [call for call, places in facts.placings.items() if ACCELERATOR in places]
+    if any(_hard_codes(call) for call in calls):
+        return True
+    words = {_last_name(device_words(call)) for call in calls} - {""}
+    return bool(words) and any(words & _names_of_literals(tree) for tree in trees)
+
+
+def _hard_codes(call: ast.Call) -> bool:
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "cuda":
+        return all(isinstance(argument, ast.Constant) for argument in call.args)
+    words = device_words(call)
+    return (words is not None and literal(words) in _NAMES) or literal(call.func) == "cuda"
+
+
+def _last_name(words: ast.expr | None) -> str:
+    return words.attr if isinstance(words, ast.Attribute) else words.id if isinstance(words, ast.Name) else ""
+
+
+@lru_cache(maxsize=256)
+def _names_of_literals(tree: SourceTree) -> frozenset[str]:
+    """Names, attributes and parameters that some line of a file binds to a literal accelerator."""
+    if "cuda" not in tree.text:
+        return frozenset()
+    found: set[str] = set()
+    for node in ast.walk(tree.tree):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and literal(node.value) in _NAMES:
+            found.update(map(_last_name, node.targets if isinstance(node, ast.Assign) else [node.target]))
+        elif isinstance(node, ast.arguments):
+            given = [*node.posonlyargs, *node.args]
+            pairs = [*zip(given[::-1], node.defaults[::-1], strict=False), *zip(node.kwonlyargs, node.kw_defaults, strict=True)]
+            found.update(arg.arg for arg, default in pairs if default is not None and literal(default) in _NAMES)
+    return frozenset(found)

@@ -29,7 +29,8 @@ class Contradiction:
     """A call that hard-codes its device.
 
     ``place`` is what it says, ``site`` the moment in the followed run and ``other`` that on the second machine (the
-    same where the followed run shows it).  ``certain``: the program fails with what it says of itself.
+    same where the followed run shows it).  ``certain``: the program fails with what it says of itself; ``parked``: the
+    value comes from the accelerator.
     """
 
     call: ast.Call
@@ -39,6 +40,7 @@ class Contradiction:
     certain: bool
     choice: Site | None = None
     meeting: Meeting | None = None
+    parked: bool = False
 
     @property
     def partners(self) -> list[str]:
@@ -185,7 +187,9 @@ def _left_on_cpu(facts: Facts) -> Iterator[Contradiction]:
             placing = _on_cpu(facts, call)
             kept = any(birth.holder for birth in operand.births)
             if placing is not None and not kept and operand.sure:
-                yield Contradiction(placing.call, placing.site, placing.site, CPU, not meeting.latent, None, meeting)
+                parked = placing.came == ACCELERATOR
+                site, certain = placing.site, not meeting.latent
+                yield Contradiction(placing.call, site, site, CPU, certain, None, meeting, parked)
 
 
 def _was_there(moved: Site, module: Ref) -> bool:
@@ -250,9 +254,26 @@ def _with_device(tree: SourceTree, call: ast.Call, words: str) -> Iterator[Edit]
             yield ReplaceExpression(path, tree.span(call), f"{tree.source(func.value)}.to({words}, {dtype})")
     elif given is not None:
         yield ReplaceExpression(path, tree.span(given), words)
+    elif isinstance(func, ast.Name):
+        yield from _of_an_alias(tree, func, words)
     elif literal(func) == "cuda":
         yield ReplaceExpression(path, tree.span(func), tree.source(func).replace(".cuda.", ".", 1))
         yield AppendCode(path, tree.span(call), f".to({words})")
+
+
+def _of_an_alias(tree: SourceTree, func: ast.Name, words: str) -> Iterator[Edit]:
+    """``Tensor = torch.cuda.FloatTensor``, and every tensor that the function makes with it."""
+    nodes = list(ast.walk(tree.function(func)))
+    named = [node for node in nodes if isinstance(node, ast.Name) and node.id == func.id]
+    parents = [tree.parents[node] for node in named]
+    binding = [parent for node, parent in zip(named, parents, strict=True) if isinstance(node.ctx, ast.Store)]
+    calls = [p for node, p in zip(named, parents, strict=True) if isinstance(p, ast.Call) and p.func is node]
+    if len(binding) != 1 or len(calls) + 1 != len(named) or not isinstance(binding[0], ast.Assign):
+        return
+    value = binding[0].value
+    if isinstance(value, ast.Attribute) and literal(value) == "cuda":
+        yield ReplaceExpression(tree.path, tree.span(value), tree.source(value).replace(".cuda.", ".", 1))
+        yield from (AppendCode(tree.path, tree.span(call), f".to({words})") for call in calls)
 
 
 _DTYPES = {

@@ -84,9 +84,9 @@ def _finding(facts: Facts, one: Contradiction) -> Finding:
 
 
 def _far_away(one: Contradiction) -> bool:
-    """Whether the value is parked on the CPU in one function and used in another."""
+    """Whether the value is parked on the CPU, away from the accelerator, in one function and used in another."""
     assert one.meeting is not None
-    return one.meeting.site.level.frame.node is not one.site.level.frame.node
+    return one.parked and one.meeting.site.level.frame.node is not one.site.level.frame.node
 
 
 def __getattr__(name: str) -> object:

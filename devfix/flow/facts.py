@@ -246,12 +246,13 @@ class LeafMove:
 
 @dataclass(frozen=True, eq=False)
 class Placing:
-    """The first time that ``call`` sends a value to ``place``, or makes it there."""
+    """The first time that ``call`` sends a value to ``place``, or makes it there; ``came`` is where a tensor was."""
 
     site: Site
     call: ast.Call
     place: Place
     latent: bool = False
+    came: Place | None = None
 
 
 @dataclass(eq=False)

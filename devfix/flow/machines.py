@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["arrives", "device_words", "index_place", "literal", "may_contradict", "placed"]
 
 
-def placed(run: Interpreter, node: ast.AST, place: Place | None) -> None:
+def placed(run: Interpreter, node: ast.AST, place: Place | None, came: Place | None = None) -> None:
     """Note that ``node`` sends a value to ``place``, or makes it there."""
     if place is None or not place.known or not isinstance(node, ast.Call):
         return
     known = run.facts.placings.setdefault(node, {})
     if place not in known:
-        known[place] = Placing(run.site(node, remember=True), node, place, run.latent)
+        known[place] = Placing(run.site(node, remember=True), node, place, run.latent, came)
 
 
 def arrives(run: Interpreter, node: ast.AST, place: Place) -> tuple[Birth, ...]:
@@ -81,7 +81,7 @@ def may_contradict(facts: Facts, trees: Sequence[SourceTree]) -> bool:
     calls = [call for call, places in facts.placings.items() if ACCELERATOR in places]
     if any(_hard_codes(call) for call in calls):
         return True
-    words = {_last_name(device_words(call)) for call in calls} - {""}
+    words = {_last_name(part) for call in calls for part in (device_words(call), call.func)} - {""}
     return bool(words) and any(words & _names_of_literals(tree) for tree in trees)
 
 

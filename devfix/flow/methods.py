@@ -207,7 +207,7 @@ def _transfer(run: Interpreter, tensor: Tensor, places: list[Place | None], node
             results.append(tensor)
             continue
         run.facts.accelerated |= place == ACCELERATOR
-        machines.placed(run, node, place)
+        machines.placed(run, node, place, tensor.place)
         for birth in tensor.births:
             if birth.kind in ("batch", "made") and tensor.place == CPU:
                 run.facts.transfers.append(Transfer(birth, run.site(node, remember=True), node, place.kind))

@@ -25,6 +25,7 @@ OWN_RULE = {
     "attribute": "DEV202",
     "batch": "DEV101",
     "checkpoint": "DEV301",
+    "choice": "DEV501",
     "container": "DEV203",
     "dropped": "DEV103",
     "generator": "DEV603",

@@ -1,0 +1,3 @@
+DEVICE = "cpu"
+LATENT = 5
+STEPS = 3

@@ -19,7 +19,7 @@ from devfix.flow.syntax import SourceTree
 from devfix.flow.values import ACCELERATOR, CPU, Place, Ref, Tensor, Value, options
 from devfix.model import AddKeyword, AppendCode, Edit, ReplaceExpression, ReplaceStatement
 
-__all__ = ["Contradiction", "contradictions", "edits_for", "placed_again"]
+__all__ = ["Contradiction", "contradictions", "edits_for", "loads", "placed_again"]
 
 _WORDS_OF_CHOICE = ("cuda", "gpu", "device", "accel", "mps", "cpu", "xpu", "npu", "parallel", "dist", "rank", "apex")
 
@@ -70,6 +70,11 @@ def _places(site: Site, value: Value) -> set[object]:
         else:
             found.add(device_place(option))
     return found
+
+
+def loads(call: ast.Call) -> bool:
+    """Whether a call reads a file: its device is another rule's matter."""
+    return ast.unparse(call.func).split(".")[-1] in ("load", "load_file")
 
 
 # --- what contradicts -----------------------------------------------------------------------------------------------

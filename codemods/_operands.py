@@ -32,9 +32,7 @@ def device_for(
     are the texts of what the value will meet; ``fits`` refuses expressions of a device, operands and modules.
     """
     named = [
-        text
-        for text in device_expressions(site, level, facts.preferred_device)
-        if _bound(level, text) and fits(text)
+        text for text in device_expressions(site, level, facts.preferred_device) if _bound(level, text) and fits(text)
     ]
     if facts.preferred_device in named:
         return facts.preferred_device

@@ -1,11 +1,12 @@
 """## What it does
-Finds lines that hard-code a device beside the one that the program chooses: `.cuda()`, `"cuda"`, `torch.cuda.FloatTensor`
-where the program runs on the CPU if there is no accelerator, `cuda` where it works on `cuda:1`, and `.to("cpu")` or
-`device="cpu"` of what meets the accelerator. A default of a function or class that says another device counts as well.
+Finds lines that hard-code a device beside the one that the program chooses: `.cuda()`, `"cuda"`,
+`torch.cuda.FloatTensor` where the program runs on the CPU if there is no accelerator, `cuda` where it works on `cuda:1`,
+and `.to("cpu")` or `device="cpu"` of what meets the accelerator. A default of a function or class that says another
+device counts as well.
 
 ## Why is this bad?
-The program says that it can do without an accelerator, or on another one, and then fails there: *Torch not compiled with
-CUDA enabled*, *found at least two devices*. A program has one device, declared once. A program that always says
+The program says that it can do without an accelerator, or on another one, and then fails there: *Torch not compiled
+with CUDA enabled*, *found at least two devices*. A program has one device, declared once. A program that always says
 `.cuda()` has chosen, too, and is left alone.
 
 ## Example
@@ -40,7 +41,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from codemods._contradictions import Contradiction, contradictions, edits_for, placed_again
+from codemods._contradictions import Contradiction, contradictions, edits_for, loads, placed_again
 from codemods._rule import Example, Rule
 from codemods._story import story
 from devfix.flow import Facts
@@ -53,7 +54,8 @@ __all__ = ["RULE"]
 def detect(facts: Facts) -> Iterator[Finding]:
     """One finding for each call that goes somewhere else than the program's own device."""
     for one in contradictions(facts):
-        yield _finding(facts, one)
+        if not loads(one.call):
+            yield _finding(facts, one)
 
 
 def _finding(facts: Facts, one: Contradiction) -> Finding:
@@ -64,7 +66,9 @@ def _finding(facts: Facts, one: Contradiction) -> Finding:
         remedies.insert(0 if _far_away(one) else len(remedies), at_use)
     shown = ast.unparse(one.call)
     shown = shown if len(shown) <= 40 else f"{ast.unparse(one.call.func)[-30:]}(...)"
-    what = "the CPU beside what lives on the accelerator" if one.place == CPU else "a device beside the one that is chosen"
+    what = (
+        "the CPU beside what lives on the accelerator" if one.place == CPU else "a device beside the one that is chosen"
+    )
     failing = one.meeting.site if one.meeting is not None else None
     return Finding(
         RULE.code,

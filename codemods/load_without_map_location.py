@@ -39,7 +39,7 @@ from devfix.flow.live import module_names, value_of
 from devfix.flow.values import ACCELERATOR, Number
 from devfix.model import AddKeyword, Edit, Finding, Remedy, ReplaceExpression, Severity
 
-__all__ = ["RULE"]
+__all__ = ["RULE", "edit_of", "target_of"]
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
@@ -73,10 +73,10 @@ def _chooses(node: ast.If | ast.IfExp | ast.Try) -> bool:
 
 def _finding(facts: Facts, loading: Loading) -> Finding:
     site = loading.site
-    target, reason = _target(facts, loading)
+    target, reason = target_of(facts, loading)
     remedies: tuple[Remedy, ...] = ()
     if target is not None:
-        remedies = (Remedy(f"load with `map_location={target}`", (_edit(loading, target),)),)
+        remedies = (Remedy(f"load with `map_location={target}`", (edit_of(loading, target),)),)
     uses = [(use.site, "used", _USES.get(use.kind, "it is used here")) for use in loading.uses[:2]]
     return Finding(
         RULE.code,
@@ -100,7 +100,7 @@ _USES = {
 }
 
 
-def _target(facts: Facts, loading: Loading) -> tuple[str | None, str]:
+def target_of(facts: Facts, loading: Loading) -> tuple[str | None, str]:
     """The device expression for this call."""
     site = loading.site
     elsewhere = [use for use in loading.uses if use.on_accelerator or use.kind in ("tensor", "object")]
@@ -137,7 +137,7 @@ def _accelerated(loading: Loading) -> set[int]:
     return {key for key, record in memory.records() if record.kind == "module" and ACCELERATOR in record.places}
 
 
-def _edit(loading: Loading, target: str) -> Edit:
+def edit_of(loading: Loading, target: str) -> Edit:
     """The keyword, or the replacement of a ``None`` that stands in its place."""
     tree, call = loading.site.tree, loading.call
     if target == '"cpu"' and tree.text.count("'") > tree.text.count('"'):

@@ -138,7 +138,7 @@ def prove(case: Path) -> list[str]:
             found.append(f"clean: trains {there['losses']} instead of {here['losses']}")
         return found
 
-    insists = meta.get("run_on") == "cpu" and "setup" not in meta  # right with an accelerator, and only there
+    insists = meta.get("reference") == "accelerator"
     anywhere = {key: value for key, value in meta.items() if key != "run_on"} if insists else meta
     broken_cpu = well("broken/cpu", run(case / "broken", anywhere, "sim" if insists else "cpu"))
     broken_sim = run(case / "broken", meta, "sim")

@@ -6,14 +6,17 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from devfix.flow import machines
 from devfix.flow.facts import Loading, LoadUse
 from devfix.flow.places import place_of
 from devfix.flow.values import (
     ANYWHERE,
+    CPU,
     UNKNOWN,
     Birth,
     Const,
     Function,
+    Place,
     Ref,
     Tensor,
     Text,
@@ -24,8 +27,9 @@ from devfix.flow.values import (
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
+    from devfix.flow.sites import Site
 
-__all__ = ["joined_path", "load", "loaded_in", "note_birth", "note_use", "save"]
+__all__ = ["joined_path", "load", "load_file", "loaded_in", "note_birth", "note_use", "save"]
 
 
 def _key(value: Value) -> str:
@@ -65,8 +69,32 @@ def load(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Val
     loading.round_trip |= all(_key(option) in run.now.saved for option in options(source))
     if not mapped:
         return Tensor(ANYWHERE, (Birth("load", _number(run, site.key)),), sure=False, loose=True)
-    place = ANYWHERE if mapping is None or isinstance(mapping, Function) else place_of(run, mapping) or ANYWHERE
-    return Tensor(place, sure=False, loose=True)
+    return _placed_at(run, ANYWHERE if mapping is None else _mapped_to(run, mapping), site, node)
+
+
+def load_file(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+    """``safetensors.torch.load_file(filename, device="cpu")``: a dictionary of tensors, on the CPU unless told."""
+    device = args[1] if len(args) > 1 else keywords.get("device", Const("cpu"))
+    site = run.site(node, remember=True)
+    run.facts.loadings.setdefault(site.key, Loading(site, node, True, latent=run.latent))
+    return _placed_at(run, place_of(run, device) or ANYWHERE, site, node)
+
+
+def _placed_at(run: Interpreter, place: Place, site: Site, node: ast.Call) -> Tensor:
+    machines.placed(run, node, place)
+    births = (Birth("load", _number(run, site.key)),) if place == CPU else ()
+    return Tensor(place, births, sure=False, loose=True)
+
+
+def _mapped_to(run: Interpreter, mapping: Value) -> Place:
+    """Where ``map_location`` sends what is loaded; ``lambda storage, location: storage`` leaves it on the CPU."""
+    if not isinstance(mapping, Function):
+        return place_of(run, mapping) or ANYWHERE
+    if isinstance(mapping.node, ast.Lambda) and mapping.node.args.args:
+        body, storage = mapping.node.body, mapping.node.args.args[0].arg
+        if isinstance(body, ast.Name) and body.id == storage:
+            return CPU
+    return ANYWHERE
 
 
 def _is_given(node: ast.Call) -> bool:

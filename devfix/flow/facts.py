@@ -48,7 +48,7 @@ class Meeting:
     """Two known places meet in one operation: ``cpu`` lies on the CPU, ``accelerator`` does not.
 
     ``consumer`` says what the operation is (``cross_entropy``, ``model(...)``); ``opaque`` that it is a module whose
-    code devfix cannot read.
+    code devfix cannot read, ``takes_numbers`` that an operand may as well be a number.
     """
 
     site: Site
@@ -57,6 +57,7 @@ class Meeting:
     accelerator: tuple[Operand, ...]
     opaque: bool = False
     latent: bool = False
+    takes_numbers: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,9 +31,7 @@ class OutOfBudget(Exception):
 class Interpreter:
     """One abstract run.  ``facts`` grows while it goes on.  ``elsewhere``: on the second machine of machines.py."""
 
-    def __init__(
-        self, program: Program, facts: Facts, most_steps: int = MOST_STEPS, elsewhere: bool = False
-    ) -> None:
+    def __init__(self, program: Program, facts: Facts, most_steps: int = MOST_STEPS, elsewhere: bool = False) -> None:
         self.program = program
         self.elsewhere = elsewhere
         self.facts = facts

@@ -365,6 +365,7 @@ _BEHAVIOURS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Ca
     "initialized": distributed.initialized,
     "joins-paths": _joins_paths,
     "load": checkpoints.load,
+    "load-file": checkpoints.load_file,
     "loss": _loss,
     "metric": _module,
     "module": _module,

@@ -1,9 +1,9 @@
 """The second machine: what a program does where the device that it chooses is not the one that it hard-codes.
 
-devfix follows the run with one accelerator, in which every accelerator is the same.  A program that chooses its device
-(``"cuda" if torch.cuda.is_available() else "cpu"``, ``args.device``, ``cuda:1``) and hard-codes another one in some line
-is right there and wrong elsewhere.  So it is followed once more: there is no accelerator, options and other indices name
-the CPU, and only what says ``cuda`` or ``cuda:0`` without asking still goes to the accelerator.
+devfix follows the run with one accelerator, in which every accelerator is the same.  A program that chooses its
+device (``"cuda" if torch.cuda.is_available() else "cpu"``, ``args.device``, ``cuda:1``) and hard-codes another one in
+some line is right there and wrong elsewhere.  So it is followed once more: there is no accelerator, options and other
+indices name the CPU, and only what says ``cuda`` or ``cuda:0`` without asking still goes to the accelerator.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def placed(run: Interpreter, node: ast.AST, place: Place | None, came: Place | N
 
 
 def arrives(run: Interpreter, node: ast.AST, place: Place) -> tuple[Birth, ...]:
-    """The origins of a value that ``node`` sends to ``place``: of one on the accelerator, on the second machine only."""
+    """The origins of a value that ``node`` sends to ``place``; on the accelerator, for the second machine only."""
     if not isinstance(node, ast.Call) or not place.known or (place == ACCELERATOR and not run.elsewhere):
         return ()
     placed(run, node, place)
@@ -48,18 +48,21 @@ def index_place(run: Interpreter, value: Value) -> Place:
 
 
 # --- hard-coded places ----------------------------------------------------------------------------------------------
+_LOADS = ("torch.load", "load_file")
 _NAMES = ("cuda", "cuda:0")
 _CURRENT = ("set_device(", "CUDA_VISIBLE_DEVICES", "cuda.device(")  # what says which accelerator ``cuda`` is
 
 
 def device_words(call: ast.Call) -> ast.expr | None:
-    """The argument of a call that names its device: ``device=``, or the first of ``.to()`` and ``.type()``."""
+    """The argument of a call that names its device: ``device=``, the first of ``.to()`` and ``.type()``, the second of
+    ``torch.load``.
+    """
     for keyword in call.keywords:
-        if keyword.arg == "device":
+        if keyword.arg in ("device", "map_location"):
             return keyword.value
     if isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "type") and call.args:
         return call.args[0]
-    return None
+    return call.args[1] if len(call.args) > 1 and text_of(call.func).endswith(_LOADS) else None
 
 
 def literal(node: ast.expr) -> str | None:
@@ -107,6 +110,9 @@ def _names_of_literals(tree: SourceTree) -> frozenset[str]:
             found.update(map(_last_name, node.targets if isinstance(node, ast.Assign) else [node.target]))
         elif isinstance(node, ast.arguments):
             given = [*node.posonlyargs, *node.args]
-            pairs = [*zip(given[::-1], node.defaults[::-1], strict=False), *zip(node.kwonlyargs, node.kw_defaults, strict=True)]
+            pairs = [
+                *zip(given[::-1], node.defaults[::-1], strict=False),
+                *zip(node.kwonlyargs, node.kw_defaults, strict=True),
+            ]
             found.update(arg.arg for arg, default in pairs if default is not None and literal(default) in _NAMES)
     return frozenset(found)

@@ -128,7 +128,7 @@ def meet(
     if cpu and accelerator:
         site = run.site(node, remember=True)
         run.facts.meetings.append(
-            Meeting(site, consumer, _distinct(cpu), _distinct(accelerator), opaque, latent=run.latent)
+            Meeting(site, consumer, _distinct(cpu), _distinct(accelerator), opaque, run.latent, scalars_are_free)
         )
     return _result(sides)
 
@@ -166,6 +166,7 @@ def _result(sides: Sequence[Side]) -> tuple[Place, tuple[Birth, ...]]:
 
 
 def _origins(sides: Sequence[Side], place: Place) -> tuple[Birth, ...]:
-    births = (birth for side in sides for theirs, operand in side.alternatives for birth in operand.births
-              if theirs == place)
+    births = (
+        birth for side in sides for theirs, operand in side.alternatives for birth in operand.births if theirs == place
+    )
     return tuple(dict.fromkeys(births))[:4]

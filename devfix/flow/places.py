@@ -53,9 +53,9 @@ def place_of(run: Interpreter, value: Value) -> Place | None:
             run.facts.named_devices = True
             return index_place(run, value)
         case Text(symbol) | Unknown(symbol):
-            place = _place_by_name(symbol)
-            run.facts.named_devices |= place == ACCELERATOR
-            return CPU if run.elsewhere and place == ACCELERATOR else place
+            named = _place_by_name(symbol)
+            run.facts.named_devices |= named == ACCELERATOR
+            return CPU if run.elsewhere and named == ACCELERATOR else named
         case External(name):
             return None if name.split(".")[-1].startswith(("float", "half", "bfloat", "int", "long")) else ANYWHERE
         case Ref():
@@ -67,7 +67,7 @@ def place_of(run: Interpreter, value: Value) -> Place | None:
 def _named(run: Interpreter, text: str) -> Place:
     from devfix.flow.expressions import device_named
 
-    place = device_named(text) or ANYWHERE
+    place: Place = device_named(text) or ANYWHERE
     index = text.partition(":")[2]
     if place == ACCELERATOR and index not in ("", "0"):
         run.facts.fixed_index = True

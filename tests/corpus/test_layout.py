@@ -19,7 +19,15 @@ CORPUS = Path(__file__).parents[2] / "corpus"
 CASES = sorted(path.parent for path in CORPUS.rglob("case.toml"))
 TREES = {"broken": {"broken", "fixed"}, "clean": {"clean"}, "report": {"broken"}}
 REQUIRED = {"title": str, "link": str, "rules": list, "script": str, "args": list, "kind": str}
-OPTIONAL = {"error": str, "setup": list, "setup_script": str, "run_on": str, "losses": str, "incident": dict}
+OPTIONAL = {
+    "error": str,
+    "setup": list,
+    "setup_script": str,
+    "run_on": str,
+    "reference": str,
+    "losses": str,
+    "incident": dict,
+}
 RULES = {rule.code for rule in all_rules()}
 OWN_RULE = {
     "attribute": "DEV202",
@@ -30,6 +38,7 @@ OWN_RULE = {
     "dropped": "DEV103",
     "generator": "DEV603",
     "host": "DEV601",
+    "location": "DEV302",
     "leaf": "DEV402",
     "lengths": "DEV602",
     "made": "DEV102",

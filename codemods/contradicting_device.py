@@ -1,8 +1,8 @@
 """## What it does
 Finds lines that hard-code a device beside the one that the program chooses: `.cuda()`, `"cuda"`,
-`torch.cuda.FloatTensor` where the program runs on the CPU if there is no accelerator, `cuda` where it works on `cuda:1`,
-and `.to("cpu")` or `device="cpu"` of what meets the accelerator. A default of a function or class that says another
-device counts as well.
+`torch.cuda.FloatTensor` where the program runs on the CPU if there is no accelerator, `cuda` where it works on
+`cuda:1`, and `.to("cpu")` or `device="cpu"` of what meets the accelerator. A default of a function or class that says
+another device counts as well.
 
 ## Why is this bad?
 The program says that it can do without an accelerator, or on another one, and then fails there: *Torch not compiled

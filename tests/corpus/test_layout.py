@@ -148,7 +148,7 @@ def test_programs_import_torch_numpy_the_standard_library_and_themselves_only(ca
 def test_setup_script_comes_with_a_setup(case):
     meta = meta_of(case)
     assert "setup_script" not in meta or "setup" in meta
-    assert "run_on" not in meta or "setup" in meta
+    assert "run_on" not in meta or "setup" in meta or "reference" in meta
 
 
 def test_repair_changes_one_file_and_few_lines(broken_case):
@@ -160,7 +160,7 @@ def test_repair_changes_one_file_and_few_lines(broken_case):
 
 def test_repair_adds_no_hard_coded_accelerator(broken_case):
     for before, after in edited(broken_case).values():
-        assert after.count('"cuda') == before.count('"cuda')
+        assert after.count('"cuda') <= before.count('"cuda')
         assert after.count("'cuda") == before.count("'cuda")
 
 

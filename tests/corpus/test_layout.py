@@ -161,7 +161,7 @@ def test_repair_changes_one_file_and_few_lines(broken_case):
 def test_repair_adds_no_hard_coded_accelerator(broken_case):
     for before, after in edited(broken_case).values():
         assert after.count('"cuda') <= before.count('"cuda')
-        assert after.count("'cuda") == before.count("'cuda")
+        assert after.count("'cuda") <= before.count("'cuda")
 
 
 def test_an_incident_says_its_class_its_reach_and_where_it_is_from(incident):

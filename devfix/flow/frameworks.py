@@ -18,6 +18,7 @@ from devfix.flow.values import (
     NONE,
     UNKNOWN,
     Bound,
+    ClassValue,
     Const,
     DeviceValue,
     Function,
@@ -67,6 +68,10 @@ def method(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: K
     if name == "run" and "step" in record.fields:
         loader = args[0] if args else keywords.get("data", UNKNOWN)
         return run.call(record.fields["step"], [ref, iteration.element(run, loader, node)], {}, node)
+    if name == "run" and behaviour(record.name) == "launches" and args:
+        return run.call(args[0], [Number("local_rank"), *args[1:]], keywords, node)
+    if name == "launch" and args:
+        return run.call(args[0], [ref, *args[1:]], keywords, node)
     place = record.get("brings-to", ANYWHERE)
     if name in _TAKES or name in _SETS_UP:
         if keywords.get("device_placement", NONE) != NONE or keywords.get("move_to_device", Const(True)) != Const(True):
@@ -149,6 +154,19 @@ def _engine(run: Interpreter, name: str, args: list[Value], keywords: Keywords, 
 def _steps(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     step = args[0] if args else keywords.get("process_function", UNKNOWN)
     return run.new(Record("framework", name, fields={"step": step}, born=run.site(node)))
+
+
+def _launches(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    return run.new(Record("framework", name, born=run.site(node)))
+
+
+def _trains(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``LightningCLI(Model, Data)``: the command line makes the module and trains it."""
+    cls = args[0] if args else keywords.get("model_class", UNKNOWN)
+    if isinstance(cls, ClassValue) and keywords.get("run", Const(True)) == Const(True):
+        trainer = run.record(run.new(Record("framework", name, info=(("brings-to", ACCELERATOR),))))
+        _fit(run, trainer, [run.call(cls, [], {}, node)], {}, node)
+    return Unknown(f"{name}()")
 
 
 def _trainer(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -283,8 +301,10 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "graph": _graph,
     "graphs": _graphs,
     "labelled-graphs": _graphs,
+    "launches": _launches,
     "places": _places,
     "steps": _steps,
     "trainer": _trainer,
     "training-arguments": _training_arguments,
+    "trains": _trains,
 }

@@ -55,6 +55,21 @@ FRAMEWORKS = (
         "https://docs.pytorch.org/xla/master/learn/api-guide.html",
     ),
     # they call functions of the project
+    Row(
+        "calls",
+        "",
+        "accelerate.notebook_launcher accelerate.launchers.notebook_launcher "
+        "torch_xla.distributed.xla_multiprocessing.spawn torch_xla.launch",
+        _HF + "accelerate/package_reference/launchers",
+    ),
+    Row("launches", "ignite.distributed.", "Parallel launcher.Parallel", _IGNITE + "distributed.html"),
+    Row(
+        "trains",
+        "",
+        "lightning.pytorch.cli.LightningCLI pytorch_lightning.cli.LightningCLI "
+        "pytorch_lightning.utilities.cli.LightningCLI",
+        _LIGHTNING + "cli/lightning_cli.html",
+    ),
     Row("steps", "ignite.engine.", "Engine engine.Engine", _IGNITE + "engine.html"),
     Row(
         "trainer",

@@ -318,9 +318,10 @@ def _calls(run: Interpreter, name: str, args: list[Value], keywords: Keywords, n
         given = list(held.items) if isinstance(held, TupleValue) else []
         run.call(function, given, {}, node)
         return Unknown(f"{name}()")
-    if name.startswith("torch.multiprocessing"):
+    if name.startswith(("torch.multiprocessing", "torch_xla", "accelerate")):
         held = keywords.get("args", args[1] if len(args) > 1 else UNKNOWN)
-        given = [Number("rank"), *(held.items if isinstance(held, TupleValue) else ())]
+        rank = [] if name.startswith("accelerate") else [Number("rank")]
+        given = [*rank, *(held.items if isinstance(held, TupleValue) else ())]
     return run.call(function, given, {}, node)
 
 

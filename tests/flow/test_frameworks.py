@@ -105,6 +105,29 @@ def test_lightning_calls_its_steps_with_everything_on_the_device(met):
     assert met(f"{SETUP}\n{LIT}\nL.Trainer().fit(Lit(), loader)") == ["self.net(x) + torch.ones(3)"]
 
 
+def test_a_command_line_of_lightning_trains(met):
+    cli = "from lightning.pytorch.cli import LightningCLI\nLightningCLI(Lit)"
+    assert met(f"{SETUP}\n{LIT}\n{cli}") == ["self.net(x) + torch.ones(3)"]
+
+
+@pytest.mark.parametrize(
+    "launch",
+    [
+        pytest.param("from accelerate import notebook_launcher\nnotebook_launcher(train, (model, x))", id="notebook"),
+        pytest.param("import ignite.distributed as idist\nidist.Parallel().run(ranked, model, x)", id="ignite"),
+        pytest.param(
+            "import ignite.distributed as idist\nwith idist.Parallel('nccl') as p:\n    p.run(ranked, model, x)",
+            id="with",
+        ),
+        pytest.param("import torch_xla\ntorch_xla.launch(ranked, args=(model, x))", id="xla"),
+        pytest.param("fabric.launch(ranked, model, x)", id="fabric"),
+    ],
+)
+def test_what_is_launched_runs(met, launch):
+    train = "def train(model, x):\n    model.cuda()(x)\ndef ranked(rank, model, x):\n    train(model, x)"
+    assert met(f"{SETUP}\n{train}\n{launch}") == ["model.cuda()(x)"]
+
+
 def test_lightning_on_the_cpu_stays_there(met):
     assert met(f"{SETUP}\n{LIT}\nL.Trainer(accelerator='cpu').fit(Lit(), loader)") == []
 

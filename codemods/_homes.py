@@ -263,7 +263,8 @@ def _made_before(meeting: Meeting, whole: Whole, move: Site) -> bool:
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
         return False
     value = value_of(meeting.site, move.level, call.func.value)
-    made = [memory.at(o.id).born for o in options(value) if isinstance(o, Ref)] if value is not None else []
+    known = [o for o in options(value) if isinstance(o, Ref) and memory.has(o.id)] if value is not None else []
+    made = [memory.at(option.id).born for option in known]
     return any(born is not None and born.order < whole.born.order for born in made)
 
 

@@ -17,6 +17,7 @@ from devfix.flow.values import (
     CPU,
     UNKNOWN,
     Birth,
+    Const,
     Number,
     Place,
     Record,
@@ -27,6 +28,7 @@ from devfix.flow.values import (
     Union,
     Value,
     Yields,
+    options,
     union,
 )
 
@@ -37,7 +39,7 @@ __all__ = ["attribute", "bundle", "delivered", "method", "restamped"]
 
 _MOVES = {"cuda": ACCELERATOR, "cpu": CPU, "xpu": ACCELERATOR, "npu": ACCELERATOR, "mps": ACCELERATOR}
 _SELF = frozenset("contiguous coalesce pin_memory share_memory_ detach requires_grad_".split())
-_COUNTS = ("num_", "number_of_", "is_", "has_", "in_degrees", "out_degrees")
+_COUNTS = ("batch_size", "num_", "number_of_", "is_", "has_", "in_degrees", "out_degrees")
 
 
 def bundle(run: Interpreter, name: str, node: ast.AST, kind: str = "whole") -> Ref:
@@ -66,7 +68,7 @@ def attribute(run: Interpreter, ref: Ref, name: str) -> Value | None:
         return Number()
     if name in _METHODS or name in _SELF or name in _MOVES:
         return None
-    held = record.rest
+    held = record.fields.get(name.removesuffix("_dict"), record.rest)  # `x_dict` has the `x` of every type
     if not isinstance(held, Tensor):
         return UNKNOWN
     births = tuple(Birth(birth.kind, birth.key, (*birth.item, f".{name}")) for birth in held.births)
@@ -83,6 +85,8 @@ def method(
     from devfix.flow.containers import container_method
 
     record = run.record(ref)
+    if name in ("to", *_MOVES) and any(isinstance(option, Const) for value in args[1:] for option in options(value)):
+        return _moved_in_part(run, ref, transfer_places(run, args, keywords), args[1:])
     if name == "to" or name in _MOVES:
         return _moved(run, ref, [_MOVES[name]] if name in _MOVES else transfer_places(run, args, keywords), node)
     if name in ("clone", "copy"):
@@ -112,6 +116,16 @@ def _moved(run: Interpreter, ref: Ref, places: list[Place | None], node: ast.Cal
     target = run.new(record) if record.name.startswith("dgl.") else ref
     _put(run, target, place)
     return target
+
+
+def _moved_in_part(run: Interpreter, ref: Ref, places: list[Place | None], names: list[Value]) -> Value:
+    """``data.to(device, "x", "y")``: the tensors of these names move, the others stay."""
+    place = places[0] if len(places) == 1 and places[0] is not None else ANYWHERE
+    for name in names:
+        if isinstance(name, Const) and isinstance(name.value, str):
+            run.now.put(ref, name.value, Tensor(place, loose=True))
+    run.now.update(ref, info=(*run.record(ref).info, ("in-part", True)))
+    return ref
 
 
 def _put(run: Interpreter, ref: Ref, place: Place) -> None:

@@ -474,6 +474,8 @@ def _attribute_of_module(run: Interpreter, ref: Ref, record: Record, name: str) 
         return Builtin(ref, name)
     if record.get("data-parallel"):
         return UNKNOWN
+    if record.name.startswith(("torch_geometric.", "dgl.")):
+        return Builtin(ref, name)  # their methods take indices, which may lie elsewhere
     if modules.is_opaque(record) and not name.startswith("_"):
         return modules.child(run, ref, name) if name not in ("config", "hparams", "name", "cfg") else UNKNOWN
     if record.cls is not None and record.weights:

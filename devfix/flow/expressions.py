@@ -13,6 +13,7 @@ from devfix.flow.meetings import meet, tensor_side
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
     ACCELERATOR,
+    ANYWHERE,
     CPU,
     UNKNOWN,
     Birth,
@@ -453,6 +454,8 @@ def _item_of_record(run: Interpreter, ref: Ref, name: str | None, node: ast.Subs
         return iteration.stamp(run, one, iteration.source_key(run, "batch", node), ()) if _known(one) else UNKNOWN
     if record.kind == "loader":
         return UNKNOWN
+    if record.get("in-part"):
+        return Tensor(ANYWHERE, loose=True)  # a type's store: some of its tensors have moved
     if isinstance(node.slice, ast.Slice):
         held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
         if record.kind == "list":

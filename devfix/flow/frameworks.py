@@ -30,6 +30,7 @@ from devfix.flow.values import (
     TupleValue,
     Unknown,
     Value,
+    Yields,
     options,
 )
 
@@ -264,6 +265,16 @@ def _graph(run: Interpreter, name: str, args: list[Value], keywords: Keywords, n
     return made
 
 
+def _samples(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """A loader that samples one graph: its batches lie where the graph's own tensors do, if that is the CPU."""
+    given = args[0] if args else keywords.get("data", UNKNOWN)
+    known = isinstance(given, Ref) and run.record(given).kind == "bundle"
+    held = run.record(given).rest if isinstance(given, Ref) and known else None
+    if not isinstance(held, Tensor) or held.place != CPU or "transform" in keywords:
+        return Yields(Tensor(ANYWHERE, loose=True, sure=False))
+    return run.new(Record("loader", name, fields={"dataset": given}, born=run.site(node), info=(("pinned", True),)))
+
+
 def _tensors(value: Value) -> list[Tensor]:
     if isinstance(value, TupleValue):
         return [tensor for item in value.items for tensor in _tensors(item)]
@@ -303,6 +314,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "labelled-graphs": _graphs,
     "launches": _launches,
     "places": _places,
+    "samples": _samples,
     "steps": _steps,
     "trainer": _trainer,
     "training-arguments": _training_arguments,

@@ -197,6 +197,8 @@ def sample(run: Interpreter, dataset: Value, node: ast.AST) -> Value:
         return union(sample(run, option, node) for option in dataset.options)
     if isinstance(dataset, Ref):
         record = run.record(dataset)
+        if record.kind == "bundle":
+            return dataset
         if record.kind == "dataset":
             inner = record.fields.get("dataset")
             return sample(run, inner, node) if inner is not None else record.fields.get("sample", UNKNOWN)

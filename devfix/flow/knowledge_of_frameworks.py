@@ -96,7 +96,8 @@ FRAMEWORKS = (
         "https://lightning.ai/docs/torchmetrics/stable/pages/overview.html#metrics-and-devices",
     ),
     # graphs: data on the CPU that moves as a whole
-    Row("loader", "torch_geometric.", "loader.* data.DataLoader", _PYG + "modules/loader.html"),
+    Row("loader", "torch_geometric.", "loader.DataLoader data.DataLoader", _PYG + "modules/loader.html"),
+    Row("samples", "torch_geometric.loader.", "*", _PYG + "modules/loader.html"),
     Row(
         "graph", "torch_geometric.data.", "Data HeteroData data.Data hetero_data.HeteroData", _PYG + "modules/data.html"
     ),

@@ -15,6 +15,7 @@ from ignite.engine import Engine
 from ignite.utils import convert_tensor
 from torch_geometric.data import Data
 from torch_geometric.datasets import Planetoid
+from torch_geometric.loader import NeighborLoader
 from transformers import AutoModel, AutoTokenizer
 
 accelerator = Accelerator()
@@ -79,6 +80,23 @@ def test_where_it_lives(place, expression, expected):
             "g = dgl.data.CoraGraphDataset()[0]\ng.to('cuda')\nfound = g.ndata['x']", "cpu", id="dgl-does-not"
         ),
         pytest.param("data = graphs[0]\ndata.x = data.x.cuda()\nfound = data.x", "accelerator", id="one-attribute"),
+        pytest.param("found = graphs[0].to('cuda', 'x', 'y').x", "accelerator", id="by-names"),
+        pytest.param("found = graphs[0].to('cuda', 'x', 'y').edge_index", "cpu", id="not-by-names"),
+        pytest.param(
+            "data = graphs[0].to('cuda', 'x')\nfound = next(iter(NeighborLoader(data, batch_size=4))).x",
+            "accelerator",
+            id="sampled",
+        ),
+        pytest.param(
+            "data = graphs[0].to('cuda', 'x')\nfound = next(iter(NeighborLoader(data, batch_size=4))).y",
+            "cpu",
+            id="sampled-on-the-cpu",
+        ),
+        pytest.param(
+            "data = graphs[0].to('cuda')\nfound = next(iter(NeighborLoader(data, batch_size=4))).x",
+            "unknown",
+            id="sampled-from-the-device",
+        ),
         pytest.param("data = graphs[0].clone().cuda()\nfound = graphs[0].x", "cpu", id="a-copy"),
         pytest.param(
             "found = {k: v.cuda() for k, v in tok('a', return_tensors='pt').items()}['a']", "accelerator", id="items"

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import PurePath
 
 from codemods._batches import Culprit, made_siblings
+from codemods._flagged import beside_flagged, under_flag
 from codemods._making import Making, drawn_later
 from codemods._operands import device_for
 from codemods._placing import headers
@@ -145,6 +146,9 @@ def _where_made(facts: Facts, made: Made, outside: bool) -> list[Edit]:
         return []  # the data set, too, would be on the device: its loader may pin memory or have workers
     level = made.site.level
     device = device_for(facts, made.site, level, made.partners(level), outside)
+    flagged = under_flag(facts, made.site, made.making) if device is None or device.startswith("next(") else None
+    if flagged is not None and outside:
+        return [flagged]
     if device is None:
         return []
     later = drawn_later(made.making)
@@ -154,6 +158,12 @@ def _where_made(facts: Facts, made: Made, outside: bool) -> list[Edit]:
         return [InsertStatement(made.making.tree.path, made.making.tree.span(statement), Where.AFTER, code)]
     edit = made.making.edit(device)
     return [edit] if edit is not None else []
+
+
+def _beside_another(facts: Facts, made: Made) -> list[Edit]:
+    """Next to another tensor that moves only where there is an accelerator."""
+    edit = beside_flagged(facts, made.site, made.making, [meeting for meeting, _ in made.uses])
+    return [edit] if edit is not None and made.key not in facts.in_datasets else []
 
 
 def _by_its_own_words(facts: Facts, made: Made) -> list[Edit]:
@@ -230,7 +240,7 @@ def _operand_node(site: Site, text: str) -> ast.expr | None:
 
 
 _PLANS = (
-    (_by_its_own_words, _at_the_call, _by_any_words),
+    (_beside_another, _by_its_own_words, _at_the_call, _by_any_words),
     (_at_the_call,),
     (_at_every_call,),
     (_at_uses,),

@@ -10,7 +10,7 @@ from devfix.flow import Facts
 from devfix.flow.classes import externals
 from devfix.flow.knowledge import behaviour
 from devfix.flow.knowledge_of_frameworks import PLACED_TRAINERS
-from devfix.flow.live import device_expressions, is_device, value_of, visible
+from devfix.flow.live import device_expressions, is_device, serves, value_of, visible
 from devfix.flow.sites import Level, Site
 from devfix.flow.values import ACCELERATOR, Ref, Tensor, Value, options
 
@@ -73,9 +73,10 @@ def _said_here(facts: Facts, site: Site, level: Level, fits: Callable[[str], boo
         call = move.node
         if move.level.frame.node is not function or not isinstance(call, ast.Call) or not call.args:
             continue
-        value = value_of(site, level, call.args[0])
-        words = ast.unparse(call.args[0])
-        if value is not None and is_device("device", value) and _bound(level, words) and fits(words):
+        value, text = value_of(site, level, call.args[0]), ast.unparse(call.args[0])
+        if value is None or not is_device("device", value) or not _bound(level, text) or not fits(text):
+            continue
+        if serves(site, level, text):
             return move.tree.source(call.args[0])
     return None
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable
 
 from devfix.flow.classes import externals
-from devfix.flow.live import device_expressions, is_device, value_of, visible
+from devfix.flow.live import asks_for_accelerator, device_expressions, is_device, is_index, serves, value_of, visible
 from devfix.flow.sites import Level, Site
 from devfix.flow.syntax import SourceTree
-from devfix.flow.values import Number
 
 __all__ = [
     "Move",
-    "asks_for_accelerator",
     "device_at",
     "enclosing",
     "find_expression",
@@ -109,7 +106,9 @@ def _is_place(site: Site, level: Level, text: str) -> bool:
     except SyntaxError:
         return False
     value = value_of(site, level, node)
-    return isinstance(value, Number) or (value is not None and is_device("device", value))
+    if value is None or not (is_index(value) or is_device("device", value)):
+        return False
+    return serves(site, level, text)
 
 
 def _is_call(site: Site, level: Level, text: str) -> bool:
@@ -125,15 +124,6 @@ def under_if(site: Site) -> bool:
     """Whether a moment stands under an ``if`` that asks for more than the accelerator, inside its function."""
     tests = [stmt.test for stmt in enclosing(site.tree, site.stmt, (ast.If,)) if isinstance(stmt, ast.If)]
     return not all(asks_for_accelerator(test) for test in tests)
-
-
-def asks_for_accelerator(test: ast.expr) -> bool:
-    """Whether a condition speaks of the accelerator: ``args.cuda``, ``use_gpu``, ``torch.cuda.is_available()``."""
-    return bool(set(_WORDS.findall(ast.unparse(test).lower())) & _ACCELERATOR_WORDS)
-
-
-_WORDS = re.compile(r"[a-z]+")
-_ACCELERATOR_WORDS = {"cuda", "gpu", "gpus", "mps", "accel", "accelerator"}
 
 
 def names_in(node: ast.AST) -> set[str]:

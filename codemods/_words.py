@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from codemods._placing import Move, all_live, asks_for_accelerator, device_at, last_move, move_of, same_function
+from codemods._placing import Move, all_live, device_at, last_move, move_of, same_function
 from codemods._stretch import Words
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting
+from devfix.flow.live import asks_for_accelerator
 from devfix.flow.sites import Level, Site
 
 __all__ = ["words_at"]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from devfix.flow.knowledge import behaviour
 from devfix.flow.sites import Level, Site
 from devfix.flow.state import State
+from devfix.flow.syntax import SourceTree, text_of
 from devfix.flow.values import (
     ACCELERATOR,
     Birth,
@@ -25,7 +28,18 @@ from devfix.flow.values import (
     options,
 )
 
-__all__ = ["device_expressions", "device_place", "devices_differ", "is_device", "module_names", "value_of", "visible"]
+__all__ = [
+    "asks_for_accelerator",
+    "device_expressions",
+    "device_place",
+    "devices_differ",
+    "is_device",
+    "is_index",
+    "module_names",
+    "serves",
+    "value_of",
+    "visible",
+]
 
 _INDICES = frozenset({"device", "gpu", "gpu_id", "device_id", "gpu_index", "device_index", "cuda_device", "cuda_id"})
 _OWNERS = (
@@ -79,6 +93,71 @@ def is_device(name: str, value: Value) -> bool:
     return found
 
 
+def is_index(value: Value | None) -> bool:
+    """Whether a value is a device by its number alone: a device only where there is an accelerator."""
+    found = options(value) if value is not None else ()
+    return any(isinstance(option, Number) for option in found) and all(
+        isinstance(option, Number) or option == Const(None) for option in found
+    )
+
+
+def asks_for_accelerator(test: ast.expr) -> bool:
+    """Whether a condition speaks of the accelerator: ``args.cuda``, ``use_gpu``, ``torch.cuda.is_available()``."""
+    return bool(set(_WORDS.findall(ast.unparse(test).lower())) & _ACCELERATOR_WORDS)
+
+
+_WORDS = re.compile(r"[a-z]+")
+_ACCELERATOR_WORDS = {"cuda", "gpu", "gpus", "mps", "accel", "accelerator"}
+
+
+def serves(site: Site, level: Level, text: str) -> bool:
+    """Whether an expression is a device wherever the program runs.
+
+    An index is one where a condition on the accelerator covers the statement, or where the program itself uses the
+    index under none.
+    """
+    if not is_index(value_of(site, level, ast.parse(text, mode="eval").body)):
+        return True
+    if any(_runs_with_accelerator(test, branch) for test, branch in _conditions(level.tree, level.stmt)):
+        return True
+    return any(_used_uncovered(tree, text) for tree in dict.fromkeys(one.tree for one in (level, *site.levels)))
+
+
+def _conditions(tree: SourceTree, node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    """The conditions on the accelerator over a node, inside its function, and whether it runs where they hold."""
+    inner = node
+    for parent in tree.ancestors(node):
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return
+        if isinstance(parent, (ast.If, ast.IfExp)) and inner is not parent.test and asks_for_accelerator(parent.test):
+            body = parent.body if isinstance(parent.body, list) else [parent.body]
+            yield parent.test, any(inner is part for part in body)
+        inner = parent
+
+
+def _runs_with_accelerator(test: ast.expr, branch: bool) -> bool:
+    negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+    return branch is not negated
+
+
+@lru_cache(maxsize=1024)
+def _used_uncovered(tree: SourceTree, text: str) -> bool:
+    """Whether a file gives this index to PyTorch as a device, under no condition: ``model.cuda(args.gpu)``."""
+    for node in ast.walk(tree.tree):
+        if not isinstance(node, ast.Call):
+            continue
+        named = [keyword.value for keyword in node.keywords if keyword.arg in ("device", "device_ids")]
+        takes = isinstance(node.func, ast.Attribute) and node.func.attr in _TAKE_A_DEVICE
+        for argument in [*named, *(node.args if takes else [])]:
+            items = argument.elts if isinstance(argument, (ast.List, ast.Tuple)) else [argument]
+            if any(text_of(item) == text for item in items) and not any(_conditions(tree, node)):
+                return True
+    return False
+
+
+_TAKE_A_DEVICE = frozenset({"to", "cuda", "device", "set_device"})
+
+
 def _rank(name: str) -> tuple[int, str]:
     last = name.split(".")[-1].lower()
     order = ("device", "dev", "torch_device")
@@ -104,10 +183,10 @@ def device_expressions(site: Site, level: Level, preferred: str | None = None) -
     order = {owner: index for index, owner in enumerate(_OWNERS)}
     plain.sort(key=lambda name: (_rank(name)[0], name not in local, name))
     attributes.sort(key=lambda text: (_rank(text)[0], order.get(text.split(".")[0], 99), text))
-    found = list(dict.fromkeys([*plain, *attributes]))
+    found = [*plain, *attributes]
     if preferred and preferred.split(".")[0] in names:
         found.insert(0, preferred)
-    return list(dict.fromkeys(found))
+    return [text for text in dict.fromkeys(found) if text == preferred or serves(site, level, text)]
 
 
 def _device_fields(site: Site, ref: Ref) -> Iterator[str]:

@@ -208,13 +208,46 @@ def uncalled(run: Interpreter, node: ast.Attribute, base: Value, value: Value) -
     return run.call(value, [], {}, call)
 
 
-def _is_meant(parents: dict[ast.AST, ast.AST], node: ast.Attribute) -> bool:
-    parent: ast.AST | None = parents.get(node)
-    if isinstance(parent, ast.IfExp) and node is not parent.test:
-        parent = parents.get(parent)
-    if isinstance(parent, ast.Assign):
-        return len(parent.targets) == 1 and text_of(parent.targets[0]) == text_of(node.value)
-    return isinstance(parent, (ast.Expr, ast.Return))
+def _is_meant(parents: dict[ast.AST, ast.AST], node: ast.AST, receiver: str = "") -> bool:
+    """Whether the result of the call, not the method, is what its place in the program can only want.
+
+    It is returned, bound to the receiver's own name, an item made for each variable of a comprehension, or asked for
+    what no method has.
+    """
+    receiver = receiver or text_of(node.value)  # type: ignore[attr-defined]
+    match parents.get(node):
+        case ast.IfExp() as choice if node is not choice.test:
+            return _is_meant(parents, choice, receiver)
+        case ast.Assign(targets=[target]):
+            return text_of(target) == receiver or receiver.endswith(")")  # nobody keeps the method of a new object
+        case ast.Tuple() | ast.List() as items:
+            return _same_item(parents.get(items), items, node, receiver)
+        case ast.ListComp(elt=value) | ast.DictComp(value=value) as comprehension if value is node:
+            return any(text_of(name) == receiver for part in comprehension.generators for name in _names(part.target))
+        case ast.Attribute(attr=asked):
+            return asked in _NO_METHOD_HAS
+        case parent:
+            return isinstance(parent, (ast.Expr, ast.Return))
+
+
+_NO_METHOD_HAS = frozenset(
+    "device shape dtype grad data size dim view detach requires_grad_ numpy item float long half parameters "
+    "state_dict eval train zero_grad".split()
+)
+
+
+def _same_item(parent: ast.AST | None, items: ast.Tuple | ast.List, node: ast.AST, receiver: str) -> bool:
+    """``x, y = x.cuda, y.cuda()``: the item goes to the place from which it comes."""
+    if not isinstance(parent, ast.Assign) or parent.value is not items or len(parent.targets) != 1:
+        return False
+    target, place = parent.targets[0], items.elts.index(node)  # type: ignore[arg-type]
+    if not isinstance(target, (ast.Tuple, ast.List)) or len(target.elts) != len(items.elts):
+        return False
+    return text_of(target.elts[place]) == receiver
+
+
+def _names(target: ast.expr) -> Iterator[ast.expr]:
+    return (node for node in ast.walk(target) if isinstance(node, ast.Name))
 
 
 # --- leaves --------------------------------------------------------------------------------------------------------

@@ -44,6 +44,29 @@ REWRITES = [
         id="returned",
     ),
     pytest.param(
+        "DEV104",
+        "  y, z = torch.ones(4), torch.ones(4)\n- y, z = y.cuda(), z.cuda\n+ y, z = y.cuda(), z.cuda()\n  print(x + z)",
+        id="one-of-two",
+    ),
+    pytest.param(
+        "DEV104",
+        "  y = torch.ones(4)\n- y = y.detach().cuda.requires_grad_()\n+ y = y.detach().cuda().requires_grad_()\n"
+        "  print(x + y)",
+        id="in-a-chain",
+    ),
+    pytest.param(
+        "DEV104",
+        "  parts = {'a': torch.ones(4)}\n- parts = {k: v.cuda for k, v in parts.items()}\n"
+        "+ parts = {k: v.cuda() for k, v in parts.items()}\n  print(x + parts['a'])",
+        id="of-each-item",
+    ),
+    pytest.param(
+        "DEV104",
+        "- net = nn.Linear(4, 2).cuda if torch.cuda.is_available() else nn.Linear(4, 2)\n"
+        "+ net = nn.Linear(4, 2).cuda() if torch.cuda.is_available() else nn.Linear(4, 2)\n  print(net(x))",
+        id="of-a-new-module",
+    ),
+    pytest.param(
         "DEV105",
         "  y = torch.ones(4)\n- y = y.cuda(True)\n+ y = y.cuda(non_blocking=True)",
         id="flag",
@@ -62,6 +85,7 @@ SILENT = [
     pytest.param("y = torch.ones(4)\ny.to(device)\nprint(y + 1)", id="dropped-without-consequence"),
     pytest.param("for t in [torch.ones(4)]:\n    t = t.to(device)\n    print(x + t)", id="moved-and-used"),
     pytest.param("send = x.cpu\nprint(send())", id="bound-method"),
+    pytest.param("ways = x.cpu, x.cuda\nprint([way() for way in ways], x.cpu.__name__)", id="bound-methods"),
     pytest.param(
         "w = torch.ones(4, requires_grad=True)\n(x * w.to(device)).sum().backward()\nw.grad", id="leaf-on-cpu"
     ),

@@ -78,6 +78,49 @@ x = torch.ones(3, 4, device=device)
 ELSEWHERE = [
     pytest.param(
         """
+          import sys
+          gpu = int(sys.argv[1])
+          use_cuda = torch.cuda.is_available()
+          model = nn.Linear(4, 2)
+          if use_cuda:
+              model.cuda(gpu)
+          for step in range(3):
+              x, noise = torch.ones(3, 4), torch.ones(3, 4)
+              scale = torch.ones(3, 4)
+              if use_cuda:
+                  x, noise = x.cuda(gpu), noise.cuda(gpu)
+        +         scale = scale.cuda(gpu)
+              model(x * scale + noise)
+        """,
+        id="under-the-flag-of-its-neighbours",
+    ),
+    pytest.param(
+        """
+          import sys
+          gpu = int(sys.argv[1])
+          model = nn.Linear(4, 2)
+          if torch.cuda.is_available():
+              model = model.cuda(gpu)
+          x = torch.ones(3, 4)
+        + if torch.cuda.is_available():
+        +     x = x.cuda(gpu)
+          model(x)
+        """,
+        id="under-the-flag-of-the-model",
+    ),
+    pytest.param(
+        """
+          import sys
+          gpu = int(sys.argv[1])
+          model = nn.Linear(4, 2).to(gpu)
+        - x = torch.randn(3, 4)
+        + x = torch.randn(3, 4).to(gpu)
+          model(x)
+        """,
+        id="an-index-without-condition",
+    ),
+    pytest.param(
+        """
           def penalty(weights):
         -     pull = torch.linspace(0, 1, weights.size(0))
         +     pull = torch.linspace(0, 1, weights.size(0), device=weights.device)

@@ -9,10 +9,10 @@ from pathlib import PurePath
 
 from codemods._made import FOREIGN
 from codemods._operands import device_for, weight_places
-from codemods._placing import all_live, asks_for_accelerator, enclosing, headers, move_of
+from codemods._placing import all_live, enclosing, headers, move_of
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting, Placing
-from devfix.flow.live import device_place, value_of, visible
+from devfix.flow.live import asks_for_accelerator, device_place, value_of, visible
 from devfix.flow.machines import device_words, literal
 from devfix.flow.sites import Level, Site
 from devfix.flow.syntax import SourceTree

@@ -5,6 +5,7 @@
     python -m benchmarks.repair injected --tree DIR           # into the scripts of another tree
     python -m benchmarks.repair precision DIR ...             # edits in correct code
     python -m benchmarks.repair incidents                     # rebuilt incidents, by class
+    python -m benchmarks.repair incidents --details word ...  # those with one of the words, with failures in full
 
 Tables go to the terminal as Markdown; ``--out`` also keeps ``injected.jsonl`` and ``failures.html`` there.
 """
@@ -58,9 +59,13 @@ def _precision(options: argparse.Namespace) -> int:
 
 
 def _incidents(options: argparse.Namespace) -> int:
-    found = list(incidents.examine(CORPUS))
-    for incident in found:
-        print(f"{incident.outcome:16s} {incident.kind} {incident.reach} {incident.name}", file=sys.stderr)
+    found = []
+    for incident in incidents.examine(CORPUS, options.words):
+        found.append(incident)
+        line = f"{incident.outcome:16s} {incident.kind} {incident.reach} {incident.name} {incident.after}"
+        print(line.rstrip(), file=sys.stderr, flush=True)
+        if options.details and not incident.outcome.startswith("repaired"):
+            print("\n".join([*incident.told, incident.patch]), file=sys.stderr, flush=True)
     print(tables.incident_table(found))
     return int(any(incident.outcome == "wrong" for incident in found))
 
@@ -82,6 +87,8 @@ def main() -> int:
     part.add_argument("trees", nargs="+")
     part = parts.add_parser("incidents")
     part.set_defaults(run=_incidents)
+    part.add_argument("words", nargs="*")
+    part.add_argument("--details", action="store_true", help="what devfix found and edited where it did not repair")
     for each in parts.choices.values():
         each.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = reader.parse_args()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.repair.injected import apply_to, run_program, trains_alike
+from benchmarks.repair.injected import apply_to, diff, run_program, trains_alike
 from benchmarks.repair.programs import Program
 
 try:
@@ -28,31 +28,37 @@ class Incident:
     reach: str
     outcome: str
     told: tuple[str, ...] = ()
+    patch: str = ""
+    after: str = ""  # how the program ended that was edited in vain
 
 
-def examine(corpus: Path) -> Iterator[Incident]:
-    """Every case with an ``incident`` table in its case.toml.
+def examine(corpus: Path, words: Sequence[str] = ()) -> Iterator[Incident]:
+    """Every case with an ``incident`` table in its case.toml; with words, those whose path contains one of them.
 
     ``repaired``: the repaired program runs on the simulated accelerator and trains as its author's repair does;
     ``reported``: a finding, no edit; ``missed``: nothing; ``wrong``: an edit that does not hold.
     """
     for path in sorted(corpus.rglob("case.toml")):
         meta = tomllib.loads(path.read_text(encoding="utf-8"))
-        if "incident" in meta:
-            yield _examine(path.parent, path.parent.relative_to(corpus).as_posix(), meta)
+        name = path.parent.relative_to(corpus).as_posix()
+        if "incident" in meta and (not words or any(word in name for word in words)):
+            yield _examine(path.parent, name, meta)
 
 
 def _examine(case: Path, name: str, meta: dict[str, Any]) -> Incident:
     broken = _program(case, "broken", meta)
     repaired, told = apply_to(broken, broken.files, unsafe=False)
-    outcome = "reported" if told else "missed"
-    if repaired == broken.files:
-        repaired, _ = apply_to(broken, broken.files, unsafe=True)
-        outcome = "repaired-unsafe" if _holds(case, meta, broken, repaired) else outcome
+    patch = "".join(diff(text, repaired[path], path) for path, text in broken.files.items() if text != repaired[path])
+    after = ""
+    if patch:
+        after = _shortfall(case, meta, broken, repaired)
+        outcome = "wrong" if after else "repaired"
     else:
-        outcome = "repaired" if _holds(case, meta, broken, repaired) else "wrong"
+        repaired, _ = apply_to(broken, broken.files, unsafe=True)
+        helped = repaired != broken.files and not _shortfall(case, meta, broken, repaired)
+        outcome = "repaired-unsafe" if helped else "reported" if told else "missed"
     about = meta["incident"]
-    return Incident(name, meta["link"], about["class"], about["reach"], outcome, tuple(told))
+    return Incident(name, meta["link"], about["class"], about["reach"], outcome, tuple(told), patch, after)
 
 
 def _program(case: Path, tree: str, meta: dict[str, Any]) -> Program:
@@ -61,8 +67,11 @@ def _program(case: Path, tree: str, meta: dict[str, Any]) -> Program:
     return Program(case.name, case / tree, *start)
 
 
-def _holds(case: Path, meta: dict[str, Any], broken: Program, repaired: dict[str, str]) -> bool:
-    if repaired == broken.files or meta["kind"] != "broken":
-        return False
-    expected = run_program(_program(case, "fixed", meta), {}, "sim")
-    return trains_alike(run_program(broken, repaired, "sim"), expected)
+def _shortfall(case: Path, meta: dict[str, Any], broken: Program, repaired: dict[str, str]) -> str:
+    """Why a repaired program does not train as its author's does; empty if it does."""
+    if meta["kind"] != "broken":
+        return "no repair is known"
+    run = run_program(broken, repaired, "sim")
+    if not run.ok:
+        return str(run.outcome)
+    return "" if trains_alike(run, run_program(_program(case, "fixed", meta), {}, "sim")) else "trains differently"

@@ -15,7 +15,7 @@ from benchmarks.repair.mutations import Mutation, mutated
 from benchmarks.repair.operators import OPERATORS
 from benchmarks.repair.programs import Program
 
-__all__ = ["OUTCOMES", "Mutant", "Result", "apply_to", "examine", "mutants", "run_program", "trains_alike"]
+__all__ = ["OUTCOMES", "Mutant", "Result", "apply_to", "diff", "examine", "mutants", "run_program", "trains_alike"]
 
 #: What became of a mutant. The first two are controls: nothing was broken.
 OUTCOMES = {
@@ -139,7 +139,7 @@ def _examine(mutant: Mutant, expected: dict[str, Any]) -> Result:
     clean = mutated(texts[mutant.path], mutant.mutation.basis)
     texts[mutant.path] = mutated(texts[mutant.path], mutant.mutation.replacements)
     result = _result(mutant, "")
-    result.planted = _diff(clean, texts[mutant.path], mutant.path)
+    result.planted = diff(clean, texts[mutant.path], mutant.path)
     broken = run_program(mutant.program, texts, "sim")
     if broken.timed_out or broken.unsupported:
         return replace(result, outcome="skipped", error=broken.outcome)
@@ -167,7 +167,7 @@ def _repair(
     good = all(judged(runs[device], expected[device]) for device in runs)
     if unsafe and not good:
         return
-    result.patch = "".join(_diff(texts[path], repaired[path], path) for path in texts if texts[path] != repaired[path])
+    result.patch = "".join(diff(texts[path], repaired[path], path) for path in texts if texts[path] != repaired[path])
     result.after = next((run.outcome for run in runs.values() if not run.ok), "") or (
         "" if good else "trains differently"
     )
@@ -241,6 +241,7 @@ def _near(repaired: str, broken: str, line: int) -> bool:
     return any(start - 1 <= line <= end + 2 for start, end in changed)
 
 
-def _diff(old: str, new: str, path: str) -> str:
+def diff(old: str, new: str, path: str) -> str:
+    """A unified diff with two lines of context."""
     lines = difflib.unified_diff(old.splitlines(), new.splitlines(), f"a/{path}", f"b/{path}", lineterm="", n=2)
     return "\n".join(lines) + "\n"

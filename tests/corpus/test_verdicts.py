@@ -29,7 +29,7 @@ def load(name="verdicts"):
 
 
 verdicts = load()
-CASES = {case.name: case for case in verdicts.cases() if "incident" not in case.meta}  # those: `nox -s corpus`
+CASES = {case.name: case for case in verdicts.cases()}
 
 
 def test_the_corpus_is_there():

@@ -150,8 +150,8 @@ def test_a_file_that_changes_while_devfix_works_is_left_alone(run, project, engi
     write(project, a=b"BUG\n")
     apply = engine.apply
 
-    def slowly(*arguments):
-        outcome = apply(*arguments)
+    def slowly(*arguments, **named):
+        outcome = apply(*arguments, **named)
         (project / "a.py").write_bytes(b"edited meanwhile\n")
         return outcome
 
@@ -214,7 +214,7 @@ def test_wrong_usage_is_2_and_says_why(run, project, arguments, message):
 
 def test_a_crash_is_2_and_one_line(run, project, engine, monkeypatch):
     write(project, a=b"BUG\n")
-    monkeypatch.setattr(engine, "apply", lambda *_: 1 / 0)
+    monkeypatch.setattr(engine, "apply", lambda *_, **__: 1 / 0)
 
     result = run("apply", "a.py")
     assert result.code == 2
@@ -226,7 +226,7 @@ def test_a_crash_is_2_and_one_line(run, project, engine, monkeypatch):
 def test_ctrl_c_is_130_and_one_line(run, project, engine, monkeypatch):
     write(project, a=b"BUG\n")
 
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(engine, "apply", interrupted)

@@ -58,10 +58,11 @@ def baseline(name: str) -> str | None:
     return " ".join([*words[:-1], "all"])
 
 
+# "Event device type CUDA does not match blocking stream's" is about streams, not about where a tensor is.
 _DEVICE_WORDS = re.compile(
-    r"same device|to numpy|either on cpu|should be the same|device type|DeviceType|to be on cpu|on cpu|CPU scalars"
-    r"|expected device|different device|on device|to have device|CPU tensor|must be (?:a )?CPU|get_device"
-    r"|a CUDA device but found|Expected .* on (?:cpu|cuda)",
+    r"same device|to numpy|either on cpu|should be the same|(?<!Event )(?<!stream's )device type|DeviceType"
+    r"|to be on cpu|on cpu|CPU scalars|expected device|different device|on device|to have device"
+    r"|CPU tensor|must be (?:a )?CPU|get_device|a CUDA device but found|Expected .* on (?:cpu|cuda)",
     re.IGNORECASE,
 )
 

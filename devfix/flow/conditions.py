@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.flow.knowledge import ACCELERATOR_FLAGS, CPU_FLAGS, MULTI_PROCESS_FLAGS
+from devfix.flow.knowledge import ACCELERATOR_FLAGS, CPU_FLAGS, DEVICE_COUNTS, MULTI_PROCESS_FLAGS
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
     CPU,
@@ -135,6 +135,8 @@ def _compared(run: Interpreter, test: ast.Compare) -> bool | None:
         return None if inside is None else inside is isinstance(op, ast.In)
     if isinstance(left_value, Const) and isinstance(right_value, Const):
         return _ordered(op, left_value.value, right_value.value)
+    if not isinstance(left_value, Const) and isinstance(right_value, Const) and _counts_devices(left):
+        return _ordered(op, 0 if run.elsewhere else 1, right_value.value)
     if isinstance(left_value, Number) and isinstance(right_value, Const) and _names_accelerator(left_value.symbol):
         if run.elsewhere:
             return {ast.GtE: False, ast.Gt: False, ast.Lt: True}.get(type(op)) if right_value.value == 0 else None
@@ -143,6 +145,12 @@ def _compared(run: Interpreter, test: ast.Compare) -> bool | None:
         if right_value.value == 0 and isinstance(op, ast.Lt):
             return False
     return None
+
+
+def _counts_devices(node: ast.expr) -> bool:
+    """``num_gpus``, ``args.n_gpu``: how many accelerators there are."""
+    last = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return last.lower() in DEVICE_COUNTS
 
 
 def _ordered(op: ast.cmpop, left: object, right: object) -> bool | None:

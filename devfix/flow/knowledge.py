@@ -13,6 +13,7 @@ from devfix.flow.knowledge_of_frameworks import FRAMEWORKS, Row
 __all__ = [
     "ACCELERATOR_FLAGS",
     "CPU_FLAGS",
+    "DEVICE_COUNTS",
     "LOOKING_METHODS",
     "MEAN_LOSSES",
     "MULTI_PROCESS_FLAGS",
@@ -418,6 +419,8 @@ MULTI_PROCESS_FLAGS = frozenset(
     "distributed ddp use_ddp is_distributed multiprocessing_distributed dist use_dist fsdp use_fsdp "
     "using_distributed enable_ddp is_ddp is_dist".split()
 )
+# Last words of names that count accelerators: there is one.
+DEVICE_COUNTS = frozenset("num_devices n_devices num_gpus num_gpu n_gpus n_gpu ngpus ngpu gpu_count".split())
 
 # What gives a tensor without dimensions when it is not told along which ones.
 REDUCTIONS = frozenset("sum mean max min prod norm std var median all any argmax argmin nanmean nansum".split())

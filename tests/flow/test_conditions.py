@@ -145,3 +145,26 @@ def test_isinstance_decides_which_branch_is_run(met):
         """
 
     assert met(program) == []
+
+
+@pytest.mark.parametrize("count", ["num_devices", "args.n_gpu", "num_gpus"])
+def test_there_is_one_accelerator(met, count):
+    text = f"""
+def main(args, num_devices, num_gpus):
+    model = nn.Linear(3, 3)
+    if {count} > 0:
+        model = model.cuda()
+    if {count} > 1:
+        model = nn.parallel.DistributedDataParallel(nn.Linear(3, 3))
+    x = torch.ones(3, 3)
+    model(x.cuda())
+    model(x)
+
+if __name__ == "__main__":
+    import argparse
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--n_gpu", type=int)
+    args = parser.parse_args()
+    main(args, args.n_gpu, args.n_gpu)
+"""
+    assert met(text) == ["model(x)"]

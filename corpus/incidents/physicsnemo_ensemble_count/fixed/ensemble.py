@@ -33,13 +33,13 @@ class Mean(EnsembleMetrics):
     def __init__(self, input_shape: Tuple[int, ...], **kwargs):
         super().__init__(input_shape, **kwargs)
         self.sum = torch.zeros(self.input_shape, device=self.device)
-        self.n = torch.zeros([1], dtype=torch.int32, device=self.device)
+        self.n = torch.zeros([], dtype=torch.int32, device=self.device)
 
     def __call__(self, inputs: Tensor, dim: int = 0) -> Tensor:
         if inputs.device != self.device:
             raise AssertionError(f"Input device, {inputs.device}, and class device, {self.device}, must be the same")
         self.sum = torch.sum(inputs, dim=dim)
-        self.n = torch.as_tensor([inputs.shape[dim]], device=self.device)
+        self.n = torch.as_tensor(inputs.shape[dim], device=self.device)
         # TODO(Dallas) Move distributed calls into finalize.
         if dist.is_initialized():
             # Collect sums across processes
@@ -50,7 +50,7 @@ class Mean(EnsembleMetrics):
     def update(self, inputs: Tensor, dim: int = 0) -> Tensor:
         self._check_shape(inputs)
         sums = torch.sum(inputs, dim=dim)
-        n = torch.as_tensor([inputs.shape[dim]], device=self.device)
+        n = torch.as_tensor(inputs.shape[dim], device=self.device)
         if dist.is_initialized():
             dist.all_reduce(sums, op=dist.ReduceOp.SUM)
             dist.all_reduce(n, op=dist.ReduceOp.SUM)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.flow import holding, iteration, modules
+from devfix.flow import bundles, holding, iteration, modules
 from devfix.flow.facts import Binding, Holding
 from devfix.flow.meetings import meet, tensor_side
 from devfix.flow.syntax import text_of
@@ -128,6 +128,8 @@ def set_attribute(
     if record.kind == "module":
         modules.attach(run, base, name, value, node, weak, source)
         return
+    if record.kind == "bundle" and isinstance(value, Tensor):
+        value = bundles.taken_in(record, name, value)
     note_binding(run, text_of(node) if isinstance(node, ast.Attribute) else name, value, "attribute", node, source)
     if record.cls is not None and record.kind == "instance":
         value = holding.keep(run, base, name, value, node, source)

@@ -35,7 +35,7 @@ from devfix.flow.values import (
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["attribute", "bundle", "delivered", "method", "restamped"]
+__all__ = ["attribute", "bundle", "delivered", "method", "restamped", "taken_in"]
 
 _MOVES = {"cuda": ACCELERATOR, "cpu": CPU, "xpu": ACCELERATOR, "npu": ACCELERATOR, "mps": ACCELERATOR}
 _SELF = frozenset("contiguous coalesce pin_memory share_memory_ detach requires_grad_".split())
@@ -73,6 +73,15 @@ def attribute(run: Interpreter, ref: Ref, name: str) -> Value | None:
         return UNKNOWN
     births = tuple(Birth(birth.kind, birth.key, (*birth.item, f".{name}")) for birth in held.births)
     return replace(held, births=births)
+
+
+def taken_in(record: Record, name: str, value: Tensor) -> Tensor:
+    """A tensor of the CPU that is written into a bundle on the CPU is one of its own: it moves with the whole."""
+    held = record.rest
+    if not isinstance(held, Tensor) or held.place != CPU or value.place != CPU or not held.births:
+        return value
+    births = tuple(Birth(birth.kind, birth.key, (*birth.item, f".{name}")) for birth in held.births)
+    return replace(value, births=births)
 
 
 _METHODS = frozenset("to clone copy items keys values get pop update to_dict convert_to_tensors".split())

@@ -48,6 +48,7 @@ FRAMEWORKS = (
     Row("same", "ignite.distributed.", "auto_optim", _IGNITE + "distributed.html"),
     Row("loader", "ignite.distributed.", "auto_dataloader", _IGNITE + "distributed.html"),
     Row("accelerator-device", "ignite.distributed.", "device", _IGNITE + "distributed.html"),
+    Row("accelerator-device", "torch_geometric.", "device", _PYG + "modules/root.html"),
     Row(
         "accelerator-device",
         "torch_xla.",

@@ -638,6 +638,17 @@ print(F.cross_entropy(model(data.x, data.edge_index), data.y))
 """,
         ("model = GCN().to(device)\n", "model = GCN().to(device)\ndata = data.to(device)\n"),
     ),
+    "pyg-with-features-of-its-own": (
+        GRAPHS.replace('device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n', "")
+        + """
+data = dataset[0]
+data.x = torch.randn(data.num_nodes, 16)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = GCN().to(device)
+print(F.cross_entropy(model(data.x, data.edge_index), data.y))
+""",
+        ("model = GCN().to(device)\n", "model = GCN().to(device)\ndata = data.to(device)\n"),
+    ),
     "pyg-a-part": (
         GRAPHS
         + """

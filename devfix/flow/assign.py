@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.flow import bundles, holding, iteration, modules
+from devfix.flow import bundles, holding, iteration, modules, optimizers
 from devfix.flow.facts import Binding, Holding
 from devfix.flow.meetings import meet, tensor_side
 from devfix.flow.syntax import text_of
@@ -54,6 +54,7 @@ def assign(
             key = run.evaluate(target.slice)
             for option in options(base):
                 set_item(run, option, key, value, target)
+            optimizers.note_state_written(run, target, value)
 
 
 def note_binding(

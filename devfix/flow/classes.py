@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import bundles, holding, modules
+from devfix.flow import bundles, holding, modules, optimizers
 from devfix.flow.knowledge import behaviour
 from devfix.flow.knowledge_of_frameworks import MANAGED, PLACED_TRAINERS
 from devfix.flow.sites import Frame
@@ -410,6 +410,8 @@ def _attribute_of_super(run: Interpreter, owner: ClassValue, receiver: Value, na
 
 def _attribute_of_record(run: Interpreter, ref: Ref, name: str, node: ast.AST) -> Value:
     record = run.record(ref)
+    if name == "state" and record.kind == "optimizer":
+        optimizers.note_state_read(run, ref)
     if name in record.fields and record.kind not in ("dict", "list", "set"):
         return record.fields[name]
     if record.cls is not None:

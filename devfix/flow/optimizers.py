@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
     from devfix.flow.sites import Site
 
-__all__ = ["build", "load_state", "note_attach", "note_move", "step"]
+__all__ = ["build", "load_state", "note_attach", "note_move", "note_state_read", "note_state_written", "step"]
 
 
 def build(
@@ -144,13 +144,41 @@ def load_state(run: Interpreter, ref: Ref, node: ast.AST) -> None:
         _update(run, ref, loaded=run.site(node, remember=True))
 
 
+def note_state_read(run: Interpreter, ref: Ref) -> None:
+    """``for state in optimizer.state.values():`` with moves in it, after the parameters': the program moves the state.
+
+    https://github.com/pytorch/pytorch/issues/2830
+    """
+    stmt = run.frame.stmt if run.frame is not None else None
+    if isinstance(stmt, ast.For) and run.record(ref).get("late") is not None and any(map(_moves, ast.walk(stmt))):
+        _update(run, ref, settled=True)
+
+
+def _moves(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "cuda")
+
+
+def note_state_written(run: Interpreter, target: ast.Subscript, value: Value) -> None:
+    """``optimizer.state[p]["momentum_buffer"] = torch.zeros_like(p)``: state by hand, where the parameters are now."""
+    node: ast.expr = target
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    if not (isinstance(node, ast.Attribute) and node.attr == "state" and isinstance(value, Tensor | Ref)):
+        return
+    if isinstance(value, Tensor) and value.place == ACCELERATOR:
+        return
+    for option in options(run.evaluate(node.value)):
+        if isinstance(option, Ref) and run.record(option).kind == "optimizer":
+            load_state(run, option, target)
+
+
 def step(run: Interpreter, ref: Ref, node: ast.AST) -> None:
     """``optimizer.step()``: whatever went wrong before shows now."""
     record = run.record(ref)
     late, loaded, replaced = record.get("late"), record.get("loaded"), record.get("replaced")
     site = run.site(node)
     kinds: list[tuple[str, Site]] = []
-    if late is not None:
+    if late is not None and not record.get("settled"):
         if record.get("eager"):
             kinds.append(("eager-state", late))
         elif loaded is not None:

@@ -31,6 +31,8 @@ class Rule:
     it leaves alone.  ``detect`` turns the facts of one program into findings, best remedy first.  The findings of a
     ``fallback`` rule give way to those of any other rule that tells of the same creation.  The remedies of an
     ``unsafe`` rule change what the program computes or saves: ``--unsafe-fixes`` applies them, or its own command.
+    A rule that is not ``default`` is used only where it, or its family (``DEV9``), is selected by name, and then at any
+    severity.
     """
 
     code: str
@@ -42,3 +44,4 @@ class Rule:
     valid: tuple[str, ...] = field(default=())
     fallback: bool = False
     unsafe: bool = False
+    default: bool = True

@@ -55,6 +55,10 @@ class Settings:
             _specificity(codes, code) >= 0 and _matches(glob, self.root, path) for glob, codes in self.per_file_ignores
         )
 
+    def asks_for(self, code: str) -> bool:
+        """Whether the rule ``code`` is selected by its own name, or by that of its family: ``all`` does not count."""
+        return any(code.startswith(prefix) and prefix != "DEV" for prefix in self.select)
+
     def reports(self, severity: Severity) -> bool:
         """Whether findings of this severity are wanted."""
         return severity.rank <= self.severity.rank

@@ -188,7 +188,9 @@ class _Collected:
 
         def enabled(code: str) -> bool:
             rule = rule_for(code)
-            return rule is not None and self.space.settings.enabled(rule.code, "")
+            settings = self.space.settings
+            asked = rule is not None and (rule.default or settings.asks_for(rule.code))
+            return rule is not None and asked and settings.enabled(rule.code, "")
 
         hint = "what lies behind that point was not looked at"
         notes = [Problem(path, "followed only in part, for its size", hint=hint) for path in self.partly]

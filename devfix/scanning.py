@@ -184,13 +184,16 @@ def _findings(space: Workspace, facts: flow.Facts) -> list[Finding]:
 
     found: dict[Identity, Finding] = {}
     told: set[tuple[str, int, int]] = set()
-    for rule in sorted(all_rules(), key=lambda rule: rule.fallback):
+    settings = space.settings
+    rules = [rule for rule in all_rules() if rule.default or settings.asks_for(rule.code)]
+    for rule in sorted(rules, key=lambda rule: rule.fallback):
         for finding in rule.detect(facts):
             if rule.fallback and any(_place(event) in told for event in finding.events if event.kind == "created"):
                 continue  # another rule names the cause
             if not rule.fallback:
                 told.update(_place(event) for event in finding.events)
-            if space.settings.enabled(finding.code, finding.path) and space.settings.reports(finding.severity):
+            wanted = settings.reports(finding.severity) or not rule.default
+            if wanted and settings.enabled(finding.code, finding.path):
                 same = space.original(finding)
                 found.setdefault(identity(same), same)
     return sorted(found.values(), key=position)

@@ -17,9 +17,12 @@ def command(style: str) -> None:
     if style == "json":
         import json
 
-        rows = [{"code": rule.code, "name": rule.name, "summary": rule.summary} for rule in rules]
+        rows = [
+            {"code": rule.code, "name": rule.name, "summary": rule.summary, "default": rule.default} for rule in rules
+        ]
         click.echo(json.dumps(rows, indent=2))
         return
     widest = max((len(rule.name) for rule in rules), default=0)
     for rule in rules:
-        click.echo(f"{rule.code}  {rule.name:<{widest}}  {rule.summary}")
+        opt_in = "" if rule.default else f" Only with --select {rule.code}."
+        click.echo(f"{rule.code}  {rule.name:<{widest}}  {rule.summary}{opt_in}")

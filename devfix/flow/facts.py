@@ -27,6 +27,7 @@ __all__ = [
     "OptimizerHazard",
     "Placing",
     "Source",
+    "Step",
     "Stored",
     "Transfer",
     "Uncalled",
@@ -256,6 +257,14 @@ class Placing:
     came: Place | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Step:
+    """An optimizer steps: ``modules`` are the identities of those whose parameters it was built with."""
+
+    site: Site
+    modules: tuple[int, ...]
+
+
 @dataclass(eq=False)
 class Facts:
     """Everything that rules may look at, in the order in which it was seen.
@@ -267,6 +276,7 @@ class Facts:
     with them as tensors: names of methods, and ``operand``.  ``flagged`` are calls ``x.cuda(True)``, ``leaves`` the
     factories with ``requires_grad=True`` by the key of their source.
     ``moves`` bring modules to the accelerator, ``moves_to_cpu`` certainly bring one to the CPU.
+    ``steps`` are the places at which optimizers step, each once.
     ``placings`` has every call that names a place, by the places that it named.  ``asks_available``: the program asks
     whether there is an accelerator; ``named_devices``: an option or an index names its device; ``fixed_index``: it
     says ``cuda:1`` or another index that is not 0; ``current_device``: it says which accelerator ``cuda`` means.
@@ -297,6 +307,7 @@ class Facts:
     gives_tensor: dict[ast.Call, bool] = field(default_factory=dict)
     drawings: dict[tuple[object, ...], Drawing] = field(default_factory=dict)
     placings: dict[ast.Call, dict[Place, Placing]] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
     asks_available: bool = False
     named_devices: bool = False
     fixed_index: bool = False

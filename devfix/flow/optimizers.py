@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from devfix.flow.facts import OptimizerHazard
+from devfix.flow.facts import OptimizerHazard, Step
 from devfix.flow.values import (
     ACCELERATOR,
     CPU,
@@ -175,6 +175,8 @@ def note_state_written(run: Interpreter, target: ast.Subscript, value: Value) ->
 def step(run: Interpreter, ref: Ref, node: ast.AST) -> None:
     """``optimizer.step()``: whatever went wrong before shows now."""
     record = run.record(ref)
+    if not run.latent and all(known.site.node is not node for known in run.facts.steps):
+        run.facts.steps.append(Step(run.site(node, remember=True), record.get("roots", ())))
     late, loaded, replaced = record.get("late"), record.get("loaded"), record.get("replaced")
     site = run.site(node)
     kinds: list[tuple[str, Site]] = []

@@ -1,5 +1,3 @@
-import sys
-
 import torch
 from torch import nn
 
@@ -7,16 +5,12 @@ torch.manual_seed(4)
 device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
 x = torch.linspace(-1, 1, 20).unsqueeze(1).to(device)
 y = torch.sin(3 * x)
-
 net = nn.Sequential(nn.Linear(1, 10), nn.Tanh(), nn.Linear(10, 1))
-if "first" in sys.argv:
-    net.to(device)
 solver = torch.optim.LBFGS(net.parameters(), lr=0.2, max_iter=3, history_size=4)
-if "first" not in sys.argv:
-    saved = torch.load("fit.pt", map_location="cpu")
-    net.load_state_dict(saved["net"])
-    solver.load_state_dict(saved["solver"])
-    net.to(device)
+saved = torch.load("fit.pt", map_location="cpu")
+net.load_state_dict(saved["net"])
+solver.load_state_dict(saved["solver"])
+net.to(device)
 
 
 def closure():
@@ -28,5 +22,3 @@ def closure():
 
 for i in range(3):
     print(i, solver.step(closure).item())
-if "first" in sys.argv:
-    torch.save({"net": net.state_dict(), "solver": solver.state_dict()}, "fit.pt")

@@ -1,0 +1,195 @@
+"""DEV501 by example: what contradicts the program's own choice, what it then says, and what is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+CODE = "DEV501"
+
+REWRITES = [
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2).to(device)
+        - loss = model(torch.ones(3, 4).cuda(non_blocking=True)).sum()
+        + loss = model(torch.ones(3, 4).to(device, non_blocking=True)).sum()
+        """,
+        id="arguments-of-cuda-stay",
+    ),
+    pytest.param(
+        """
+          class Net(nn.Module):
+              def __init__(self):
+                  super().__init__()
+                  self.fc = nn.Linear(4, 2)
+
+              def forward(self, x):
+        -         return self.fc(x) + torch.zeros(2).cuda()
+        +         return self.fc(x) + torch.zeros(2).to(x.device)
+
+          device = "cuda" if torch.cuda.is_available() else "cpu"
+          model = Net().to(device)
+          model(torch.ones(3, 4).to(device))
+        """,
+        id="the-operand-names-it",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda:1")
+          model = nn.Linear(4, 2).to(device)
+        - model(torch.ones(3, 4).cuda())
+        + model(torch.ones(3, 4).to(device))
+        """,
+        id="another-index",
+    ),
+    pytest.param(
+        """
+          def noise(n, device="cuda"):
+              return torch.ones(n, 4, device=device)
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2).to(device)
+        - model(noise(3))
+        + model(noise(3, device=device))
+        """,
+        id="default-of-a-function",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        - model = nn.Linear(4, 2).to("cpu")
+        + model = nn.Linear(4, 2).to(device)
+          model(torch.ones(3, 4).to(device))
+        """,
+        id="module-on-the-cpu",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2).to(device)
+        - noise = torch.zeros(3, 4, device="cpu")
+        + noise = torch.zeros(3, 4, device=device)
+          model(noise)
+        """,
+        id="made-on-the-cpu",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2).to(device)
+        - x = torch.ones(3, 4).type(torch.cuda.FloatTensor)
+        + x = torch.ones(3, 4).to(device, torch.float)
+          model(x)
+        """,
+        id="tensor-type",
+    ),
+]
+
+UNCHANGED = [
+    pytest.param("model = nn.Linear(4, 2).cuda()\nmodel(torch.ones(3, 4).cuda())", id="always-cuda"),
+    pytest.param(
+        """
+        if torch.cuda.is_available():
+            torch.cuda.manual_seed_all(0)
+        model = nn.Linear(4, 2).cuda()
+        model(torch.ones(3, 4).to("cuda"))
+        """,
+        id="asks-for-a-seed-only",
+    ),
+    pytest.param(
+        """
+        assert torch.cuda.is_available(), "needs a GPU"
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = nn.Linear(4, 2).to(device)
+        model(torch.ones(3, 4).cuda())
+        """,
+        id="says-that-it-needs-one",
+    ),
+    pytest.param(
+        """
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = nn.Linear(4, 2).to(device)
+        x = torch.ones(3, 4)
+        try:
+            x = x.cuda()
+        except (RuntimeError, AssertionError):
+            pass
+        """,
+        id="tries",
+    ),
+    pytest.param(
+        """
+        torch.cuda.set_device(1)
+        model = nn.Linear(4, 2).to("cuda:1")
+        model(torch.ones(3, 4).cuda())
+        """,
+        id="says-which-one-cuda-is",
+    ),
+    pytest.param(
+        """
+        front = nn.Linear(4, 4).to("cuda:0")
+        back = nn.Linear(4, 2).to("cuda:1")
+        back(front(torch.ones(3, 4).to("cuda:0")).to("cuda:1"))
+        """,
+        id="model-parallel",
+    ),
+    pytest.param(
+        """
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = nn.Linear(4, 2).to(device)
+        outputs = model(torch.ones(3, 4).to(device)).cpu()
+        print((outputs - torch.zeros(3, 2)).sum())
+        """,
+        id="results-on-the-cpu",
+    ),
+    pytest.param(
+        """
+        import argparse
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--device", default="cuda")
+        args = parser.parse_args()
+        device = torch.device(args.device)
+        model = nn.Linear(4, 2).to(device)
+        x = torch.ones(3, 4)
+        if "cuda" in args.device:
+            x = x.cuda()
+        model(x)
+        """,
+        id="asks-the-option",
+    ),
+]
+
+
+@pytest.mark.parametrize("listing", REWRITES)
+def test_the_program_says_its_own_device(listing, before_and_after, repair):
+    before, after = before_and_after(listing)
+
+    assert repair(CODE, before) == after
+    assert repair(CODE, after) == after
+
+
+@pytest.mark.parametrize("listing", UNCHANGED)
+def test_what_is_chosen_stays(listing, unchanged, repair):
+    text = unchanged(listing)
+
+    assert repair(CODE, text) == text
+
+
+def test_a_device_that_another_file_declares_gives_way(files_before_and_after, repair):
+    before, after = files_before_and_after(
+        {
+            "train.py": """
+                  import torch
+                  from torch import nn
+                  from settings import DEVICE
+
+                  device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+                  model = nn.Linear(4, 2).to(device)
+                - print(model(torch.ones(3, 4).to(DEVICE)))
+                + print(model(torch.ones(3, 4).to(device)))
+                """,
+            "settings.py": 'DEVICE = "cpu"',
+        }
+    )
+
+    assert repair(CODE, before) == after

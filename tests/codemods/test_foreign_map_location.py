@@ -1,0 +1,89 @@
+"""DEV302 by example: checkpoints at a place where the program cannot use them."""
+
+from __future__ import annotations
+
+import pytest
+
+CODE = "DEV302"
+
+REWRITES = [
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2).to(device)
+        - state = torch.load("a.pt", map_location="cuda")
+        + state = torch.load("a.pt", map_location=device)
+          model.load_state_dict(state)
+        """,
+        id="insists-on-an-accelerator",
+    ),
+    pytest.param(
+        """
+          from safetensors.torch import load_file
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          x = torch.ones(3, 4, device=device)
+        - table = load_file("table.safetensors")["weight"]
+        + table = load_file("table.safetensors", device=device)["weight"]
+          print(torch.mm(x, table))
+        """,
+        id="safetensors",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2).to(device)
+          blob = torch.load("a.pt", map_location="cpu")
+          model.load_state_dict(blob["model"])
+          weight = blob["weight"]
+        - nn.functional.cross_entropy(model(torch.ones(3, 4).to(device)), torch.zeros(3).long().to(device), weight)
+        + nn.functional.cross_entropy(model(torch.ones(3, 4).to(device)), torch.zeros(3).long().to(device), weight.to(device))
+        """,
+        id="of-a-checkpoint-what-is-used",
+    ),
+]
+
+UNCHANGED = [
+    pytest.param(
+        'device = "cuda" if torch.cuda.is_available() else "cpu"\nmodel = nn.Linear(4, 2)\n'
+        'model.load_state_dict(torch.load("a.pt", map_location="cpu"))\nmodel.to(device)',
+        id="fills-a-module",
+    ),
+    pytest.param(
+        'model = nn.Linear(4, 2).to("cuda:1")\nmodel.load_state_dict(torch.load("a.pt", map_location="cuda:1"))',
+        id="its-own-index",
+    ),
+    pytest.param(
+        'model = nn.Linear(4, 2).cuda()\nmodel.load_state_dict(torch.load("a.pt", map_location="cuda"))',
+        id="always-cuda",
+    ),
+    pytest.param(
+        'rank = 0\nmodel = nn.Linear(4, 2).cuda(rank)\nstate = torch.load("a.pt", map_location=f"cuda:{rank}")\n'
+        "model.load_state_dict(state)",
+        id="rank",
+    ),
+    pytest.param(
+        'teacher = torch.load("t.pt", map_location=lambda storage, loc: storage)\nteacher = teacher.cuda()\n'
+        "teacher(torch.ones(3, 4).cuda())",
+        id="moved-afterwards",
+    ),
+    pytest.param(
+        'x = torch.ones(3, 4).cuda()\nstate = torch.load("s.pt", map_location="cpu")\nprint(x * state["temperature"])',
+        id="may-be-a-number",
+    ),
+]
+
+
+@pytest.mark.parametrize("listing", REWRITES)
+def test_a_checkpoint_goes_where_it_is_used(listing, before_and_after, repair):
+    before, after = before_and_after(listing)
+
+    assert repair(CODE, before) == after
+    assert repair(CODE, after) == after
+
+
+@pytest.mark.parametrize("listing", UNCHANGED)
+def test_a_checkpoint_that_is_right_stays(listing, unchanged, repair):
+    text = unchanged(listing)
+
+    assert repair(CODE, text) == text

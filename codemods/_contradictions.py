@@ -97,6 +97,9 @@ def _without_accelerator(facts: Facts) -> Iterator[Contradiction]:
         return
     for call, by_place in other.placings.items():
         placing, known = by_place.get(ACCELERATOR), facts.placings.get(call, {}).get(ACCELERATOR)
+        words = device_words(call)
+        if words is not None and ast.unparse(words) == facts.preferred_device:
+            continue  # the configuration says so
         if placing is not None and known is not None and not known.latent and not _guarded(known.site):
             yield Contradiction(call, known.site, placing.site, ACCELERATOR, True, choice)
 

@@ -25,6 +25,7 @@ from devfix.sources import SourceFile
 __all__ = ["apply", "check", "fix_text"]
 
 MOST_ROUNDS = 60
+_NEW_FINDING = "it would bring a new finding"
 _NO_CACHE = "everything was read anew; --no-cache leaves it out, DEVFIX_CACHE_DIR names another folder"
 
 
@@ -236,6 +237,7 @@ def _repair(space: Workspace, scan: Scan, collected: _Collected) -> None:
             for other in _repaired_along(current, after, remedy):
                 collected.settle(original.get(identity(other), other), Status.FIXED, remedy=remedy)
             current = after
+            dropped = {key: reason for key, reason in dropped.items() if _NEW_FINDING not in reason}  # it may hold now
     for finding in current.findings:
         if identity(finding) in dropped:
             shown = original.get(identity(finding), finding)
@@ -302,7 +304,7 @@ def _objection(before: Scan, after: Scan, finding: Finding) -> str | None:
     fresh = [other for other in after.findings if known[(other.code, other.path, other.message)] < 0]
     fresh = [other for other in fresh if not _is_fallback(other)]  # those are weighed as hazards, below
     if fresh:
-        return f"it would bring a new finding ({fresh[0].code}: {fresh[0].message})"
+        return f"{_NEW_FINDING} ({fresh[0].code}: {fresh[0].message})"
     worse = after.hazards.keys() - before.hazards.keys()
     if worse:
         hazard = min(worse)

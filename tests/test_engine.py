@@ -301,11 +301,20 @@ def test_an_edit_that_does_not_hold_is_dropped_with_the_reason(write, monkeypatc
     changed_remedies(
         monkeypatch, lambda remedy: replace(remedy, edits=tuple(replace(edit, code=code) for edit in remedy.edits))
     )
-    outcome = apply(write(train=HEAD), settings())
+    outcome = apply(write(train=HEAD), settings(select=("DEV201",)))
 
     assert told(outcome) == [("DEV201", "train.py", Status.NOT_FIXED)]
     assert reason in outcome.resolutions[0].reason
     assert outcome.patch.files == ()
+
+
+def test_an_edit_that_brings_a_new_finding_is_tried_again_after_another_repair(write):
+    text = BATCH.replace("    nn.functional", "    x = x.cuda()\n    nn.functional")
+
+    outcome = apply(write(train=text), settings())
+
+    assert {item.status for item in outcome.resolutions} == {Status.FIXED}
+    assert "    x = x.to(device)\n    y = y.to(device)\n" in texts(outcome)["train.py"]
 
 
 def test_the_next_remedy_is_tried_where_the_first_does_not_hold(write, monkeypatch):

@@ -36,8 +36,9 @@ REWRITES = [
           blob = torch.load("a.pt", map_location="cpu")
           model.load_state_dict(blob["model"])
           weight = blob["weight"]
-        - nn.functional.cross_entropy(model(torch.ones(3, 4).to(device)), torch.zeros(3).long().to(device), weight)
-        + nn.functional.cross_entropy(model(torch.ones(3, 4).to(device)), torch.zeros(3).long().to(device), weight.to(device))
+          logits = model(torch.ones(3, 4).to(device))
+        - nn.functional.cross_entropy(logits, torch.zeros(3).long().to(device), weight)
+        + nn.functional.cross_entropy(logits, torch.zeros(3).long().to(device), weight.to(device))
         """,
         id="of-a-checkpoint-what-is-used",
     ),

@@ -1,0 +1,40 @@
+"""The second machine: when a program is followed there, and what still goes to the accelerator."""
+
+from __future__ import annotations
+
+import pytest
+
+CHOICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\nmodel = nn.Linear(3, 2).to(device)\n'
+
+ONCE = [
+    pytest.param(CHOICE + "model(torch.ones(2, 3).to(device))", id="one-choice"),
+    pytest.param("model = nn.Linear(3, 2).cuda()\nmodel(torch.ones(2, 3).cuda())", id="no-choice"),
+]
+
+INSISTS = [
+    pytest.param(CHOICE + "torch.ones(3).cuda()", 1, id="method"),
+    pytest.param(CHOICE + 'torch.ones(3, device="cuda:0")', 1, id="keyword"),
+    pytest.param(CHOICE + "torch.cuda.FloatTensor(3)", 1, id="type"),
+    pytest.param(CHOICE + "if torch.cuda.is_available():\n    torch.ones(3).cuda()", 0, id="asks"),
+    pytest.param(CHOICE + "if device.type == 'cuda':\n    torch.ones(3).cuda()", 0, id="asks-the-device"),
+    pytest.param(CHOICE + "assert torch.cuda.is_available()\ntorch.ones(3).cuda()", 0, id="needs-one"),
+    pytest.param('device = "cuda:1"\ntorch.ones(3).to(device)\ntorch.ones(3).cuda(0)', 1, id="index"),
+    pytest.param('torch.ones(3).to(f"cuda:{rank}")\ntorch.ones(3).cuda()', 1, id="formatted-index"),
+]
+
+
+def on_accelerator(facts):
+    return sum(place.kind == "accelerator" for by_place in facts.placings.values() for place in by_place)
+
+
+@pytest.mark.parametrize("text", ONCE)
+def test_a_program_that_contradicts_nothing_is_followed_once(analyse, text):
+    assert analyse(text).elsewhere is None
+
+
+@pytest.mark.parametrize(("text", "number"), INSISTS)
+def test_there_only_what_insists_goes_to_the_accelerator(analyse, text, number):
+    elsewhere = analyse(text).elsewhere
+
+    assert elsewhere is not None
+    assert on_accelerator(elsewhere) == number

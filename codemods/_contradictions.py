@@ -194,10 +194,20 @@ def _left_on_cpu(facts: Facts) -> Iterator[Contradiction]:
                 call = facts.sources[operand.births[0].key].site.node
             placing = _on_cpu(facts, call)
             kept = any(birth.holder for birth in operand.births)
-            if placing is not None and not kept and operand.sure:
+            if placing is not None and not kept and operand.sure and not _follows(placing):
                 parked = placing.came == ACCELERATOR
                 site, certain = placing.site, not meeting.latent
                 yield Contradiction(placing.call, site, site, CPU, certain, None, meeting, parked)
+
+
+def _follows(placing: Placing) -> bool:
+    """Whether a value goes where another one is (``x.device``): what that one does is the cause."""
+    words = device_words(placing.call)
+    if not isinstance(words, ast.Attribute) or words.attr != "device":
+        return False
+    base, memory = value_of(placing.site, placing.site.level, words.value), placing.site.memory
+    declared = isinstance(base, Ref) and memory is not None and "device" in memory.record(base).fields
+    return not declared
 
 
 def _was_there(moved: Site, module: Ref) -> bool:

@@ -66,6 +66,16 @@ REWRITES = [
     pytest.param(
         """
           device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        - model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 2)).to("cpu")
+        + model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 2)).to(device)
+          model[1] = nn.Linear(4, 3).to(model[0].weight.device)
+          model(torch.ones(3, 4).to(device))
+        """,
+        id="what-follows-another-is-not-the-cause",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
           model = nn.Linear(4, 2).to(device)
         - noise = torch.zeros(3, 4, device="cpu")
         + noise = torch.zeros(3, 4, device=device)

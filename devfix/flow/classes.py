@@ -478,6 +478,8 @@ def _attribute_of_module(run: Interpreter, ref: Ref, record: Record, name: str) 
         return UNKNOWN
     if record.name.startswith(("torch_geometric.", "dgl.")):
         return Builtin(ref, name)  # their methods take indices, which may lie elsewhere
+    if record.name.startswith("torch.nn.") and "Transformer" not in record.name:
+        return Builtin(ref, name)  # PyTorch's layers have no parts
     if modules.is_opaque(record) and not name.startswith("_"):
         return modules.child(run, ref, name) if name not in ("config", "hparams", "name", "cfg") else UNKNOWN
     if record.cls is not None and record.weights:

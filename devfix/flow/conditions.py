@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.flow.knowledge import ACCELERATOR_FLAGS, CPU_FLAGS, DEVICE_COUNTS, MULTI_PROCESS_FLAGS
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
+    ANYWHERE,
     CPU,
     Bound,
     Builtin,
@@ -34,7 +36,7 @@ from devfix.flow.values import (
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["assume", "flag", "matches", "truth", "truth_of", "unknown_leaves"]
+__all__ = ["asks_where", "assume", "flag", "matches", "truth", "truth_of", "unknown_leaves"]
 
 _PROCESS_VARIABLES = frozenset("RANK WORLD_SIZE LOCAL_RANK SLURM_PROCID MASTER_ADDR".split())
 _CHECKS_OF_ACCELERATOR = ("cuda", "gpu", "mps", "xpu", "npu")
@@ -318,7 +320,60 @@ def assume(run: Interpreter, test: ast.expr, holds: bool) -> None:
     _narrow(run, test, holds)
 
 
+def asks_where(test: ast.expr) -> bool:
+    """``any(p.device != device for p in model.parameters())``, ``not x.is_cuda``."""
+    names = {node.attr for node in ast.walk(test) if isinstance(node, ast.Attribute)}
+    return not names.isdisjoint(("is_cuda", "is_cpu", "get_device")) or (
+        "device" in names and any(isinstance(node, ast.Compare) for node in ast.walk(test))
+    )
+
+
+_SCALARS = frozenset({"str", "bytes", "int", "float", "bool", "complex", "Number", "string_classes", "string_types"})
+
+
+def _narrow_kind(run: Interpreter, test: ast.Call, holds: bool) -> None:
+    """``isinstance(x, torch.Tensor)``, ``torch.is_tensor(x)``, ``hasattr(x, "to")`` of what may be a tensor or not."""
+    if not test.args or not isinstance(test.args[0], ast.Name):
+        return
+    name, asked = test.args[0].id, _asked_kinds(run, test)
+    value = run.lookup(name)
+    if value is None or asked is None:
+        return
+    tensor = asked == {"Tensor"}
+    if tensor or (holds and asked <= _SCALARS):
+        kept = [_narrowed(option, tensor and holds) for option in options(value)]
+        if kept != list(options(value)):
+            run.bind(name, union(kept))
+
+
+def _asked_kinds(run: Interpreter, test: ast.Call) -> set[str] | None:
+    """The last names of the classes that a value is asked for; ``None`` where the call asks for something else."""
+    called = text_of(test.func).split(".")[-1]
+    if called == "is_tensor":
+        return {"Tensor"}
+    if len(test.args) != 2:
+        return None
+    if called == "hasattr" and isinstance(test.args[1], ast.Constant):
+        return {"Tensor"} if test.args[1].value in ("to", "cuda", "device") else None
+    if called != "isinstance":
+        return None
+    kinds = run.evaluate(test.args[1])
+    wanted = kinds.items if isinstance(kinds, TupleValue) else (kinds,)
+    return {kind.name.split(".")[-1] if isinstance(kind, External) else "" for kind in wanted}
+
+
+def _narrowed(value: Value, is_tensor: bool) -> Value:
+    if not isinstance(value, Tensor) or (value.sure and not value.loose):
+        return value
+    if is_tensor:
+        return replace(value, sure=True, loose=False)
+    return Tensor(ANYWHERE, sure=False, loose=True)  # a string, or a container that is looked into elsewhere
+
+
 def _narrow(run: Interpreter, test: ast.expr, holds: bool) -> None:
+    if isinstance(test, ast.Call):
+        _narrow_kind(run, test, holds)
+        return
     is_none = holds
     if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
         name, right = test.left, test.comparators[0]

@@ -17,6 +17,7 @@ from devfix.flow.values import (
     CPU,
     UNKNOWN,
     Birth,
+    Const,
     Place,
     Record,
     Ref,
@@ -142,8 +143,9 @@ def attach(
             old = run.record(parent).fields.get(name) if name is not None else None
             optimizers.note_attach(run, parent, option, old, site)
     record = run.record(parent)
-    if isinstance(value, Tensor) and value.place == ACCELERATOR and record.weights and record.cls is None:
-        run.now.update(parent, places=frozenset({ACCELERATOR}))  # a new layer takes over weights that have moved
+    inherited = record.cls is None or (name in _OWN_TENSORS and name not in record.fields)
+    if inherited and record.weights and _taken_over(name, value):  # a new layer takes over weights
+        run.now.update(parent, places=frozenset({value.place if isinstance(value, Tensor) else ANYWHERE}))
     elif isinstance(value, Tensor) and name in record.get("buffers", frozenset()):
         if value.place != CPU or record.moved is None:  # what a buffer's name is given is the buffer from now on
             value = replace(value, births=(Birth("buffer", parent.id),))
@@ -162,6 +164,16 @@ def attach(
     else:
         old = record.fields.get(name)
         run.now.put(parent, name, union((old, value)) if weak and old is not None else value)
+
+
+_OWN_TENSORS = ("weight", "bias", "running_mean", "running_var")
+
+
+def _taken_over(name: str | None, value: Value) -> bool:
+    """Whether a layer of PyTorch is given weights or statistics that may live elsewhere than on the CPU."""
+    if isinstance(value, Tensor):
+        return value.place != CPU
+    return name in _OWN_TENSORS and not isinstance(value, (Const, Ref))
 
 
 def _is_parameter(value: Value, source: ast.expr | None) -> bool:

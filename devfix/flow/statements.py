@@ -73,6 +73,8 @@ def _branch(run: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
     """Run an ``if``; true where the rest of the block was run on each side apart."""
     assert run.frame is not None
     truth = run.truth(stmt.test)
+    if truth is None and conditions.asks_where(stmt.test) and not stmt.orelse and _moves(stmt.body):
+        truth = True  # moved unless it is there already: it is there afterwards
     if truth is not None:
         execute(run, stmt.body if truth else stmt.orelse)
         return False
@@ -97,6 +99,11 @@ def _branch(run: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
         return True
     run.state = State.join(ends)
     return apart
+
+
+def _moves(body: list[ast.stmt]) -> bool:
+    calls = (node for stmt in body for node in ast.walk(stmt) if isinstance(node, ast.Call))
+    return any(isinstance(call.func, ast.Attribute) and _sends(call, call.func.attr) for call in calls)
 
 
 def _scopes(run: Interpreter) -> tuple[int, ...]:

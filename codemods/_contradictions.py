@@ -270,6 +270,8 @@ def _with_device(tree: SourceTree, call: ast.Call, words: str) -> Iterator[Edit]
         dtype = _DTYPES.get(given.attr)
         if dtype is not None and isinstance(func, ast.Attribute):
             yield ReplaceExpression(path, tree.span(call), f"{tree.source(func.value)}.to({words}, {dtype})")
+    elif isinstance(func, ast.Attribute) and func.attr == "type":  # the argument names a type, not a device
+        yield AppendCode(path, tree.span(call), f".to({words})")
     elif given is not None:
         yield ReplaceExpression(path, tree.span(given), words)
     elif isinstance(func, ast.Name):

@@ -11,6 +11,16 @@ REWRITES = [
         """
           device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
           model = nn.Linear(4, 2).to(device)
+          x = torch.ones(3, 4, device=device)
+        - loss = model(x + torch.zeros(4).type(torch.FloatTensor)).sum()
+        + loss = model(x + torch.zeros(4).type(torch.FloatTensor).to(device)).sum()
+        """,
+        id="a-type-of-the-cpu-is-no-device",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2).to(device)
         - loss = model(torch.ones(3, 4).cuda(non_blocking=True)).sum()
         + loss = model(torch.ones(3, 4).to(device, non_blocking=True)).sum()
         """,

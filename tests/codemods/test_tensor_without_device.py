@@ -63,7 +63,6 @@ IN_A_SCRIPT = [
         "torch.zeros(4, device=device)",
         id="on-one-side",
     ),
-    pytest.param("y = x + torch.zeros(4).type(torch.FloatTensor)", ".type(torch.FloatTensor).to(device)", id="typed"),
     pytest.param(
         'y = x + torch.zeros(4, device="cpu")', 'torch.zeros(4, device="cpu").to(device)', id="on-the-cpu-by-name"
     ),

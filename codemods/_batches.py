@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from codemods._operands import device_of_a_module
+from codemods._parts import beside_parts
 from codemods._placing import (
     Move,
     all_live,
@@ -66,6 +68,10 @@ def bindings_of(facts: Facts, culprit: Culprit) -> list[Binding]:
 
 def candidates(facts: Facts, culprits: Sequence[Culprit]) -> Iterator[Remedy]:
     """Remedies for items of one batch, in the order in which an expert would try them."""
+    origins = {(culprit.key, culprit.item) for culprit in culprits}
+    near = beside_parts(facts, origins, [meeting for culprit in culprits for meeting in culprit.meetings])
+    if near:
+        yield Remedy("move " + ", ".join(f"`{shown(facts, culprit)}`" for culprit in culprits), tuple(near))
     wanted = {culprit.item for culprit in culprits}
     siblings = [
         transfer
@@ -299,7 +305,7 @@ def _device_of_module(culprit: Culprit, site: Site, level: Level) -> str | None:
         if record.kind == "module" and any(getattr(value, "id", None) in above for value in record.fields.values()):
             above.add(key)
     names = [name for name in module_names(site, level, above) if name != "self"]
-    return f"next({names[0]}.parameters()).device" if names else None
+    return f"next({names[0]}.parameters()).device" if names else device_of_a_module(site, level)
 
 
 # --- containers -----------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from codemods._batches import Culprit, made_siblings
 from codemods._flagged import beside_flagged, under_flag
 from codemods._making import Making, drawn_later
 from codemods._operands import device_for
+from codemods._parts import beside_parts
 from codemods._placing import headers
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting, Operand
@@ -166,6 +167,12 @@ def _beside_another(facts: Facts, made: Made) -> list[Edit]:
     return [edit] if edit is not None and made.key not in facts.in_datasets else []
 
 
+def _beside_parts(facts: Facts, made: Made) -> list[Edit]:
+    """As its other parts are moved, or with the copy that is on the device already."""
+    origins = {(birth.key, birth.item) for _, operand in made.uses for birth in operand.births if birth.key == made.key}
+    return beside_parts(facts, origins, [meeting for meeting, _ in made.uses])
+
+
 def _by_its_own_words(facts: Facts, made: Made) -> list[Edit]:
     """Where it is made, with a device that this function knows; a helper gains nothing from outside."""
     return _where_made(facts, made, outside=not made.in_a_helper)
@@ -240,7 +247,7 @@ def _operand_node(site: Site, text: str) -> ast.expr | None:
 
 
 _PLANS = (
-    (_beside_another, _by_its_own_words, _at_the_call, _by_any_words),
+    (_beside_another, _beside_parts, _by_its_own_words, _at_the_call, _by_any_words),
     (_at_the_call,),
     (_at_every_call,),
     (_at_uses,),

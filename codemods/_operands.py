@@ -14,7 +14,16 @@ from devfix.flow.live import device_expressions, is_device, serves, value_of, vi
 from devfix.flow.sites import Level, Site
 from devfix.flow.values import ACCELERATOR, Ref, Tensor, Value, options
 
-__all__ = ["binds", "bound_before", "device_for", "operand_at", "parameters_device", "weight_places", "written_in"]
+__all__ = [
+    "binds",
+    "bound_before",
+    "device_for",
+    "device_of_a_module",
+    "operand_at",
+    "parameters_device",
+    "weight_places",
+    "written_in",
+]
 
 
 def device_for(
@@ -53,7 +62,7 @@ def device_for(
         return own[0]
     words = parameters_device(site, level) if fits("self") else None
     if words is None and outside:
-        words = named[0] if named else _device_of_a_module(site, level, fits)
+        words = named[0] if named else device_of_a_module(site, level, fits)
     return words
 
 
@@ -108,7 +117,7 @@ def parameters_device(site: Site, level: Level) -> str | None:
     return "next(self.parameters()).device" if places == {ACCELERATOR} else None
 
 
-def _device_of_a_module(site: Site, level: Level, fits: Callable[[str], bool]) -> str | None:
+def device_of_a_module(site: Site, level: Level, fits: Callable[[str], bool] = lambda _: True) -> str | None:
     """``next(model.parameters()).device``, for a module on the accelerator that has a name at this level."""
     for name, value in visible(site, level).items():
         there = isinstance(value, Ref) and set(weight_places(site, value, set())) == {ACCELERATOR}

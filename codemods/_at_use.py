@@ -26,6 +26,10 @@ _DETERMINISTIC = frozenset(
 )
 
 
+#: Uses in other files, of values that were computed from the attribute, that an edit may touch.
+MOST_FAR = 1
+
+
 # --- where it is made -------------------------------------------------------------------------------------------------
 def made_on_device(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
     """Each tensor made on the device that its object knows; nothing where some object knows none."""
@@ -46,7 +50,7 @@ def _made(facts: Facts, attribute: Attribute) -> Iterator[Edit]:
     if attribute.cls is not None:
         functions |= {method for _, _, method in methods_of(attribute.cls)}
     if sites and all(site.level.frame.node in functions for site in sites):
-        devices = [_own_device(facts, site) for site in sites]
+        devices = [_own_device(facts, site) or _device_before(attribute, site) for site in sites]
         if None not in devices:
             yield from (_created(site, device) for site, device in zip(sites, devices, strict=True) if device)
         return
@@ -55,6 +59,18 @@ def _made(facts: Facts, attribute: Attribute) -> Iterator[Edit]:
         if device is not None and stored.value is not None and not isinstance(stored.value, (ast.Tuple, ast.List)):
             tree = stored.site.tree
             yield AppendCode(tree.path, tree.span(stored.value), f".to({device})")
+
+
+def _device_before(attribute: Attribute, site: Site) -> str | None:
+    """``self.state.device`` where the attribute held a tensor on the accelerator until it is made anew."""
+    if not any(stored.site.level.frame.node is site.level.frame.node for stored in attribute.stored):
+        return None
+    try:
+        value = value_of(site, site.level, ast.parse(attribute.shown, mode="eval").body)
+    except SyntaxError:
+        return None
+    there = value is not None and any(isinstance(o, Tensor) and o.place == ACCELERATOR for o in options(value))
+    return f"{attribute.shown}.device" if there else None
 
 
 def _own_device(facts: Facts, site: Site) -> str | None:
@@ -111,12 +127,23 @@ def moved_at_use(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
     """``self.table.to(x.device)`` in each operation that needs it there; nothing where one has no such place."""
     edits: dict[Edit, None] = {}
     for attribute in attributes:
+        far = 0
         for use in attribute.uses:
             edit = _at(facts, attribute, use)
             if edit is None:
                 return []
+            if edit not in edits and not _mentions(attribute, use):
+                far += 1
             edits[edit] = None
+        if far > MOST_FAR:
+            return []  # what was computed from it has gone too far: nobody would look for the reason there
     return list(edits)
+
+
+def _mentions(attribute: Attribute, use: Use) -> bool:
+    """Whether the operation stands in the file, or reads the name, of the attribute."""
+    site = use.meeting.site
+    return site.tree.path == attribute.site.tree.path or attribute.name in ast.unparse(site.stmt)
 
 
 def _at(facts: Facts, attribute: Attribute, use: Use) -> Edit | None:

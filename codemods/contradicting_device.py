@@ -73,7 +73,7 @@ def _finding(facts: Facts, one: Contradiction) -> Finding:
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.ERROR if one.certain else Severity.LATENT,
+        Severity.ERROR if one.certain and (remedies or one.meeting is not None) else Severity.LATENT,
         one.site.tree.path,
         one.site.tree.span(one.call),
         f"`{shown}` hard-codes {what}",

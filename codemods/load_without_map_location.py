@@ -46,7 +46,9 @@ def detect(facts: Facts) -> Iterator[Finding]:
     """One finding per call of ``torch.load`` that says nothing about the place."""
     for loading in facts.loadings.values():
         arrays = bool(loading.uses) and all(use.kind == "array" for use in loading.uses)
-        if not loading.mapped and not loading.round_trip and not arrays and not _handled_elsewhere(loading):
+        compared = isinstance(loading.site.tree.parents.get(loading.call), ast.Compare)  # with a string or a number
+        settled = loading.mapped or loading.round_trip or arrays or compared
+        if not settled and not _handled_elsewhere(loading):
             yield _finding(facts, loading)
 
 

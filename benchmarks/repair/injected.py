@@ -135,6 +135,8 @@ def _result(mutant: Mutant, outcome: str) -> Result:
 
 
 def _examine(mutant: Mutant, expected: dict[str, Any]) -> Result:
+    if not all(run.ok for run in expected.values()):
+        return _result(mutant, "skipped")  # the program that the bug would be planted into does not run
     texts = mutant.program.files
     clean = mutated(texts[mutant.path], mutant.mutation.basis)
     texts[mutant.path] = mutated(texts[mutant.path], mutant.mutation.replacements)

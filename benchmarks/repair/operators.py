@@ -250,17 +250,32 @@ def _like_to_factory(tree: SourceTree) -> Sites:
 
 
 def _cpu_accumulator(tree: SourceTree) -> Sites:
-    """``total = 0.0`` becomes ``total = torch.zeros(())`` where ``total += ...`` follows."""
-    grown = {
-        ast.unparse(node.target)
-        for node in ast.walk(tree.tree)
-        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)
-    }
+    """``total = 0.0`` becomes ``total = torch.zeros(())`` where ``total += loss`` follows, or ``loss.item()`` did."""
     for node in ast.walk(tree.tree):
         if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
             continue
-        if node.value.value == 0 and node.value.value is not False and ast.unparse(node.targets[0]) in grown:
+        if node.value.value == 0 and node.value.value is not False and _numbers_added(tree, node):
             yield node, [(tree.span(node.value), "torch.zeros(())")]
+
+
+def _numbers_added(tree: SourceTree, node: ast.AST) -> list[ast.Call]:
+    """The calls ``loss.item()`` in what is added to the target of an assignment, in a file that knows ``torch``."""
+    assert isinstance(node, ast.Assign)
+    imports = [alias for inner in ast.walk(tree.tree) if isinstance(inner, ast.Import) for alias in inner.names]
+    if not any(alias.name == "torch" and alias.asname is None for alias in imports):
+        return []
+    target = ast.unparse(node.targets[0])
+    added = [
+        inner.value
+        for inner in ast.walk(tree.function(node))
+        if isinstance(inner, ast.AugAssign) and isinstance(inner.op, ast.Add) and ast.unparse(inner.target) == target
+    ]
+    return [call for value in added for call in ast.walk(value) if isinstance(call, ast.Call) and _name(call) == "item"]
+
+
+def _of_tensors(tree: SourceTree, node: ast.AST) -> list[Replacement]:
+    """The same program with a sum of tensors."""
+    return [(tree.span(call), f"{tree.source(_moved(call))}.detach()") for call in _numbers_added(tree, node)]
 
 
 # --- modules --------------------------------------------------------------------------------------------------------
@@ -301,10 +316,16 @@ def _hoisted_move(tree: SourceTree) -> Sites:
         _, block, index = tree.block(statement)
         name = ast.unparse(_moved(call))
         made = [n for n, other in enumerate(block[:index]) if _binds(other, name)]
-        if made and made[-1] < index - 1:
+        named = {inner.id for part in _given(call) for inner in ast.walk(part) if isinstance(inner, ast.Name)}
+        late = any(_binds(other, text) for n in made[-1:] for other in block[n + 1 : index] for text in named)
+        if made and made[-1] < index - 1 and not late:
             changes = moved_line(tree, statement, block[made[-1]])
             if changes is not None:
                 yield call, changes
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
 def _binds(statement: ast.stmt, name: str) -> bool:
@@ -401,6 +422,8 @@ def _lengths_moved(tree: SourceTree) -> Sites:
 def _foreign_generator(tree: SourceTree) -> Sites:
     """``torch.Generator()`` becomes ``torch.Generator(device=device)``, and the other way round."""
     for call in _calls(tree, "Generator"):
+        if ast.unparse(call.func) != "torch.Generator":
+            continue
         if call.args or call.keywords:
             yield call, [(tree.span(call), f"{tree.source(call.func)}()")]
         elif _device_in_reach(tree, call):
@@ -440,7 +463,7 @@ OPERATORS = tuple(
         ("factory-in-forward", _factory_in_forward),
         ("factory-elsewhere", _factory_elsewhere),
         ("like-to-factory", _like_to_factory),
-        ("cpu-accumulator", _cpu_accumulator),
+        ("cpu-accumulator", _cpu_accumulator, _of_tensors),
         ("plain-attribute", _plain_attribute),
         ("plain-container", _plain_container),
         ("moved-parameter", _moved_parameter),

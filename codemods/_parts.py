@@ -29,13 +29,14 @@ def beside_parts(facts: Facts, origins: set[Origin], meetings: Iterable[Meeting]
     ``Y[i:j].to(device)`` next to ``X[i:j].to(device)``.  Nothing where some use has no such neighbour.
     """
     keys = {key for key, _ in origins}
-    moved = [t for t in facts.transfers if t.birth.key in keys and t.place == "accelerator" and _is_plain(t)]
+    near = [t for t in facts.transfers if t.birth.key in keys and t.place == "accelerator"]
+    moved = [transfer for transfer in near if _is_plain(transfer)]
     moved.sort(key=lambda transfer: transfer.site.key, reverse=True)
     edits: dict[Edit, None] = {}
     for meeting in dict.fromkeys(meetings):
         found = _like_neighbours(meeting, moved, origins)
         if not found:
-            return []
+            return list(dict.fromkeys(edit for transfer in near for edit in _returned_beside(transfer, origins)))
         edits.update(dict.fromkeys(found))
     return list(edits)
 
@@ -67,14 +68,18 @@ def _names(site: Site, level: Level, origins: set[Origin]) -> Iterator[ast.Name]
     """The names in a level's statement that are CPU tensors of these origins."""
     for root in headers(level.stmt):
         for node in ast.walk(root):
-            if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
-                continue
-            value = value_of(site, level, node)
-            for option in options(value) if value is not None else ():
-                born = option.births if isinstance(option, Tensor) and option.place == CPU else ()
-                if any((birth.key, birth.item) in origins for birth in born):
-                    yield node
-                    break
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and _is_one(site, level, node, origins):
+                yield node
+
+
+def _is_one(site: Site, level: Level, node: ast.Name, origins: set[Origin]) -> bool:
+    value = value_of(site, level, node)
+    return any(
+        isinstance(option, Tensor)
+        and option.place == CPU
+        and any((birth.key, birth.item) in origins for birth in option.births)
+        for option in (options(value) if value is not None else ())
+    )
 
 
 # --- the copy that the program has already --------------------------------------------------------------------------
@@ -169,6 +174,17 @@ def _in_its_binding(level: Level, transfer: Transfer, node: ast.Name) -> Edit | 
     if found is None or found[0][found[1]] is not bindings[0] or found[0][found[2]] is not statement:
         return None
     return AppendCode(tree.path, tree.span(value), Move(transfer.site).trailer())
+
+
+def _returned_beside(transfer: Transfer, origins: set[Origin]) -> Iterator[Edit]:
+    """``return x.to(device), y.to(device)`` where only ``x`` is moved."""
+    site, statement = transfer.site, transfer.site.stmt
+    given = statement.value if isinstance(statement, ast.Return) else None
+    if not isinstance(given, ast.Tuple) or transfer.call not in given.elts or inside_module(site.level):
+        return
+    for node in given.elts:
+        if isinstance(node, ast.Name) and _is_one(site, site.level, node, origins):
+            yield AppendCode(site.tree.path, site.tree.span(node), Move(site).trailer())
 
 
 # --- order ----------------------------------------------------------------------------------------------------------

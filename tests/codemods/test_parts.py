@@ -60,6 +60,19 @@ REPAIRED = [
         id="the-same-slice-of-the-targets",
     ),
 ]
+RETURNED = """
+          data = torch.randn(8, 4)
+
+
+          def batch():
+              x, y = data[:3], data[1:4, :2]
+        -     return x.to(device), y
+        +     return x.to(device), y.to(device)
+
+
+          x, y = batch()
+          print(net(x) - y)
+        """
 OTHERWISE = [
     pytest.param(
         """
@@ -115,7 +128,7 @@ def listing(body):
     return SETUP + "\n".join(row[8:] for row in rows) + "\n"
 
 
-@pytest.mark.parametrize("body", [*REPAIRED, *OTHERWISE])
+@pytest.mark.parametrize("body", [*REPAIRED, pytest.param(RETURNED, id="returned-together"), *OTHERWISE])
 def test_the_edit_is_the_one_that_an_author_would_make(before_and_after, repair, body):
     before, after = before_and_after(listing(body))
 

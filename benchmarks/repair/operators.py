@@ -208,7 +208,7 @@ def _missing_call(tree: SourceTree) -> Sites:
 def _hard_coded_cpu(tree: SourceTree) -> Sites:
     """``x.to(device)`` becomes ``x.to("cpu")``."""
     for call in _moves(tree):
-        if call.args:
+        if call.args and _name(call) == "to":
             yield call, [(tree.span(call.args[0]), '"cpu"')]
 
 
@@ -243,6 +243,8 @@ def _like_to_factory(tree: SourceTree) -> Sites:
             code = f"{tree.source(call.func.value)}.{_LIKE[_name(call)]}({tree.source(call.args[0])}.shape{rest})"
             yield call, [(tree.span(call), code)]
     for call in _calls(tree, *_NEW):
+        if "import torch\n" not in tree.text:
+            continue
         arguments = ", ".join(tree.source(argument) for argument in (*call.args, *call.keywords))
         owner = ast.unparse(_moved(call)) if isinstance(call.func, ast.Attribute) else "x"
         dtype = "" if _keyword(call, "dtype") else f", dtype={owner}.dtype"
@@ -292,6 +294,8 @@ def _plain_attribute(tree: SourceTree) -> Sites:
 def _plain_container(tree: SourceTree) -> Sites:
     """``nn.ModuleList([...])`` becomes ``[...]``, ``nn.ModuleDict({...})`` becomes ``{...}``."""
     for call in _calls(tree, "ModuleList", "ModuleDict", "ParameterList"):
+        if isinstance(tree.parents[call], ast.Attribute):
+            continue  # nobody calls a method of nn.Module on a list
         if len(call.args) == 1 and isinstance(call.args[0], (ast.List, ast.Dict, ast.ListComp, ast.DictComp)):
             yield call, [(tree.span(call), tree.source(call.args[0]))]
         elif not call.args and not call.keywords:

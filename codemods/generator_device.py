@@ -90,6 +90,9 @@ def _remedies(facts: Facts, group: list[Drawing], clashes: list[Drawing]) -> Ite
     drawn = [edits for clash in clashes if (edits := _drawn_here(clash)) is not None]
     if len(drawn) == len(clashes):
         yield Remedy("draw on the CPU, and move", tuple(drawn))
+    placed = [edit for clash in clashes if (edit := _placed_there(facts, clash)) is not None]
+    if len(placed) == len(clashes) and len({drawing.wanted for drawing in group}) == 2:
+        yield Remedy("draw where the generator is", tuple(placed))
     born = clashes[0].born
     if born is not None and len({drawing.wanted for drawing in group}) == 1:
         edit = _made_there(facts, born, clashes[0].wanted == ACCELERATOR)
@@ -114,6 +117,17 @@ def _drawn_here(clash: Drawing) -> Edit | None:
     listed = ", ".join(tree.source(argument) for argument in kept)
     code = f"{tree.source(call.func)}({listed}).to({tree.source(device.value)})"
     return ReplaceExpression(tree.path, tree.span(call), code)
+
+
+def _placed_there(facts: Facts, clash: Drawing) -> Edit | None:
+    """``torch.randn(n, generator=g)`` on the device of a generator that draws there for others, too."""
+    call, site = clash.site.node, clash.site
+    if clash.kind != "factory" or clash.wanted != CPU or not isinstance(call, ast.Call):
+        return None
+    if any(keyword.arg in ("device", "out", None) for keyword in call.keywords):
+        return None
+    device = device_for(facts, site, site.level)
+    return None if device is None else AddKeyword(site.tree.path, site.tree.span(call), "device", device)
 
 
 def _made_there(facts: Facts, born: Site, on_accelerator: bool) -> Edit | None:

@@ -35,6 +35,12 @@ REPAIRED = [
         id="multinomial",
     ),
     pytest.param(
+        "g = torch.Generator(device)\nx = torch.ones(3, device=device)\nx.bernoulli_(generator=g)\n"
+        "print(torch.rand(3, generator=g))",
+        "torch.rand(3, generator=g, device=device)",
+        id="where-it-draws-for-others",
+    ),
+    pytest.param(
         DATA + "g = torch.Generator(device=device).manual_seed(1)\nprint(random_split(data, [6, 2], g))",
         "g = torch.Generator().manual_seed(1)",
         id="a-split",

@@ -1,0 +1,1 @@
+from charformer_pytorch.charformer_pytorch import GBST

@@ -1,0 +1,1 @@
+from .xLSTM import xLSTM

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -276,6 +276,20 @@ def _active(run: Interpreter, function: Function) -> int:
     return count
 
 
+def one_of_each(run: Interpreter, values: Sequence[Value]) -> Value:
+    """The alternatives of what is yielded or collected; objects made by the same expression are one, the latest.
+
+    The body that makes them is followed more than once, but each object that comes out has its own life: a method that
+    changes it changes it wholly.
+    """
+    latest: dict[object, Value] = {}
+    for value in (option for each in values for option in options(each)):
+        record = run.record(value) if isinstance(value, Ref) else None
+        alike = record is not None and record.kind == "instance" and record.born is not None
+        latest[(record.cls, record.born.node) if alike and record and record.born else value] = value
+    return union(latest.values())
+
+
 def call_function(
     run: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
@@ -303,7 +317,7 @@ def call_function(
 
         raise DeadPath
     if _is_generator(function.node):
-        return Yields(union(frame.yields))
+        return Yields(one_of_each(run, frame.yields))
     result = union(value for _, value in ends)
     tensor = all(isinstance(value, Tensor) and value.sure and not value.loose for value in options(result))
     run.facts.gives_tensor[node] = tensor and run.facts.gives_tensor.get(node, True)

@@ -135,11 +135,11 @@ def _dict(run: Interpreter, node: ast.Dict) -> Value:
 def _comprehension(run: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
     results, known = _comprehend(run, node.generators, lambda: evaluate(run, node.elt))
     if isinstance(node, ast.GeneratorExp) and not known:
-        return Yields(union(results))
+        return Yields(calls.one_of_each(run, results))
     if known:
         made = run.new(Record("list", fields={str(i): value for i, value in enumerate(results)}))
     else:
-        made = run.new(Record("list", rest=union(results)))
+        made = run.new(Record("list", rest=calls.one_of_each(run, results)))
     hosts.stamp(run, made, node.elt)
     return made
 

@@ -6,6 +6,7 @@ Source: torch/csrc/cuda/python_comm.cpp; torch/nn/parallel/comm.py calls these C
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -77,6 +78,11 @@ def _need_device(values: Any) -> None:
         raise RuntimeError("No backend type associated with device type cpu")
 
 
+#: Seconds in which Gloo's threads let go of the tensors of their last collective.  That needs the interpreter's lock,
+#: because a tag lives in Python; the group's end waits for the threads without giving the lock away.
+_LET_GO = 0.05
+
+
 def _patch_distributed(patches: Patches) -> None:
     distributed = torch.distributed
     real = distributed.init_process_group
@@ -112,5 +118,12 @@ def _patch_distributed(patches: Patches) -> None:
         if distributed.get_world_size() > 1:
             state.note_unsupported("torch.distributed with more than one process")
 
+    destroy = distributed.destroy_process_group
+
+    def destroy_process_group(*args: Any, **kwargs: Any) -> Any:
+        time.sleep(_LET_GO)
+        return destroy(*args, **kwargs)
+
+    patches.set(distributed, "destroy_process_group", destroy_process_group)
     patches.set(distributed, "init_process_group", init_process_group)
     patches.set(distributed, "is_nccl_available", lambda: True)

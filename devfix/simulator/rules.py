@@ -230,6 +230,15 @@ def composite_key(name: str) -> Any:
 _rules: dict[Any, Rule] = {}
 
 
+def _in_new_memory(result: Any) -> bool:
+    """Whether an output can be a tensor of its own: also of ``reshape``, which is a view only where that is possible.
+
+    A view's memory has its tag already, and keeps it.  Under ``inference_mode`` such operators come whole.
+    """
+    alias = result.alias_info
+    return "Tensor" in str(result.type) and (alias is None or not alias.is_write)
+
+
 def rule_for(func: Any) -> Rule:
     """The rule of an ``OpOverload``; made on first use."""
     rule = _rules.get(func)
@@ -241,7 +250,7 @@ def rule_for(func: Any) -> Rule:
         takes_tensors = any("Tensor" in str(argument.type) for argument in schema.arguments if not argument.is_out)
         rule = _rules[func] = Rule(
             name=name,
-            fresh=any(result.alias_info is None and "Tensor" in str(result.type) for result in schema.returns),
+            fresh=any(_in_new_memory(result) for result in schema.returns),
             mixed=MIXED.get(name) or _kernel_rule(name, kernels().get(name)),
             always=ALWAYS.get(name),
             random=torch.Tag.nondeterministic_seeded in func.tags,

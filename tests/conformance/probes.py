@@ -104,6 +104,11 @@ def outcome(call: Callable[[], Any], *, answers: bool = False) -> str:
             return f"{type(error).__name__}: {_NUMBERS.sub('_', first)[:_LONGEST]}"
 
 
+def allow_global_flags() -> None:
+    """Take back what PyTorch's test tools do when they are imported: nobody could set a backend's flags any more."""
+    torch.backends.__allow_nonbracketed_mutation_flag = True  # type: ignore[attr-defined]
+
+
 def operators() -> dict[str, Any]:
     """Entries of the operator database by name and variant.
 
@@ -114,6 +119,7 @@ def operators() -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from torch.testing._internal.common_methods_invocations import op_db
+    allow_global_flags()
     found: dict[str, Any] = {}
     for op in op_db:
         name = f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name

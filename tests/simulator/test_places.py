@@ -109,6 +109,14 @@ def test_a_transfer_copies_numbers_and_gradients(sim: Simulator) -> None:
     assert x.grad is not None and x.grad.device == torch.device("cpu") and x.grad.tolist() == [0.0, 1.0, 2.0]
 
 
+def test_a_reshape_that_copies_stays_where_it_is_without_autograd(sim: Simulator) -> None:
+    with torch.inference_mode():
+        x = torch.randn(2, 3, 2, 2).to("cuda")
+        assert str(x.permute(0, 2, 1, 3).reshape(3, 4, 2).device) == "cuda:0"
+        assert str(x.permute(0, 2, 1, 3).flatten(1).device) == "cuda:0"
+        assert str(torch.randn(2, 2).t().reshape(4).device) == "cpu"
+
+
 def test_second_derivatives_cross_devices(sim: Simulator) -> None:
     x = torch.tensor(2.0, requires_grad=True)
     (first,) = torch.autograd.grad(x.cuda() ** 3, x, create_graph=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from devfix.flow import Facts
     from devfix.model import Finding
 
-__all__ = ["Example", "Rule"]
+__all__ = ["Example", "Rule", "command_attributes"]
 
 
 @dataclass(frozen=True)
@@ -45,3 +46,22 @@ class Rule:
     fallback: bool = False
     unsafe: bool = False
     default: bool = True
+
+
+def command_attributes(module: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of a rule's module: its LibCST command, made (and LibCST imported) on demand.
+
+    The command has the rule's name in capitals and lower case: ``MixedDevices`` for ``mixed-devices``.
+    """
+
+    def command_name() -> str:
+        return "".join(word.capitalize() for word in sys.modules[module].RULE.name.split("-"))
+
+    def get(name: str) -> object:
+        if name[:1].isupper() and "RULE" in vars(sys.modules[module]) and name == command_name():
+            from codemods._command import command_for
+
+            return command_for(sys.modules[module].RULE)
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+    return get, lambda: [*vars(sys.modules[module]), command_name()]

@@ -35,12 +35,12 @@ loader has `pin_memory=True`; adding that is an unsafe fix, because it changes t
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from codemods._batches import Culprit, candidates, made_siblings, shown
 from codemods._placing import under_if
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from codemods._wholes import wholes
 from devfix.flow import Facts
@@ -203,16 +203,7 @@ def _pinned(facts: Facts, key: int, remedies: list[Remedy]) -> list[Remedy]:
     return [replace(best, title=title, edits=(*best.edits, edit), safety=Safety.UNSAFE)]
 
 
-def __getattr__(name: str) -> object:
-    if name == "BatchNotMoved":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "BatchNotMoved"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = """\

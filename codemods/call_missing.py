@@ -29,9 +29,9 @@ Safe: a method that is neither called nor passed on has no other use.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
 from devfix.model import AppendCode, Finding, Remedy, Severity
@@ -56,16 +56,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def __getattr__(name: str) -> object:
-    if name == "CallMissing":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "CallMissing"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = """\

@@ -39,10 +39,10 @@ and warns: it is not reported.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from codemods._contradictions import Contradiction, contradictions, edits_for, loads, placed_again
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
 from devfix.flow.values import CPU
@@ -93,16 +93,7 @@ def _far_away(one: Contradiction) -> bool:
     return one.parked and one.meeting.site.level.frame.node is not one.site.level.frame.node
 
 
-def __getattr__(name: str) -> object:
-    if name == "ContradictingDevice":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "ContradictingDevice"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = """\

@@ -33,11 +33,11 @@ have names; where a model is placed by a framework, or the program says `.cuda()
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from codemods._operands import bound_before, weight_places
 from codemods._placing import enclosing
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
 from devfix.flow.facts import Step
@@ -140,16 +140,7 @@ def _finding(step: Step, level: Level, loop: ast.stmt, name: str, words: str) ->
     )
 
 
-def __getattr__(name: str) -> object:
-    if name == "DeviceAssertion":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "DeviceAssertion"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = """\

@@ -26,9 +26,9 @@ Safe: this is what the argument meant.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
 from devfix.model import Finding, Remedy, ReplaceExpression, Severity
@@ -55,16 +55,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def __getattr__(name: str) -> object:
-    if name == "FlagForDevice":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "FlagForDevice"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = "import torch\n\nx = torch.ones(3)\nif torch.cuda.is_available():\n"

@@ -35,11 +35,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from codemods._contradictions import contradictions, loads
 from codemods._operands import device_for
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from codemods.load_without_map_location import edit_of, target_of
 from devfix.flow import Facts
@@ -174,16 +174,7 @@ def _at_uses(facts: Facts, uses: tuple[Use, ...]) -> Iterator[Edit]:
                 break
 
 
-def __getattr__(name: str) -> object:
-    if name == "ForeignMapLocation":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "ForeignMapLocation"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = """\

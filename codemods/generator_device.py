@@ -34,11 +34,11 @@ another order. A generator that draws for both devices is left to the author.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from codemods._made import FOREIGN
 from codemods._operands import device_for
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
 from devfix.flow.facts import Drawing
@@ -157,16 +157,7 @@ def _given(facts: Facts, clash: Drawing) -> Edit | None:
     return AddKeyword(site.tree.path, site.tree.span(call), "generator", f"torch.Generator(device={device})")
 
 
-def __getattr__(name: str) -> object:
-    if name == "GeneratorDevice":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "GeneratorDevice"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = """\

@@ -28,10 +28,10 @@ Safe: the values are the same, and the tensor is what the author meant it to be.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from codemods._placing import device_at
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
 from devfix.flow.facts import LeafMove
@@ -141,16 +141,7 @@ def _made_before(facts: Facts, move: LeafMove) -> tuple[Edit, ...]:
     )
 
 
-def __getattr__(name: str) -> object:
-    if name == "LeafMoved":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "LeafMoved"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = """\

@@ -28,10 +28,10 @@ Safe: values and structure of what is loaded stay the same, only the place chang
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from codemods._placing import device_at, last_move
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
 from devfix.flow.facts import Loading
@@ -152,16 +152,7 @@ def edit_of(loading: Loading, target: str) -> Edit:
     return AddKeyword(tree.path, tree.span(call), "map_location", target)
 
 
-def __getattr__(name: str) -> object:
-    if name == "LoadWithoutMapLocation":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "LoadWithoutMapLocation"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = """\

@@ -31,12 +31,12 @@ the call. Elsewhere, where the value should live is the author's choice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import PurePath
 
 from codemods._batches import Culprit, made_siblings
 from codemods._made import FOREIGN
-from codemods._rule import Rule
+from codemods._rule import Rule, command_attributes
 from codemods._story import story
 from codemods._unmoved import is_made_by_program, whole_of
 from codemods.replaced_submodule import structural_change
@@ -106,16 +106,7 @@ def _finding(meeting: Meeting, operand: Operand, origin: Site | None, what: str)
     )
 
 
-def __getattr__(name: str) -> object:
-    if name == "MixedDevices":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "MixedDevices"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = """\

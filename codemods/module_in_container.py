@@ -31,7 +31,7 @@ are trained from now on, so that the losses are others than those of a run on th
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from codemods._attributes import methods_of
 from codemods._containers import (
@@ -46,7 +46,7 @@ from codemods._containers import (
     wrapped,
     writes_out,
 )
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from codemods.replaced_submodule import structural_change, weights_of
 from devfix.flow import Facts
@@ -207,16 +207,7 @@ def _added(cls: ClassValue | None, name: str) -> Iterator[tuple[SourceTree, ast.
 _DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp)
 
 
-def __getattr__(name: str) -> object:
-    if name == "ModuleInContainer":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "ModuleInContainer"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _MODULE = """\

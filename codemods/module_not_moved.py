@@ -37,11 +37,11 @@ takes them, beside the moves of other modules and in their words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from codemods._homes import Home, home_of
 from codemods._loss_weights import loss_weights
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from codemods._unmoved import Whole, unmoved
 from devfix.flow import Facts
@@ -104,16 +104,7 @@ def _finding(home: Home, whole: Whole, meetings: list[Meeting], together: tuple[
     )
 
 
-def __getattr__(name: str) -> object:
-    if name == "ModuleNotMoved":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "ModuleNotMoved"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = """\

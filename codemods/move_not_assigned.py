@@ -32,9 +32,9 @@ Safe: the move is there already, and is only given its effect.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
 from devfix.flow.facts import Dropped, Meeting
@@ -134,16 +134,7 @@ def _is_sequence(dropped: Dropped) -> bool:
     return isinstance(value, TupleValue) or (isinstance(value, Tensor) and value.loose)
 
 
-def __getattr__(name: str) -> object:
-    if name == "MoveNotAssigned":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "MoveNotAssigned"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = """\

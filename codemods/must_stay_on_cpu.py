@@ -33,10 +33,10 @@ pinning. `num_workers=0` is an unsafe fix: a dataset that leaves the move to the
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from codemods._hosting import to_cpu
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
 from devfix.flow.facts import HostUse
@@ -83,16 +83,7 @@ def _remedy(use: HostUse) -> Remedy:
     return Remedy(f"bring `{ast.unparse(use.expression)}` to the CPU", (to_cpu(tree, use.expression, use.held),))
 
 
-def __getattr__(name: str) -> object:
-    if name == "MustStayOnCpu":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "MustStayOnCpu"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = """\

@@ -38,10 +38,10 @@ in a list of which nothing but numbers is asked. `.detach()` is added where the 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from codemods._hosting import as_number, each_to_cpu, to_cpu
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
 from devfix.flow.facts import HostUse, Kept
@@ -150,16 +150,7 @@ def _reader(use: HostUse) -> str:
     return ast.unparse(node.func) if isinstance(node, ast.Call) and use.kind != "numpy" else use.consumer
 
 
-def __getattr__(name: str) -> object:
-    if name == "NeedsCpu":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "NeedsCpu"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = """\

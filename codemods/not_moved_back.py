@@ -38,10 +38,10 @@ may only run in the last round of a loop is left alone.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from codemods._restoring import Absence, remedies, runs_last
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from codemods.replaced_submodule import weights_of
 from devfix.flow import Facts
@@ -105,16 +105,7 @@ def _finding(found: tuple[Remedy, ...], absences: list[Absence]) -> Finding:
     )
 
 
-def __getattr__(name: str) -> object:
-    if name == "NotMovedBack":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "NotMovedBack"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = """\

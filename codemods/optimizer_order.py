@@ -33,11 +33,11 @@ between needs it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from codemods._ordering import common_block, dependents, independent, reach, touches
 from codemods._placing import all_live, device_at, move_of
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
 from devfix.flow.facts import OptimizerHazard
@@ -212,16 +212,7 @@ def _held_names(hazard: OptimizerHazard, level: Level) -> list[str]:
     return [name for name in sorted(_model_names(hazard, level)) if name in mentioned]
 
 
-def __getattr__(name: str) -> object:
-    if name == "OptimizerOrder":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "OptimizerOrder"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = """\

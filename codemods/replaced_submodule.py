@@ -31,12 +31,12 @@ Safe: `Module.to()` works in place, costs nothing for parameters that are alread
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods._ordering import common_block
 from codemods._placing import Move, all_live, device_at, hoisted, inside_module, move_of, same_function
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting, Operand
@@ -277,16 +277,7 @@ def _ancestors(memory: State, key: int, moved: Site) -> set[int]:
     return found
 
 
-def __getattr__(name: str) -> object:
-    if name == "ReplacedSubmodule":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "ReplacedSubmodule"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = """\

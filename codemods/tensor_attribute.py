@@ -31,12 +31,12 @@ no modules, the tensor is made on the device that the object knows, or moved whe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from codemods._at_use import made_on_device, moved_at_use, read_through
 from codemods._attributes import Attribute, groups
 from codemods._buffers import registered
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
 from devfix.flow.sites import Site
@@ -154,16 +154,7 @@ def _distinct(edits: list[Edit]) -> tuple[Edit, ...]:
     return tuple(kept.values())
 
 
-def __getattr__(name: str) -> object:
-    if name == "TensorAttribute":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "TensorAttribute"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _MODULE = """\

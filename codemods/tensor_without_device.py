@@ -38,10 +38,10 @@ the accelerator, are allowed and left alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from codemods._made import Made, made_on_cpu, remedies
-from codemods._rule import Example, Rule
+from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
 from devfix.model import Finding, Severity
@@ -78,16 +78,7 @@ def _finding(facts: Facts, group: list[Made]) -> Finding:
     )
 
 
-def __getattr__(name: str) -> object:
-    if name == "TensorWithoutDevice":
-        from codemods._command import command_for
-
-        return command_for(RULE)
-    raise AttributeError(name)
-
-
-def __dir__() -> Iterable[str]:
-    return [*globals(), "TensorWithoutDevice"]
+__getattr__, __dir__ = command_attributes(__name__)
 
 
 _SETUP = """\

@@ -13,7 +13,7 @@ from codemods._flagged import beside_flagged, under_flag
 from codemods._making import Making, drawn_later
 from codemods._operands import device_for
 from codemods._parts import beside_parts
-from codemods._placing import headers
+from codemods._placing import headers, inside_module
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting, Operand
 from devfix.flow.sites import Level, Site
@@ -229,6 +229,8 @@ def _at_uses(facts: Facts, made: Made) -> list[Edit]:
         device = device_for(facts, site, site.level, partners)
         if node is None or device is None or FOREIGN & set(PurePath(site.tree.path).parts):
             return []
+        if device.startswith("next(") and inside_module(site.level):
+            return []  # a model does not look for its own weights to move what it is given
         edits[AppendCode(site.tree.path, site.tree.span(node), f".to({device})")] = None
     return list(edits)
 

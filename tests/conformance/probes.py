@@ -106,7 +106,7 @@ def outcome(call: Callable[[], Any], *, answers: bool = False) -> str:
 
 def allow_global_flags() -> None:
     """Take back what PyTorch's test tools do when they are imported: nobody could set a backend's flags any more."""
-    torch.backends.__allow_nonbracketed_mutation_flag = True  # type: ignore[attr-defined]
+    torch.backends.flags_frozen.__globals__["__allow_nonbracketed_mutation_flag"] = True
 
 
 def operators() -> dict[str, Any]:

@@ -32,5 +32,6 @@ check of gradients that a custom ``autograd.Function`` returns on the wrong devi
 from __future__ import annotations
 
 from .install import Simulator, preload, unsupported_used, work
+from .tags import reported_device
 
-__all__ = ["Simulator", "preload", "unsupported_used", "work"]
+__all__ = ["Simulator", "preload", "reported_device", "unsupported_used", "work"]

@@ -101,6 +101,8 @@ class Run:
         torch: PyTorch's version.
         prepared_on: where the run that came first worked; None if none did.
         kept: the scratch folder, where it was kept; else None.
+        story: of a run that failed under provenance, what is known about the values that met
+            (:func:`devfix.verify.probe.provenance.tell`); else None.
 
     """
 
@@ -128,6 +130,7 @@ class Run:
     torch: str = ""
     prepared_on: str | None = None
     kept: str | None = None
+    story: Mapping[str, Any] | None = None
 
     @property
     def ok(self) -> bool:
@@ -183,6 +186,7 @@ _COPIED = [
     "ended_early",
     "precision",
     "torch",
+    "story",
 ]
 
 
@@ -235,6 +239,7 @@ def run(
     kind: str = "cuda",
     torchrun: bool = False,
     compiled: bool = False,
+    provenance: bool = False,
 ) -> Run:
     """Run a script of a project in a scratch copy of it.
 
@@ -265,6 +270,7 @@ def run(
         kind: the device type that is simulated.
         torchrun: set the variables that torchrun sets for its only process.
         compiled: leave ``torch.compile`` on.
+        provenance: note where values come from, and tell the story of a failure.
 
     Raises:
         RunError: the run could not be made.
@@ -278,6 +284,7 @@ def run(
     options = [] if max_steps is None else ["--max-steps", str(max_steps)]
     options += ["--devices", str(devices), "--kind", kind, *(["-m"] if module else [])]
     options += [*(["--compile"] if compiled else []), *(["--float64"] if float64 else [])]
+    options += ["--provenance"] if provenance else []
     given = {**(variables() if torchrun else {}), **(env or {})}
     limits = Limits(timeout, memory_mb, disk_mb, processes)
     try:

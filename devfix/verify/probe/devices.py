@@ -45,6 +45,10 @@ class NoDevice:
         """What ran on the device, and how: fields of the report."""
         return {}
 
+    def place_of(self, tensor: Any) -> str:
+        """Where a tensor is, as PyTorch writes devices."""
+        return str(tensor.device)
+
 
 class SimulatedDevice(NoDevice):
     """Simulated devices; unchecked ones never complain."""
@@ -61,6 +65,9 @@ class SimulatedDevice(NoDevice):
 
     def __exit__(self, *problem: Any) -> None:
         self._simulation.__exit__(*problem)
+
+    def place_of(self, tensor: Any) -> str:
+        return str(self._library.reported_device(tensor))
 
     def work(self) -> dict[str, Any]:
         here, everywhere = self._library.work()

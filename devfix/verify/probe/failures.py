@@ -9,7 +9,7 @@ from typing import Any
 
 from .messages import device_family
 
-__all__ = ["describe"]
+__all__ = ["causes", "describe"]
 
 _OWN_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _MOST_CAUSES = 10
@@ -23,7 +23,7 @@ def describe(error: BaseException, root: str) -> dict[str, Any]:
         root: the project's folder.
 
     """
-    families = (device_family(str(each)) for each in _causes(error))
+    families = (device_family(str(each)) for each in causes(error))
     return {
         "type": type(error).__name__,
         "text": str(error)[:4000],
@@ -33,7 +33,8 @@ def describe(error: BaseException, root: str) -> dict[str, Any]:
     }
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """An exception and what it came of, as far as it tells."""
     link: BaseException | None = error
     for _ in range(_MOST_CAUSES):
         if link is None:

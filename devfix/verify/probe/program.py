@@ -10,6 +10,7 @@ import resource
 import sys
 import time
 import traceback
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from . import conditions, devices, start
@@ -32,10 +33,10 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
     unsupported = _settle(options)
     root = os.path.abspath(options.root or os.getcwd())
     report = {"device": options.device, "torch": torch.__version__}
-    with devices.device_for(options) as device, devices.precision_for(options):
+    with devices.device_for(options) as device, devices.precision_for(options), _provenance(options, device) as watch:
         conditions.seed()
         started = time.perf_counter()
-        report.update(_ending(options, root))
+        report.update(_ending(options, root, watch))
         report["wall"] = time.perf_counter() - started
         report["random"] = hashlib.sha256(bytes(torch.random.get_rng_state().numpy())).hexdigest()
         report.update(_recorded(recorder, report, root))
@@ -57,9 +58,19 @@ def _settle(options: argparse.Namespace) -> list[str]:
     return unsupported
 
 
-def _ending(options: argparse.Namespace, root: str) -> dict[str, Any]:
-    """Run the script to its end: the exception that ended it, if one did, and its exit code."""
-    exception, exit_code = None, 0
+def _provenance(options: argparse.Namespace, device: devices.NoDevice) -> AbstractContextManager[Any]:
+    """Watches where values come from, where the options ask for it; enter it inside of the device."""
+    if not options.provenance:
+        return nullcontext()
+    from .provenance import Frames, Provenance
+
+    frames = Frames(options.root or os.getcwd(), (options.simulator,) if options.simulator else ())
+    return Provenance(frames, device.place_of)
+
+
+def _ending(options: argparse.Namespace, root: str, watch: Any) -> dict[str, Any]:
+    """Run the script to its end: the exception that ended it, if one did, its exit code, and the story if watched."""
+    exception, exit_code, story = None, 0, None
     try:
         start.execute(options)
     except EnoughSteps:
@@ -68,12 +79,22 @@ def _ending(options: argparse.Namespace, root: str) -> dict[str, Any]:
         exit_code = stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
         if exit_code != 0 and stop.__context__ is not None:
             exception = describe(stop.__context__, root)
+            story = _story(watch, stop.__context__)
         if stop.code is not None and not isinstance(stop.code, int):
             print(stop.code, file=sys.stderr)
     except BaseException as error:  # the script's own failure is the result
         exception = describe(error, root)
+        story = _story(watch, error)
         traceback.print_exc()
-    return {"exception": exception, "exit_code": exit_code}
+    return {"exception": exception, "exit_code": exit_code, "story": story}
+
+
+def _story(watch: Any, error: BaseException) -> Any:
+    if watch is None:
+        return None
+    from .provenance import tell
+
+    return tell(watch, error)
 
 
 def _recorded(recorder: Recorder, report: dict[str, Any], root: str) -> dict[str, Any]:
@@ -112,6 +133,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--max-steps", type=int, default=None, help="end the run after this many optimizer steps")
     made.add_argument("--compile", action="store_true", help="leave torch.compile on")
     made.add_argument("--float64", action="store_true", help="compute in float64 whatever type the script names")
+    made.add_argument("--provenance", action="store_true", help="note where values come from")
     made.add_argument("--root", help="the project's folder, for finding frames of the user's code")
     made.add_argument("--copy-of", help="the folder that --root is a copy of: nothing is imported from there")
     made.add_argument("-m", dest="module", action="store_true", help="SCRIPT is a module's name")

@@ -1,0 +1,179 @@
+"""What is known about a piece of memory: a node for its birth or its last transfer, which knows the nodes before it.
+
+A node hangs on the storage's Python object, which PyTorch keeps alive with the storage (as the simulator's tags do).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .frames import Chain, Frames
+
+__all__ = ["Histories", "Node", "tensors_in"]
+
+_ATTRIBUTE = "_devfix_history"
+_MOST_PARENTS = 3
+_MOST_GENERATIONS = 12
+_NoTorchFunction = torch._C.DisableTorchFunction
+_CREATING = ("_like", "new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided", "lift_fresh")
+
+
+class Node:
+    """One thing that happened to a value.
+
+    Attributes:
+        kind: ``created``, ``loaded``, ``computed`` or ``moved``.
+        operation: name of the operator, such as ``aten::zeros``, or of the function that moved it, such as ``to``.
+        device: where the value was after it, as PyTorch writes devices.
+        chain: who did it.
+        parents: nodes of the values that it was made from.
+        index: its number in the run.
+
+    """
+
+    __slots__ = ("chain", "device", "generation", "index", "kind", "operation", "parents")
+
+    def __init__(
+        self, kind: str, operation: str, device: str, chain: Chain, parents: tuple[Node, ...], index: int
+    ) -> None:
+        self.kind = kind
+        self.operation = operation
+        self.device = device
+        self.chain = chain
+        self.index = index
+        self.generation: int = 1 + max((parent.generation for parent in parents), default=0)
+        self.parents = parents
+        if self.generation > _MOST_GENERATIONS:
+            self.parents = tuple({id(first): first for first in map(_first, parents)}.values())
+            self.generation = 2
+
+    def ancestors(self) -> list[Node]:
+        """This node and all before it, the oldest first."""
+        found = {id(self): self}
+        pending = [self]
+        while pending:
+            for parent in pending.pop().parents:
+                if id(parent) not in found:
+                    found[id(parent)] = parent
+                    pending.append(parent)
+        return sorted(found.values(), key=lambda node: node.index)
+
+
+def _first(node: Node) -> Node:
+    while node.parents:
+        node = node.parents[0]
+    return node
+
+
+def tensors_in(values: Any, depth: int = 3) -> Iterator[Tensor]:
+    """The tensors in arguments or results, also inside of lists, tuples and dictionaries."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif depth and isinstance(value, (list, tuple)):
+            yield from tensors_in(value, depth - 1)
+        elif depth and isinstance(value, dict):
+            yield from tensors_in(value.values(), depth - 1)
+
+
+class Histories:
+    """Writes nodes on storages.
+
+    Args:
+        frames: tells the user's frames.
+        device_of: where a tensor is, as PyTorch writes devices.
+
+    """
+
+    def __init__(self, frames: Frames, device_of: Callable[[Tensor], str]) -> None:
+        self.frames = frames
+        self.device_of = device_of
+        self.count = 0
+        self.loading: str | None = None  # the function that reads a file now
+        setattr(torch.UntypedStorage, _ATTRIBUTE, None)
+
+    def of(self, tensor: Tensor) -> Node | None:
+        """The node of a tensor's memory; None if it has none."""
+        with _NoTorchFunction():
+            try:
+                return tensor.untyped_storage()._devfix_history  # type: ignore[attr-defined, no-any-return]
+            except (NotImplementedError, RuntimeError):  # sparse and wrapped tensors have no storage of their own
+                return None
+
+    def next(self) -> int:
+        """The number of the next event."""
+        self.count += 1
+        return self.count
+
+    def here(self, depth: int = 2) -> Chain:
+        """The chain of the caller."""
+        return self.frames.chain(sys._getframe(depth))
+
+    def born(self, operation: Any, result: Any, args: Any, kwargs: Any) -> None:
+        """Note the birth of those results of an operator that lie in new memory."""
+        if isinstance(result, Tensor):
+            self._born(operation, result, args, kwargs)
+        elif isinstance(result, (list, tuple)):
+            for each in tensors_in(result):
+                self._born(operation, each, args, kwargs)
+
+    def _born(self, operation: Any, result: Tensor, args: Any, kwargs: Any) -> None:
+        with _NoTorchFunction():
+            try:
+                storage: Any = result.untyped_storage()
+                if storage._devfix_history is not None:
+                    return
+            except (NotImplementedError, RuntimeError):
+                return
+            name = operation._schema.name
+            parents = self._parents(args, kwargs)
+            made = not parents or any(mark in name for mark in _CREATING)
+            kind = "computed" if not made else "loaded" if self.loading else "created"
+            operation_name = self.loading if kind == "loaded" and self.loading else name
+            storage._devfix_history = Node(
+                kind, operation_name, self.device_of(result), self.here(5), () if made else parents, self.next()
+            )
+
+    def _parents(self, args: Any, kwargs: Any) -> tuple[Node, ...]:
+        found: list[Node] = []
+        for tensor in tensors_in((*args, *kwargs.values()) if kwargs else args):
+            try:
+                node = tensor.untyped_storage()._devfix_history  # type: ignore[attr-defined]
+            except (NotImplementedError, RuntimeError):
+                continue
+            if node is not None and node not in found:
+                found.append(node)
+                if len(found) == _MOST_PARENTS:
+                    break
+        return tuple(found)
+
+    def settle(self, result: Tensor, since: int) -> None:
+        """Correct the device of a node that was written while a call ran, from what the call returned."""
+        node = self.of(result)
+        if node is not None and node.index > since:
+            node.device = self.device_of(result)
+
+    def moved(self, source: Tensor, result: Tensor, function: str) -> None:
+        """Note that ``result`` is ``source`` on another device, or in another type."""
+        before, now = self.of(source), self.device_of(result)
+        there = self.device_of(source)
+        node = Node(
+            "computed" if there == now else "moved",
+            function,
+            now,
+            self.here(3),
+            () if before is None else (before,),
+            self.next(),
+        )
+        with _NoTorchFunction():
+            try:
+                storage: Any = result.untyped_storage()
+                if storage is not source.untyped_storage():
+                    storage._devfix_history = node
+            except (NotImplementedError, RuntimeError):
+                return

@@ -1,0 +1,194 @@
+"""What is known about a failure, as JSON values: the call, the values that it was given, and how each came there."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+from collections.abc import Iterator
+from types import FrameType, TracebackType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..failures import causes
+from .frames import FOREIGN, PROJECT, Chain, Point, position
+from .histories import Node, tensors_in
+from .naming import Names
+from .ownership import Owner, all_modules, owners, surroundings
+from .watching import Failed, ModuleEvent, Provenance
+
+__all__ = ["tell"]
+
+_MOST_VALUES = 16
+_MOST_EVENTS = 16
+_MOST_FRAMES = 8
+
+
+def tell(watch: Provenance, error: BaseException) -> dict[str, Any] | None:
+    """The story of the exception that ended a run; None where no frame of the project is on its way.
+
+    Keys:
+        ``where``: the deepest position in the project; ``frames``: positions of the project, the deepest first.
+        ``foreign``: None, or the installed package in whose code it failed: ``package``, ``version`` and a position.
+        ``operation``, ``function``: the operator and the function of the torch API that raised, or None.
+        ``values``: the tensors that the call was given, each with ``role`` (the parameter's name), ``names``,
+        ``shape``, ``dtype``, ``device``, ``leaf`` and ``history``: events, the oldest first.
+
+    An event has ``kind`` (``created``, ``loaded``, ``computed``, ``moved``), ``operation``, ``device`` (afterwards),
+    ``index`` (its number in the run), ``from`` (numbers of the events before it), ``names`` (of what it left behind, as
+    the frames of the failure know it), ``owner``, ``chain`` (positions in the project, the innermost first) and
+    ``foreign`` (as above, where an installed package did it).  An owner is the module that keeps the tensor:
+    ``type``, ``attribute``, ``kind`` (``parameter``, ``buffer``, ``attribute``), ``events`` (the module was ``moved``
+    or ``attached``), ``above`` (the modules that it is a part of, the nearest first, each with ``path`` and
+    ``events``), and ``container`` (a Python container that keeps the outermost one from being registered: the type of
+    the module that has it, the attribute, the container's type).
+    """
+    origin = next((each for each in causes(error) if _is_watched(watch, each)), error)
+    stack = list(_frames(origin.__traceback__))
+    ours = [(frame, point) for frame, point in reversed(stack) if watch.frames.kind(point.code) == PROJECT]
+    if not ours:
+        return None
+    operator, call = _calls(watch, origin)
+    teller = _Teller(watch, [frame for frame, _ in ours[:_MOST_FRAMES]])
+    return {
+        "where": position(ours[0][1], watch.frames),
+        "frames": [position(point, watch.frames) for _, point in ours[:_MOST_FRAMES]],
+        "foreign": _foreign(watch, [point for _, point in stack]),
+        "operation": None if operator is None else operator.name,
+        "function": None if call is None else call.name,
+        "values": [teller.value(role, tensor) for role, tensor in _values(operator or call)],
+    }
+
+
+def _is_watched(watch: Provenance, error: BaseException) -> bool:
+    return any(failed is not None and failed.error is error for failed in (watch.operator, watch.call))
+
+
+def _calls(watch: Provenance, error: BaseException) -> tuple[Failed | None, Failed | None]:
+    operator = watch.operator if watch.operator is not None and watch.operator.error is error else None
+    call = watch.call if watch.call is not None and watch.call.error is error else None
+    return operator, call
+
+
+def _frames(traceback: TracebackType | None) -> Iterator[tuple[FrameType, Point]]:
+    while traceback is not None:
+        yield traceback.tb_frame, Point(traceback.tb_frame.f_code, traceback.tb_lasti)
+        traceback = traceback.tb_next
+
+
+def _foreign(watch: Provenance, points: list[Point]) -> dict[str, Any] | None:
+    """The innermost point that is in an installed package, if no code of the project ran inside of it."""
+    for point in reversed(points):
+        kind = watch.frames.kind(point.code)
+        if kind == PROJECT:
+            return None
+        if kind == FOREIGN:
+            return _in_package(watch, point)
+    return None
+
+
+def _in_package(watch: Provenance, point: Point) -> dict[str, Any]:
+    package, version = _distribution(point.code.co_filename)
+    return {"package": package, "version": version, **position(point, watch.frames)}
+
+
+def _distribution(file: str) -> tuple[str, str | None]:
+    """Name and version of the installed distribution that a file belongs to."""
+    for mark in ("site-packages", "dist-packages"):
+        _, found, rest = os.path.realpath(file).rpartition(f"{os.sep}{mark}{os.sep}")
+        if found:
+            top = rest.split(os.sep)[0].removesuffix(".py")
+            distributions = importlib.metadata.packages_distributions().get(top, [top])
+            try:
+                return distributions[0], importlib.metadata.version(distributions[0])
+            except importlib.metadata.PackageNotFoundError:
+                return top, None
+    return os.path.basename(os.path.dirname(file)), None
+
+
+def _values(failed: Failed | None) -> Iterator[tuple[str, Tensor]]:
+    """The tensors that a failed call was given, with the names of the parameters that took them."""
+    if failed is None:
+        return
+    schema = getattr(failed.operation, "_schema", None)
+    declared = [argument.name for argument in schema.arguments] if schema is not None else []
+    given = [(declared[at] if at < len(declared) else str(at), value) for at, value in enumerate(failed.args)]
+    count = 0
+    for role, value in (*given, *failed.kwargs.items()):
+        tensors = [value] if isinstance(value, Tensor) else list(tensors_in([value]))
+        for number, tensor in enumerate(tensors):
+            yield role if value is tensor else f"{role}[{number}]", tensor
+            count += 1
+            if count == _MOST_VALUES:
+                return
+
+
+class _Teller:
+    """Writes values and events with their names and owners."""
+
+    def __init__(self, watch: Provenance, frames: list[FrameType]) -> None:
+        self._watch = watch
+        self._names = Names(frames, watch.histories.of)
+        self._modules = all_modules()
+        self._owners = owners(self._modules, watch.histories.of)
+
+    def value(self, role: str, tensor: Tensor) -> dict[str, Any]:
+        node = self._watch.histories.of(tensor)
+        with torch._C.DisableTorchFunction():
+            shape, dtype = list(tensor.shape), str(tensor.dtype).removeprefix("torch.")
+        return {
+            "role": role,
+            "names": [name._asdict() for name in self._names.of(tensor)],
+            "shape": shape,
+            "dtype": dtype,
+            "device": self._watch.histories.device_of(tensor),
+            "leaf": bool(tensor.is_leaf),
+            "history": [] if node is None else [self._event(each) for each in node.ancestors()[-_MOST_EVENTS:]],
+        }
+
+    def _event(self, node: Node) -> dict[str, Any]:
+        return {
+            "kind": node.kind,
+            "operation": node.operation,
+            "device": node.device,
+            "index": node.index,
+            "from": [parent.index for parent in node.parents],
+            "names": [name._asdict() for name in self._names.with_history(node)],
+            "owner": self._owner(self._owners.get(id(node))),
+            **self._chain(node.chain),
+        }
+
+    def _owner(self, owner: Owner | None) -> dict[str, Any] | None:
+        if owner is None:
+            return None
+        above, container = surroundings(owner.module, self._modules)
+        return {
+            "type": type(owner.module).__name__,
+            "attribute": owner.attribute,
+            "kind": owner.kind,
+            "above": [
+                {"type": type(module).__name__, "path": path, "events": self._module_events(module)}
+                for module, path in above
+            ],
+            "container": container,
+            "events": self._module_events(owner.module),
+        }
+
+    def _module_events(self, module: Any) -> list[dict[str, Any]]:
+        return [self._module_event(event) for event in self._watch.modules.get(module, ())][-_MOST_EVENTS:]
+
+    def _module_event(self, event: ModuleEvent) -> dict[str, Any]:
+        return {
+            "kind": event.kind,
+            "device": event.device,
+            "parent": event.parent,
+            "index": event.index,
+            **self._chain(event.chain),
+        }
+
+    def _chain(self, chain: Chain) -> dict[str, Any]:
+        return {
+            "chain": [position(point, self._watch.frames) for point in chain.points],
+            "foreign": None if chain.foreign is None else _in_package(self._watch, chain.foreign),
+        }

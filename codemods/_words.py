@@ -7,9 +7,11 @@ import ast
 from codemods._placing import Move, all_live, device_at, last_move, move_of, same_function
 from codemods._stretch import Words
 from devfix.flow import Facts
+from devfix.flow.device_names import device_named
 from devfix.flow.facts import Meeting
 from devfix.flow.live import asks_for_accelerator
 from devfix.flow.sites import Level, Site
+from devfix.flow.values import ACCELERATOR
 
 __all__ = ["words_at"]
 
@@ -100,9 +102,6 @@ def _is_literal(text: str) -> bool:
 
 def _literal(level: Level) -> str | None:
     """``"cuda"`` where the file itself says ``device="cuda"`` and has no name for it."""
-    from devfix.flow.expressions import device_named
-    from devfix.flow.values import ACCELERATOR
-
     for node in ast.walk(level.tree.tree):
         constant = node.value if isinstance(node, ast.keyword) and node.arg == "device" else None
         if isinstance(constant, ast.Constant) and device_named(str(constant.value)) == ACCELERATOR:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.flow import holding, hosts, iteration
+from devfix.flow.device_names import INDEXED, device_named
 from devfix.flow.values import (
     CPU,
     NONE,
@@ -130,8 +131,6 @@ def loose_method(run: Interpreter, value: Tensor, name: str, args: list[Value], 
 
 def text_method(value: Value, name: str, args: list[Value]) -> Value:
     """A method of a string."""
-    from devfix.flow.expressions import INDEXED, device_named
-
     text = value.value if isinstance(value, Const) else None
     if name == "format" and isinstance(text, str):
         place = device_named(text.split("{")[0].rstrip(":") or "-")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from devfix.flow.device_names import device_named
 from devfix.flow.knowledge import behaviour
 from devfix.flow.sites import Level, Site
 from devfix.flow.state import State
@@ -75,8 +76,6 @@ def visible(site: Site, level: Level) -> dict[str, Value]:
 
 def is_device(name: str, value: Value) -> bool:
     """Whether a value is a device that can be the accelerator."""
-    from devfix.flow.expressions import device_named
-
     found = False
     for option in options(value):
         if isinstance(option, DeviceValue):
@@ -246,8 +245,6 @@ def _other_device(one: Value | None, two: Value | None) -> bool:
 
 def device_place(value: Value | None) -> Place | None:
     """The place that a device, or the string that names one, stands for; ``None`` for anything else."""
-    from devfix.flow.expressions import device_named
-
     if isinstance(value, DeviceValue):
         return value.place
     if isinstance(value, Const) and isinstance(value.value, str):

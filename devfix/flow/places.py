@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from devfix.flow.device_names import INDEXED, device_named
 from devfix.flow.machines import index_place
 from devfix.flow.values import (
     ACCELERATOR,
@@ -35,8 +36,6 @@ _DTYPE_WORDS = ("dtype", "precision", "weight_dtype", "float", "half")
 
 def place_of(run: Interpreter, value: Value) -> Place | None:
     """The place that a device-like value names; ``None`` for what is no device (a dtype)."""
-    from devfix.flow.expressions import INDEXED
-
     match value:
         case DeviceValue(place, _, symbol) if symbol == INDEXED and place == ACCELERATOR:
             run.facts.named_devices = True
@@ -65,8 +64,6 @@ def place_of(run: Interpreter, value: Value) -> Place | None:
 
 
 def _named(run: Interpreter, text: str) -> Place:
-    from devfix.flow.expressions import device_named
-
     place: Place = device_named(text) or ANYWHERE
     index = text.partition(":")[2]
     if place == ACCELERATOR and index not in ("", "0"):

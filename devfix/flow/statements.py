@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, classes, conditions, expressions, iteration, live, methods, misuse
+from devfix.flow import assign, classes, conditions, iteration, live, methods, misuse, operators
 from devfix.flow.state import State
 from devfix.flow.syntax import text_of
 from devfix.flow.values import NONE, UNKNOWN, DeviceValue, Namespace, Ref, Tensor, Unknown
@@ -299,7 +299,7 @@ def _augmented(run: Interpreter, stmt: ast.AugAssign) -> None:
         methods.call_method(run, held, "extend", [run.evaluate(stmt.value)], {}, _extension(stmt))
         return  # in place: the target goes on to name the same object
     load = ast.copy_location(ast.BinOp(_as_load(stmt.target), stmt.op, stmt.value), stmt)
-    assign.assign(run, stmt.target, expressions.augmented(run, load))
+    assign.assign(run, stmt.target, operators.augmented(run, load))
 
 
 def _extends(run: Interpreter, held: Ref) -> bool:

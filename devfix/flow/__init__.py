@@ -8,7 +8,7 @@ from devfix.flow import machines
 from devfix.flow.facts import Facts
 from devfix.flow.interpreter import Interpreter, OutOfBudget
 from devfix.flow.program import Program, Reader
-from devfix.flow.statements import DeadPath
+from devfix.flow.state import DeadPath
 from devfix.flow.syntax import SourceTree
 from devfix.flow.values import Const
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.flow import assign, iteration
+from devfix.flow.loops import moved_names
+from devfix.flow.state import DeadPath
 from devfix.flow.values import (
     NONE,
     UNKNOWN,
@@ -56,11 +58,9 @@ def _enumerate(run: Interpreter, args: list[Value], keywords: Keywords, node: as
 
 
 def _yielded(run: Interpreter, value: Value, node: ast.AST) -> Value:
-    from devfix.flow.statements import _moved_names
-
     assert run.frame is not None
     stmt = run.frame.stmt
-    moved = _moved_names(stmt) if isinstance(stmt, (ast.For, ast.AsyncFor)) else frozenset()
+    moved = moved_names(stmt) if isinstance(stmt, (ast.For, ast.AsyncFor)) else frozenset()
     return iteration.element(run, value, node, moved)
 
 
@@ -285,8 +285,6 @@ def _open(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Cal
 
 
 def _exit(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    from devfix.flow.statements import DeadPath
-
     raise DeadPath
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from devfix.flow import assign, classes, frameworks, generators, iteration, library, methods, modules
 from devfix.flow.knowledge import LOOKING_METHODS
 from devfix.flow.sites import Frame
-from devfix.flow.state import State
+from devfix.flow.state import DeadPath, State
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
     ANYWHERE,
@@ -145,8 +145,6 @@ def _call_one_of(
     run: Interpreter, functions: tuple[Value, ...], args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
     """One of several functions is called: each on its own path."""
-    from devfix.flow.statements import DeadPath
-
     if sum(isinstance(function, (Function, Bound, ClassValue, Ref)) for function in functions) < 2:
         return union(call(run, function, list(args), dict(keywords), node) for function in functions)
     start, ends, results = run.now, [], []
@@ -313,8 +311,6 @@ def call_function(
             if not _makes_closures(function.node):
                 run.state.envs.pop(frame.env, None)
     if run.state is None:
-        from devfix.flow.statements import DeadPath
-
         raise DeadPath
     if _is_generator(function.node):
         return Yields(one_of_each(run, frame.yields))

@@ -11,6 +11,7 @@ from devfix.flow import classes, iteration, modules
 from devfix.flow.bundles import bundle, delivered
 from devfix.flow.knowledge import behaviour
 from devfix.flow.places import place_of
+from devfix.flow.state import DeadPath
 from devfix.flow.values import (
     ACCELERATOR,
     ANYWHERE,
@@ -219,8 +220,6 @@ def _run_steps(run: Interpreter, model: Ref, batch: Value, node: ast.Call) -> No
 
 def _try(run: Interpreter, function: Value, args: list[Value], node: ast.Call) -> None:
     """Call what a framework would call; where it never returns, the framework goes on."""
-    from devfix.flow.statements import DeadPath
-
     before = run.now.fork()
     try:
         run.call(function, args, {}, node)

@@ -11,11 +11,11 @@ import ast
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from devfix.flow import calls, classes, conditions, expressions, imports, statements
+from devfix.flow import calls, classes, conditions, expressions, imports, loops, statements
 from devfix.flow.facts import Facts
 from devfix.flow.program import Module, Program
 from devfix.flow.sites import Frame, Level, Site
-from devfix.flow.state import Base, State
+from devfix.flow.state import Base, DeadPath, State
 from devfix.flow.values import CPU, Bound, ClassValue, External, Function, Namespace, Place, Record, Ref, Unknown, Value
 
 __all__ = ["Interpreter", "OutOfBudget"]
@@ -44,7 +44,7 @@ class Interpreter:
         self.depth = 0
         self.loop_depth = 0
         self.separations = 0
-        self.loops: list[statements.Loop] = []
+        self.loops: list[loops.Loop] = []
         self.default_place: Place = CPU
         self.backend: str | None = None  # of the process group; None before there is one
         self.latent = False
@@ -58,7 +58,7 @@ class Interpreter:
     def now(self) -> State:
         """The current state; only asked for on live paths."""
         if self.state is None:
-            raise statements.DeadPath
+            raise DeadPath
         return self.state
 
     @property
@@ -223,7 +223,7 @@ class Interpreter:
             if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and stmt.name in names:
                 self.state = before.fork()
                 frame = Frame(module.env, module, stmt=stmt)
-                with self.within(frame), suppress(statements.DeadPath):
+                with self.within(frame), suppress(DeadPath):
                     self._run_alone(names[stmt.name], stmt)
 
     def _run_alone(self, value: Value, stmt: ast.stmt) -> None:
@@ -236,5 +236,5 @@ class Interpreter:
                 if isinstance(inner, ast.FunctionDef) and inner not in self.called and self.alive:
                     method = self.attribute(instance, inner.name, inner)
                     if isinstance(method, Bound):
-                        with suppress(statements.DeadPath):
+                        with suppress(DeadPath):
                             self.call(method, [], {}, call)

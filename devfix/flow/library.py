@@ -22,6 +22,7 @@ from devfix.flow import (
 from devfix.flow.knowledge import behaviour
 from devfix.flow.meetings import meet, weights_side
 from devfix.flow.places import device_argument
+from devfix.flow.state import DeadPath
 from devfix.flow.values import (
     ACCELERATOR,
     ANYWHERE,
@@ -305,8 +306,6 @@ def _joins_paths(run: Interpreter, name: str, args: list[Value], keywords: Keywo
 
 
 def _exits(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    from devfix.flow.statements import DeadPath
-
     raise DeadPath
 
 

@@ -8,7 +8,11 @@ from typing import Any
 
 from devfix.flow.values import Record, Ref, Value, union
 
-__all__ = ["Base", "State"]
+__all__ = ["Base", "DeadPath", "State"]
+
+
+class DeadPath(Exception):
+    """An expression ended the path (``sys.exit()``)."""
 
 
 class Base:

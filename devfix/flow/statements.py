@@ -1,36 +1,24 @@
-"""Statements: assignment, branches, loops, definitions."""
+"""Statements: assignment, branches, definitions; loops have a file of their own."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, classes, conditions, iteration, live, methods, misuse, operators
-from devfix.flow.state import State
+from devfix.flow import assign, classes, conditions, live, methods, misuse, operators
+from devfix.flow.loops import for_loop, sends_to_accelerator, while_loop
+from devfix.flow.state import DeadPath, State
 from devfix.flow.syntax import text_of
 from devfix.flow.values import NONE, UNKNOWN, DeviceValue, Namespace, Ref, Tensor, Unknown
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["DeadPath", "Loop", "declared_elsewhere", "execute"]
+__all__ = ["declared_elsewhere", "execute"]
 
 MOST_SEPARATIONS = 24
-
-
-class DeadPath(Exception):
-    """An expression ended the path (``sys.exit()``)."""
-
-
-@dataclass(eq=False)
-class Loop:
-    """States that leave a loop's body early."""
-
-    breaks: list[State] = field(default_factory=list)
-    continues: list[State] = field(default_factory=list)
 
 
 @lru_cache(maxsize=4096)
@@ -103,7 +91,7 @@ def _branch(run: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
 
 def _moves(body: list[ast.stmt]) -> bool:
     calls = (node for stmt in body for node in ast.walk(stmt) if isinstance(node, ast.Call))
-    return any(isinstance(call.func, ast.Attribute) and _sends(call, call.func.attr) for call in calls)
+    return any(isinstance(call.func, ast.Attribute) and sends_to_accelerator(call, call.func.attr) for call in calls)
 
 
 def _scopes(run: Interpreter) -> tuple[int, ...]:
@@ -121,96 +109,6 @@ def _run_apart(run: Interpreter, states: list[State], rest: list[ast.stmt]) -> N
         if run.state is not None:
             ends.append(run.state)
     run.state = State.join(ends)
-
-
-def _for(run: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
-    iterable = run.evaluate(stmt.iter)
-    elements = iteration.elements(run, iterable, stmt)
-    loop = Loop()
-    run.loops.append(loop)
-    run.loop_depth += 1
-    try:
-        if elements is None:
-            summary = iteration.element(run, iterable, stmt, _moved_names(stmt))
-            elements = [summary] * (2 if run.loop_depth <= 3 else 1)
-        for value in elements:
-            assert run.frame is not None
-            run.frame.stmt = stmt
-            assign.assign(run, stmt.target, value, kind="target")
-            _iterate(run, stmt.body, loop)
-            if run.state is None:
-                break
-    finally:
-        run.loop_depth -= 1
-        run.loops.pop()
-    _leave(run, stmt.orelse, loop)
-    misuse.after_loop(run, stmt)
-
-
-def _while(run: Interpreter, stmt: ast.While) -> None:
-    loop = Loop()
-    run.loops.append(loop)
-    run.loop_depth += 1
-    forever = isinstance(stmt.test, ast.Constant) and bool(stmt.test.value)
-    try:
-        for turn in range(2 if run.loop_depth <= 3 else 1):
-            assert run.frame is not None
-            run.frame.stmt = stmt
-            if run.truth(stmt.test) is False and turn == 0:
-                break
-            _iterate(run, stmt.body, loop)
-            if run.state is None:
-                break
-        else:
-            if forever and loop.breaks:
-                run.state = None
-    finally:
-        run.loop_depth -= 1
-        run.loops.pop()
-    _leave(run, stmt.orelse, loop)
-
-
-def _iterate(run: Interpreter, body: list[ast.stmt], loop: Loop) -> None:
-    execute(run, body)
-    ends = [*loop.continues, *([run.state] if run.state is not None else [])]
-    loop.continues.clear()
-    run.state = State.join(ends)
-
-
-def _leave(run: Interpreter, orelse: list[ast.stmt], loop: Loop) -> None:
-    if run.state is not None:
-        execute(run, orelse)
-    run.state = State.join([*loop.breaks, *([run.state] if run.state is not None else [])])
-
-
-@lru_cache(maxsize=4096)
-def _moved_names(stmt: ast.For | ast.AsyncFor) -> frozenset[str]:
-    """Loop targets that the body sends to a device on every path: what is iterated yields CPU tensors."""
-    targets = {node.id for node in ast.walk(stmt.target) if isinstance(node, ast.Name)}
-    moved = set()
-    for inner in stmt.body:
-        if isinstance(inner, ast.If) and not _asks_for_accelerator(inner.test):
-            continue
-        for node in ast.walk(inner):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _sends(node, node.func.attr):
-                base: ast.expr = node.func.value
-                while isinstance(base, (ast.Subscript, ast.Attribute)):
-                    base = base.value
-                if isinstance(base, ast.Name) and base.id in targets:
-                    moved.add(base.id)
-    return frozenset(moved)
-
-
-def _sends(call: ast.Call, method: str) -> bool:
-    if method == "cuda":
-        return True
-    given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "device")]
-    return method == "to" and any(_asks_for_accelerator(argument) for argument in given)
-
-
-def _asks_for_accelerator(node: ast.expr) -> bool:
-    text = text_of(node).lower()
-    return any(word in text for word in ("cuda", "gpu", "device", "dev", "rank", "mps"))
 
 
 def _with(run: Interpreter, stmt: ast.With | ast.AsyncWith) -> None:
@@ -395,9 +293,9 @@ def _match(run: Interpreter, stmt: ast.Match) -> None:
 
 
 _HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {
-    ast.For: _for,
-    ast.AsyncFor: _for,
-    ast.While: _while,
+    ast.For: for_loop,
+    ast.AsyncFor: for_loop,
+    ast.While: while_loop,
     ast.With: _with,
     ast.AsyncWith: _with,
     ast.Try: _try,

@@ -17,6 +17,7 @@ from devfix.flow.values import (
     Const,
     DeviceValue,
     External,
+    Keywords,
     Number,
     Parameters,
     Record,
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
 __all__ = ["call", "deep_copy"]
-
-Keywords = dict[str, Value]
 
 
 def call(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, classes, frameworks, generators, iteration, library, methods, modules
+from devfix.flow import assign, classes, frameworks, generators, iteration, library, methods, module_methods, modules
 from devfix.flow.knowledge import LOOKING_METHODS
 from devfix.flow.sites import Frame
 from devfix.flow.state import DeadPath, State
@@ -190,7 +190,7 @@ def _call_object(run: Interpreter, ref: Ref, args: list[Value], keywords: dict[s
         if record.get("wraps"):
             return run.call(record.fields.get("module", UNKNOWN), args, keywords, node)
         if record.get("data-parallel"):
-            return methods.call_parallel(run, ref, args, keywords, node)
+            return module_methods.call_parallel(run, ref, args, keywords, node)
         found = classes.member(run, record.cls, "forward") if record.cls is not None else None
         override = classes.member(run, record.cls, "__call__") if record.cls is not None else None
         if isinstance(override, Function):

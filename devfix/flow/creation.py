@@ -21,6 +21,7 @@ from devfix.flow.values import (
     Birth,
     Const,
     DeviceValue,
+    Keywords,
     Number,
     Place,
     Record,
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
 __all__ = ["BEHAVIOURS"]
-
-Keywords = dict[str, Value]
 Behaviour = Callable[["Interpreter", str, list[Value], Keywords, ast.Call], Value]
 
 

@@ -15,6 +15,7 @@ from devfix.flow.values import (
     UNKNOWN,
     Const,
     Function,
+    Keywords,
     Number,
     Place,
     Record,
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
 __all__ = ["BEHAVIOURS", "make_loader"]
-
-Keywords = dict[str, Value]
 Behaviour = Callable[["Interpreter", str, list[Value], Keywords, ast.Call], Value]
 
 

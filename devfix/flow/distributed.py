@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 from devfix.flow.facts import Operand
 from devfix.flow.meetings import Side, meet, tensors_in, weights_side
 from devfix.flow.syntax import text_of
-from devfix.flow.values import ACCELERATOR, CPU, NONE, Const, Ref, TupleValue, Value, options
+from devfix.flow.values import ACCELERATOR, CPU, NONE, Const, Keywords, Ref, TupleValue, Value, options
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
 __all__ = ["collective", "init", "initialized", "wrap"]
-
-Keywords = dict[str, Value]
 
 
 def init(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

@@ -23,6 +23,7 @@ from devfix.flow.values import (
     Const,
     DeviceValue,
     Function,
+    Keywords,
     Number,
     Place,
     Record,
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
 __all__ = ["BEHAVIOURS", "encoding", "method", "trained"]
-
-Keywords = dict[str, Value]
 Behaviour = Callable[["Interpreter", str, list[Value], Keywords, ast.Call], Value]
 
 _GIVES_BACK = frozenset("gather gather_for_metrics reduce pad_across_processes all_gather all_reduce broadcast".split())

@@ -10,15 +10,26 @@ from typing import TYPE_CHECKING
 
 from devfix.flow.facts import Drawing
 from devfix.flow.places import place_of
-from devfix.flow.values import ACCELERATOR, ANYWHERE, CPU, NONE, UNKNOWN, Const, Place, Record, Ref, Value, options
+from devfix.flow.values import (
+    ACCELERATOR,
+    ANYWHERE,
+    CPU,
+    NONE,
+    UNKNOWN,
+    Const,
+    Keywords,
+    Place,
+    Record,
+    Ref,
+    Value,
+    options,
+)
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
     from devfix.flow.sites import Site
 
 __all__ = ["draw", "draw_of_loader", "is_generator", "make"]
-
-Keywords = dict[str, Value]
 
 
 def make(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

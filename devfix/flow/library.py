@@ -32,6 +32,7 @@ from devfix.flow.values import (
     Birth,
     Const,
     DeviceValue,
+    Keywords,
     Number,
     Partial,
     Place,
@@ -50,8 +51,6 @@ if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
 __all__ = ["call", "fill_module", "note_load_use", "unknown_result"]
-
-Keywords = dict[str, Value]
 note_load_use = checkpoints.note_use
 
 _MODEL_WORDS = ("Model", "For", "AutoencoderKL", "UNet", "Transformer2D")

@@ -1,4 +1,4 @@
-"""Device arguments: where ``.to(...)``, ``device=`` and ``map_location=`` send a value."""
+"""Where a call sends a value: ``.to(...)``, ``.cuda()``, ``.type(...)``, ``device=`` and ``map_location=``."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from devfix.flow.values import (
     ACCELERATOR,
     ANYWHERE,
     CPU,
+    NONE,
     Const,
     DeviceValue,
     DType,
     External,
+    Keywords,
     Number,
     Place,
     Ref,
@@ -28,10 +30,19 @@ from devfix.flow.values import (
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["device_argument", "place_of", "transfer_places"]
+__all__ = ["MOVES", "device_argument", "own_move", "place_of", "transfer_places", "type_place"]
 
 _DEVICE_WORDS = ("device", "dev", "gpu", "cuda", "rank")
 _DTYPE_WORDS = ("dtype", "precision", "weight_dtype", "float", "half")
+# Methods that are named by where they send a value.
+MOVES = {
+    "cuda": ACCELERATOR,
+    "cpu": CPU,
+    "xpu": ACCELERATOR,
+    "npu": ACCELERATOR,
+    "mps": ACCELERATOR,
+    "hpu": ACCELERATOR,
+}
 
 
 def place_of(run: Interpreter, value: Value) -> Place | None:
@@ -101,3 +112,24 @@ def device_argument(run: Interpreter, keywords: dict[str, Value]) -> Place | Non
         places = {place_of(run, option) for option in value.options if option != Const(None)}
         return places.pop() if len(places) == 1 else ANYWHERE
     return place_of(run, value)
+
+
+def own_move(run: Interpreter, name: str, args: list[Value], keywords: Keywords) -> Place:
+    """Where ``.cuda()``, ``.cuda(index)`` or ``.cpu()`` sends a value."""
+    index = args[0] if args else keywords.get("device", NONE)
+    if MOVES[name] == CPU or index == NONE:
+        return MOVES[name]
+    if isinstance(index, Const) and isinstance(index.value, int):
+        return index_place(run, index)
+    place = place_of(run, index)
+    return place if run.elsewhere and place is not None and place.known else MOVES[name]
+
+
+def type_place(value: Value) -> Place | None:
+    """Where ``.type(torch.cuda.FloatTensor)`` sends a tensor; ``None`` for a dtype."""
+    if isinstance(value, DType):
+        return None
+    name = value.name if isinstance(value, External) else str(value.value) if isinstance(value, Const) else ""
+    if name.endswith("Tensor"):
+        return ACCELERATOR if ".cuda." in name else CPU
+    return ANYWHERE

@@ -30,6 +30,7 @@ __all__ = [
     "DeviceValue",
     "External",
     "Function",
+    "Keywords",
     "Namespace",
     "Number",
     "Parameters",
@@ -287,6 +288,9 @@ Value = (
     | ClassValue
     | Union
 )
+
+# What a call gives by name.
+Keywords = dict[str, Value]
 
 UNKNOWN = Unknown()
 NONE = Const(None)

@@ -138,7 +138,7 @@ def call(run: Interpreter, function: Value, args: list[Value], keywords: dict[st
         case _:
             looks = isinstance(node.func, ast.Attribute) and node.func.attr in LOOKING_METHODS
             escape(run, [] if looks else [*args, *keywords.values()])
-            return library.unknown_result(run, getattr(function, "symbol", ""), args, node)
+            return library.unknown_result(run, getattr(function, "symbol", ""), args, node, keywords)
 
 
 def _call_one_of(

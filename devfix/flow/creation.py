@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import checkpoints, generators, hosts, iteration, machines
+from devfix.flow import arrays, checkpoints, generators, hosts, iteration, machines
 from devfix.flow.knowledge import MEAN_LOSSES, PAIRS, REDUCTIONS, UNDIFFERENTIABLE
 from devfix.flow.meetings import Side, meet, tensors_in
 from devfix.flow.places import device_argument, place_of
@@ -161,16 +161,7 @@ def _has_dimensions(run: Interpreter, value: Value) -> bool:
     if isinstance(value, Ref):
         record = run.record(value)
         return record.kind == "list" or bool(record.get("array"))
-    return isinstance(value, (TupleValue, Yields)) or _is_array(value)
-
-
-_ARRAYS = frozenset("array asarray zeros ones full arange linspace eye stack concatenate vstack hstack".split())
-
-
-def _is_array(value: Value) -> bool:
-    """Whether a value is a NumPy array of some dimensions; any other unknown thing may be a number."""
-    name = getattr(value, "symbol", "")
-    return name.startswith("numpy.") and name.split(".")[-1].rstrip("()") in _ARRAYS
+    return isinstance(value, (TupleValue, Yields)) or arrays.is_array(value)
 
 
 def _from_cpu(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -254,7 +245,7 @@ def _needs_cpu(run: Interpreter, name: str, args: list[Value], keywords: Keyword
         return run.new(Record("opaque", name, places=frozenset({ANYWHERE}), born=run.site(node)))
     for value, expression in hosts.arguments(node, args, keywords):
         hosts.note(run, node, name, value, expression)
-    return Unknown(f"{name}()")
+    return arrays.given_by(name, args, keywords, node) or Unknown(f"{name}()")
 
 
 def _reduces(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -262,7 +253,7 @@ def _reduces(run: Interpreter, name: str, args: list[Value], keywords: Keywords,
     for value, expression in hosts.arguments(node, args, keywords):
         if not isinstance(value, Tensor):
             hosts.note(run, node, name, value, expression)
-    return Unknown(f"{name}()")
+    return arrays.given_by(name, args, keywords, node) or Unknown(f"{name}()")
 
 
 def _draws(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

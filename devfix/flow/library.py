@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.flow import (
+    arrays,
     builtin_functions,
     checkpoints,
     classes,
@@ -117,6 +118,9 @@ def unknown_result(
     run: Interpreter, name: str, args: list[Value], node: ast.Call, keywords: Keywords | None = None
 ) -> Value:
     """What unknown code gives: an object of its own, or what it was given to wrap (a loader under a progress bar)."""
+    array = arrays.given_by(name, args, keywords or {}, node)
+    if array is not None:
+        return array
     loaders = [value for value in args if isinstance(value, Ref) and run.record(value).kind == "loader"]
     if len(loaders) == 1 and len(args) <= 3 and not name.split(".")[-1][:1].isupper():
         return Yields(iteration.element(run, loaders[0], node))
@@ -337,7 +341,7 @@ def _number(run: Interpreter, name: str, args: list[Value], keywords: Keywords, 
 
 
 def _harmless(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return Unknown(f"{name}()")
+    return arrays.given_by(name, args, keywords, node) or Unknown(f"{name}()")
 
 
 def _decorator(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

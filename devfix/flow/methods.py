@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.flow import (
+    arrays,
     bundles,
     checkpoints,
     classes,
@@ -83,7 +84,7 @@ def call_method(
     from devfix.flow.calls import escape
 
     escape(run, [*args, *keywords.values()])
-    return UNKNOWN
+    return arrays.given_by("", args, keywords, node) or UNKNOWN
 
 
 # --- objects ----------------------------------------------------------------------------------------------------
@@ -103,7 +104,7 @@ def _object(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
             from devfix.flow.calls import escape
 
             escape(run, [*args, *keywords.values()])
-            return library.unknown_result(run, f"{record.name}.{name}", args, node)
+            return library.unknown_result(run, f"{record.name}.{name}", args, node, keywords)
     if record.kind == "module":
         return module_method(run, ref, name, args, keywords, node)
     if record.kind == "bundle":

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import iteration
+from devfix.flow import arrays, iteration
 from devfix.flow.device_names import INDEXED, device_named
 from devfix.flow.meetings import meet, tensor_side
 from devfix.flow.syntax import text_of
@@ -85,7 +85,7 @@ def binary(run: Interpreter, node: ast.BinOp, in_place: bool = False) -> Value:
         return run.new(Record("list", rest=iteration.element(run, left, node)))
     if all(isinstance(side, (Const, Number)) for side in (left, right)):
         return Number()
-    return UNKNOWN
+    return arrays.combined(left, right, node) or UNKNOWN
 
 
 def _concatenated(run: Interpreter, left: Value, right: Value) -> Value | None:

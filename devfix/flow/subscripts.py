@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import calls, iteration, modules
+from devfix.flow import arrays, calls, iteration, modules
 from devfix.flow.meetings import meet, tensor_side
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
@@ -94,6 +94,9 @@ def _item(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Val
         case Yields(inner):
             return inner
         case Unknown(symbol):
+            array = arrays.part(base, key, node)
+            if array is not None:
+                return array
             return Unknown(f"{symbol}[{name}]".replace("[", ".").replace("]", "") if symbol and name else "")
         case Parameters():
             return iteration.element(run, base, node)

@@ -1,0 +1,57 @@
+"""Tensors made of NumPy's values: of an array they have dimensions, of a number they may meet any tensor."""
+
+from __future__ import annotations
+
+import pytest
+
+SETUP = """
+import numpy as np
+import pandas as pd
+
+table = pd.read_csv("measured.csv")
+rng = np.random.default_rng(3)
+grid = rng.normal(0.0, 2.0, size=(8, 3))
+rows = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+
+def scaled(values, factor=2):
+    return values / factor
+"""
+
+OF_AN_ARRAY = [
+    pytest.param("torch.tensor(grid.mean(0))", id="mean-along-an-axis"),
+    pytest.param("torch.tensor(np.percentile(rows, 5, axis=0))", id="percentile-by-keyword"),
+    pytest.param("torch.as_tensor(rows.max(axis=1))", id="max-by-keyword"),
+    pytest.param("torch.tensor(np.std(grid, 0))", id="function-with-axis"),
+    pytest.param("torch.tensor(grid.sum(keepdims=True))", id="keepdims"),
+    pytest.param("torch.as_tensor(table['price'].to_numpy())", id="to_numpy"),
+    pytest.param("torch.tensor(table.price.values.astype('float32'))", id="astype"),
+    pytest.param("torch.tensor(rows.reshape(-1))", id="reshape"),
+    pytest.param("torch.tensor(grid * 2 + 1)", id="arithmetic"),
+    pytest.param("torch.tensor(grid[:4])", id="slice"),
+    pytest.param("torch.tensor(rows[rng.permutation(2)])", id="index-array"),
+    pytest.param("torch.tensor(np.sqrt(grid))", id="elementwise"),
+    pytest.param("torch.tensor(scaled(grid))", id="through-a-function"),
+    pytest.param("torch.tensor(rng.integers(0, 9, size=5))", id="draw-of-a-size"),
+]
+
+MAYBE_A_NUMBER = [
+    pytest.param("torch.tensor(grid.mean())", id="mean-of-all"),
+    pytest.param("torch.tensor(np.mean(rows))", id="function-of-all"),
+    pytest.param("torch.tensor(np.std(grid, axis=None))", id="no-axis"),
+    pytest.param("torch.as_tensor(rows.max() - rows.min())", id="difference-of-numbers"),
+    pytest.param("torch.tensor(rows[0, 1])", id="item"),
+    pytest.param("torch.tensor(rng.random())", id="draw"),
+    pytest.param("torch.tensor(np.sqrt(rows.max()))", id="elementwise-of-a-number"),
+    pytest.param("torch.as_tensor(table.price.mean())", id="series"),
+]
+
+
+@pytest.mark.parametrize("expression", OF_AN_ARRAY)
+def test_a_tensor_of_an_array_lives_on_the_cpu(place, expression):
+    assert place(SETUP, expression) == "cpu"
+
+
+@pytest.mark.parametrize("expression", MAYBE_A_NUMBER)
+def test_a_tensor_of_a_number_may_meet_any(place, expression):
+    assert place(SETUP, expression) == "unknown"

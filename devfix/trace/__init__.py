@@ -1,0 +1,1 @@
+"""Repair from what a run shows, when reading alone cannot tell."""

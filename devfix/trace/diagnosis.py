@@ -1,0 +1,51 @@
+"""Which value is out of place, and what put it there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from devfix.trace.story import Happening, Package, Position, Story, Value
+
+__all__ = ["Diagnosis", "diagnose"]
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The cause of a failure, as far as it is known.
+
+    Attributes:
+        story: what was told.
+        culprit: the value that is out of place.
+        peer: a value that it met, on the device where the culprit should be; None where an operation needs the CPU.
+        born: the event that put the culprit where it is: its creation, or its last transfer.
+        rule: the code of the rule that names the cause; ``DEV000`` where none does.
+        cause: one sentence.
+        package: the installed package that is at fault; None if the project is.
+
+    """
+
+    story: Story
+    culprit: Value
+    peer: Value | None
+    born: Happening | None
+    rule: str
+    cause: str
+    package: Package | None
+
+    @property
+    def name(self) -> str:
+        """What the failing code calls the culprit: a name, or the expression that made it."""
+        if self.culprit.names:
+            return self.culprit.names[0].text
+        made = self.culprit.last.position if self.culprit.last else None
+        return made.code if made else self.culprit.role
+
+    @property
+    def where(self) -> Position:
+        """The line that fails."""
+        return self.story.where
+
+
+def diagnose(story: Story) -> Diagnosis | None:
+    """The cause of a device error; None where the story is of another failure or of no values."""
+    raise NotImplementedError

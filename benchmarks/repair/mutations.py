@@ -9,10 +9,22 @@ from dataclasses import dataclass
 from devfix.flow.syntax import SourceTree
 from devfix.model import Span
 
-__all__ = ["Mutation", "Operator", "Replacement", "mutated"]
+__all__ = [
+    "Mutation",
+    "Operator",
+    "Replacement",
+    "added_line",
+    "moved_line",
+    "mutated",
+    "operator",
+    "removed_line",
+]
 
 #: A piece of the text, and what comes in its place.
 Replacement = tuple[Span, str]
+
+SiteFinder = Callable[[SourceTree], Iterator[tuple[ast.AST, list[Replacement]]]]
+Basis = Callable[[SourceTree, ast.AST], list[Replacement]]
 
 
 @dataclass(frozen=True)
@@ -39,17 +51,23 @@ class Operator:
 
     name: str
     title: str
-    sites: Callable[[SourceTree], Iterator[tuple[ast.AST, list[Replacement]]]]
-    basis: Callable[[SourceTree, ast.AST], list[Replacement]] = lambda tree, node: []
+    sites: SiteFinder
+    basis: Basis
 
     def mutations(self, tree: SourceTree) -> Iterator[Mutation]:
         """Every mutation of a file, in the order of its lines."""
         found = [
-            Mutation(self.name, node.lineno, (*changes, *basis), tuple(basis))  # type: ignore[attr-defined]
+            Mutation(self.name, node.lineno, _joined(changes, basis), tuple(basis))  # type: ignore[attr-defined]
             for node, changes in self.sites(tree)
             for basis in [self.basis(tree, node)]
         ]
         yield from sorted(found, key=lambda mutation: (mutation.line, mutation.replacements))
+
+
+def _joined(changes: Sequence[Replacement], basis: Sequence[Replacement]) -> tuple[Replacement, ...]:
+    """Both; where they are about the same piece of the text, what the bug says."""
+    changed = {span for span, _ in changes}
+    return (*changes, *(pair for pair in basis if pair[0] not in changed))
 
 
 def mutated(text: str, replacements: Sequence[Replacement]) -> str:
@@ -91,4 +109,16 @@ def moved_line(tree: SourceTree, statement: ast.stmt, behind: ast.stmt) -> list[
     return [*gone, (at, f"\n{indent}{tree.source(statement)}")]
 
 
-__all__ += ["moved_line", "removed_line"]
+def added_line(tree: SourceTree, behind: ast.stmt, code: str) -> list[Replacement]:
+    """Replacements that put the lines of ``code`` directly behind a statement, in its block."""
+    anchor = tree.span(behind)
+    end = len(tree.lines[anchor.end_line - 1])
+    indent = tree.lines[anchor.line - 1][: anchor.column]
+    text = "".join(f"\n{indent}{line}" for line in code.split("\n"))
+    return [(Span(anchor.end_line, end, anchor.end_line, end), text)]
+
+
+def operator(name: str, sites: SiteFinder, basis: Basis | None = None) -> Operator:
+    """An operator whose title is the first line of what ``sites`` says of itself."""
+    title = (sites.__doc__ or "").split("\n")[0].rstrip(".")
+    return Operator(name, title, sites, basis or (lambda tree, node: []))

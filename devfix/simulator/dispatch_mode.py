@@ -34,6 +34,12 @@ def _ambient() -> torch.device | None:
     return call.device
 
 
+def _is_work(args: Any, result: Any) -> bool:
+    """Whether a call does more than count: one that reads a number, and gives none with dimensions, does not."""
+    first = args[0] if args else None
+    return not isinstance(first, Tensor) or first.dim() > 0 or (isinstance(result, Tensor) and result.dim() > 0)
+
+
 def _tag_fresh(result: Any, tags: Outputs) -> None:
     """Tag results in new memory; memory that has a tag keeps it."""
     if isinstance(result, Tensor):
@@ -112,16 +118,19 @@ class DeviceChecks(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if mixed or rule.always is not None:
                 return self._checked(rule, func, args, kwargs or {})
             device = first if first is not _UNSEEN else (_ambient() if rule.factory else None)
-            state.all_operations += 1
-            if device is not None:
-                state.device_operations += 1
-                if device is not WEAK:
-                    state.last_device = device
-                result = self._run(rule, device, func, args, kwargs)
-                if rule.fresh:
-                    _tag_fresh(result, device)
+            if device is None:
+                result = func(*args, **kwargs) if kwargs else func(*args)
+                state.all_operations += _is_work(args, result)
                 return result
-            return func(*args, **kwargs) if kwargs else func(*args)
+            if device is not WEAK:
+                state.last_device = device
+            result = self._run(rule, device, func, args, kwargs)
+            if _is_work(args, result):
+                state.all_operations += 1
+                state.device_operations += 1
+            if rule.fresh:
+                _tag_fresh(result, device)
+            return result
 
     def _run(self, rule: Rule, device: torch.device, func: Any, args: Any, kwargs: Any) -> Any:
         if rule.random and not state.shared_random and device is not WEAK:
@@ -173,11 +182,11 @@ class DeviceChecks(TorchDispatchMode):  # type: ignore[no-untyped-call]
             for operand in found:
                 if operand.tag is not main and operand.tag is not WEAK:
                     _send_gradient_home(operand)
-        state.all_operations += 1
-        if any(tag is not None for tag in known):
-            state.device_operations += 1
         device = main if isinstance(main, torch.device) else None
         result = self._run(rule, device, func, args, kwargs) if device is not None else func(*args, **kwargs)
+        if _is_work(args, result):
+            state.all_operations += 1
+            state.device_operations += any(tag is not None for tag in known)
         if rule.fresh and tags is not None:
             _tag_fresh(result, tags)
         return result

@@ -47,7 +47,8 @@ class State:
         current: index of the current device.
         call: the Python-level call that runs now, for :class:`Ambient`.
         legacy_default: device set by ``torch.set_default_tensor_type``; None means CPU.
-        device_operations, all_operations: how many ATen calls ran on a simulated device, and in all.
+        device_operations, all_operations: how many ATen calls worked on a simulated device, and in all
+            (not those on a single number, such as an optimizer's count of its steps).
         unsupported: features that the program used and the simulator cannot model, in order of first use.
 
     """

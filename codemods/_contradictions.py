@@ -12,6 +12,7 @@ from codemods._operands import device_for, weight_places
 from codemods._placing import all_live, enclosing, headers, move_of
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting, Placing
+from devfix.flow.knowledge import RANDOM_FACTORIES
 from devfix.flow.live import asks_for_accelerator, device_place, value_of, visible
 from devfix.flow.machines import device_words, literal
 from devfix.flow.sites import Level, Site
@@ -272,6 +273,8 @@ def _with_device(tree: SourceTree, call: ast.Call, words: str) -> Iterator[Edit]
             yield ReplaceExpression(path, tree.span(call), f"{tree.source(func.value)}.to({words}, {dtype})")
     elif isinstance(func, ast.Attribute) and func.attr == "type":  # the argument names a type, not a device
         yield AppendCode(path, tree.span(call), f".to({words})")
+    elif given is not None and literal(given) == "cpu" and _draws(call):
+        yield AppendCode(path, tree.span(call), f".to({words})")  # the random numbers stay those of the CPU
     elif given is not None:
         yield ReplaceExpression(path, tree.span(given), words)
     elif isinstance(func, ast.Name):
@@ -279,6 +282,11 @@ def _with_device(tree: SourceTree, call: ast.Call, words: str) -> Iterator[Edit]
     elif literal(func) == "cuda":
         yield ReplaceExpression(path, tree.span(func), tree.source(func).replace(".cuda.", ".", 1))
         yield AppendCode(path, tree.span(call), f".to({words})")
+
+
+def _draws(call: ast.Call) -> bool:
+    leaf = any(keyword.arg == "requires_grad" for keyword in call.keywords)
+    return not leaf and ast.unparse(call.func).split(".")[-1] in RANDOM_FACTORIES
 
 
 def _of_an_alias(tree: SourceTree, func: ast.Name, words: str) -> Iterator[Edit]:

@@ -36,16 +36,18 @@ def device_for(
 ) -> str | None:
     """An expression for the accelerator at ``level``, best first; ``None`` where nothing names it.
 
-    A device that the function uses itself, then ``x.device`` of an operand, then the object's own device or that of its
-    parameters, then (``outside``) any other device that is live there, or that of a module's parameters.  ``partners``
-    are the texts of what the value will meet; ``fits`` refuses expressions of a device, operands and modules.
+    A device that the function uses or names itself, then ``x.device`` of an operand, then the object's own device or
+    that of its parameters, then (``outside``) any other device that is live there, or that of a module's parameters.
+    ``partners`` are the texts of what the value will meet; ``fits`` refuses expressions of a device, operands and
+    modules.
     """
     named = [
         text for text in device_expressions(site, level, facts.preferred_device) if _bound(level, text) and fits(text)
     ]
     if facts.preferred_device in named:
         return facts.preferred_device
-    used = _used_in(level.frame.node)
+    function = level.frame.node
+    used = _used_in(function) | (set() if isinstance(function, ast.Module) else written_in(function))
     for text in named:
         if text in used:
             return text

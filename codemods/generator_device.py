@@ -42,7 +42,7 @@ from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
 from devfix.flow.facts import Drawing
-from devfix.flow.live import visible
+from devfix.flow.live import device_place, value_of, visible
 from devfix.flow.sites import Site
 from devfix.flow.values import ACCELERATOR, CPU
 from devfix.model import AddKeyword, Edit, Finding, Remedy, ReplaceExpression, Safety, Severity
@@ -98,6 +98,9 @@ def _remedies(facts: Facts, group: list[Drawing], clashes: list[Drawing]) -> Ite
         edit = _made_there(facts, born, clashes[0].wanted == ACCELERATOR)
         if edit is not None:
             yield Remedy("make the generator where its numbers are needed", (edit,))
+    told = _made_as_told(group)
+    if told is not None:
+        yield Remedy("make the generator where the caller says", (told,))
     given = [edit for clash in clashes if (edit := _given(facts, clash)) is not None]
     if len(given) == len(clashes):
         yield Remedy("give it a generator of the device", tuple(dict.fromkeys(given)), Safety.UNSAFE)
@@ -144,6 +147,22 @@ def _made_there(facts: Facts, born: Site, on_accelerator: bool) -> Edit | None:
     if said:
         return ReplaceExpression(tree.path, tree.span(said[0]), device)
     return AddKeyword(tree.path, tree.span(call), "device", device)
+
+
+def _made_as_told(group: list[Drawing]) -> Edit | None:
+    """``torch.Generator()`` in a helper, on the device that each caller of it names and draws for."""
+    births = [(drawing.born, drawing.wanted) for drawing in group if drawing.born is not None]
+    if len(births) < len(group):
+        return None
+    born, _ = births[0]
+    call, function = born.node, born.level.frame.node
+    if not isinstance(call, ast.Call) or call.args or call.keywords or not isinstance(function, ast.FunctionDef):
+        return None
+    for argument in (*function.args.args, *function.args.kwonlyargs):
+        name = ast.Name(argument.arg, ast.Load())
+        if all(device_place(value_of(site, site.level, name)) == wanted for site, wanted in births):
+            return AddKeyword(born.tree.path, born.span, "device", argument.arg)
+    return None
 
 
 def _given(facts: Facts, clash: Drawing) -> Edit | None:

@@ -114,9 +114,20 @@ def _factory(run: Interpreter, name: str, args: list[Value], keywords: Keywords,
     run.facts.accelerated |= place == ACCELERATOR
     generators.draw(run, keywords.get("generator"), place, "factory", node)
     machines.placed(run, node, place if "device" in keywords else None)
-    births = (_made(run, node),) if place == CPU else machines.arrives(run, node, place)
+    births = (_followed(run, node) or (_made(run, node),)) if place == CPU else machines.arrives(run, node, place)
     _note_leaf(run, births, keywords, node)
     return Tensor(place, births, scalar=name.endswith("scalar_tensor") or _has_no_dimensions(run, args, keywords))
+
+
+def _followed(run: Interpreter, node: ast.Call) -> tuple[Birth, ...]:
+    """The origins of ``x``, for what is made with ``device=x.device``: where that is, ``x`` has decided."""
+    words = next((keyword.value for keyword in node.keywords if keyword.arg == "device"), None)
+    if not (isinstance(words, ast.Attribute) and words.attr == "device" and isinstance(words.value, ast.Name)):
+        return ()
+    followed = run.evaluate(words.value)
+    if not isinstance(followed, Tensor) or followed.place != CPU:
+        return ()
+    return tuple(birth for birth in followed.births if birth.kind in ("made", "batch"))
 
 
 def _has_no_dimensions(run: Interpreter, args: list[Value], keywords: Keywords) -> bool:

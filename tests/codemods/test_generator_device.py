@@ -15,6 +15,12 @@ DATA = "from torch.utils.data import random_split\ndata = TensorDataset(torch.on
 
 REPAIRED = [
     pytest.param(
+        "def rng(where, seed=1):\n    return torch.Generator().manual_seed(seed)\n\n\n"
+        "torch.ones(3, device=device).uniform_(generator=rng(device))\nprint(torch.rand(3, generator=rng('cpu')))",
+        "torch.Generator(device=where).manual_seed(seed)",
+        id="each-caller-names-its-own",
+    ),
+    pytest.param(
         "g = torch.Generator()\nprint(torch.rand(3, device=device, generator=g))",
         "torch.rand(3, generator=g).to(device)",
         id="drawn-and-moved",

@@ -77,6 +77,24 @@ WORDS = [
         id="as-a-move-beside-it-says",
     ),
     pytest.param(
+        """
+        class Judge(nn.Module):
+            def __init__(self, scorer):
+                super().__init__()
+                self.scorer = scorer
+
+            def forward(self, texts):
+                place = next(self.scorer.parameters()).device
+                rows = [torch.tensor([float(len(text))]) for text in texts]
+                return [self.scorer(row) for row in rows]
+
+
+        Judge(nn.Linear(1, 1).to(device))(["a", "bc"])
+        """,
+        "place",
+        id="a-name-of-the-function-that-nothing-reads",
+    ),
+    pytest.param(
         "def make():\n    return torch.zeros(3)\n\n\ntorch.ones(3, device=device) + make()",
         "device",
         id="nothing-but-the-global",

@@ -13,6 +13,7 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812  # everybody calls it so
 
 from devfix.simulator import Simulator, unsupported_used
+from devfix.simulator.install import work
 
 Losses = list[float]
 
@@ -280,3 +281,14 @@ def test_a_module_of_the_cpu_cannot_be_wrapped_for_nccl(nccl: Any) -> None:
         DistributedDataParallel(nn.Linear(3, 2))
     with pytest.raises(ValueError, match="device_ids and output_device arguments only work with"):
         DistributedDataParallel(nn.Linear(3, 2), device_ids=[0])
+
+
+def test_an_optimizers_count_of_its_steps_is_no_work() -> None:
+    with Simulator():
+        count = torch.tensor(0.0)
+        count += 1
+        count.item()
+        before = work()
+        torch.ones(3, device="cuda") * count
+        after = work()
+    assert [there - here for there, here in zip(after, before, strict=True)] == [2, 2]

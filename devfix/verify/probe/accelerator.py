@@ -90,7 +90,7 @@ class Comparable(TorchDispatchMode):
             result = self._draw(func, args, kwargs, device)
         else:
             result = func(*args, **kwargs)
-        self._count(result, device)
+        self._count(args, result, device)
         return result
 
     def _device(self, given: Any) -> torch.device | None:
@@ -101,11 +101,12 @@ class Comparable(TorchDispatchMode):
                 return device
         return None
 
-    def _count(self, result: Any, device: torch.device | None) -> None:
-        self.all_operations += 1
+    def _count(self, args: Any, result: Any, device: torch.device | None) -> None:
+        work = _is_work(args, result)
+        self.all_operations += work
         if device is None:
             return
-        self.device_operations += 1
+        self.device_operations += work
         for leaf in tree_flatten(result)[0]:
             if isinstance(leaf, torch.Tensor) and leaf.dtype in _LOW:
                 self.precision = _LOW[leaf.dtype]
@@ -136,6 +137,16 @@ class Comparable(TorchDispatchMode):
                 self._generators[leaf] = torch.Generator().manual_seed(leaf.initial_seed())
             return self._generators[leaf]
         return leaf
+
+
+def _is_work(args: Any, result: Any) -> bool:
+    """Whether a call does more than count, as the simulator sees it: not one on a number that gives no dimensions."""
+    first = args[0] if args else None
+    return (
+        not isinstance(first, torch.Tensor)
+        or first.dim() > 0
+        or (isinstance(result, torch.Tensor) and result.dim() > 0)
+    )
 
 
 def _unread(name: str, args: Any) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from codemods._containers import hides
 from codemods.replaced_submodule import parents_of, structural_change, weights_of
 from devfix.flow import Facts
+from devfix.flow.classes import lineage
 from devfix.flow.facts import Meeting, Operand
 from devfix.flow.live import visible
 from devfix.flow.sites import Level, Site
@@ -139,8 +140,6 @@ def containers_named(site: Site, level: Level, whole: Whole) -> list[str]:
 
 
 def _keeps(memory: State, key: int, wanted: int) -> bool:
-    from devfix.flow.classes import lineage
-
     record = memory.at(key)
     if record.kind != "instance" or record.cls is None:
         return False

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.flow import bundles, holding, iteration, modules, optimizers
+from devfix.flow.classes import find_property_setter
 from devfix.flow.facts import Binding, Holding
 from devfix.flow.meetings import meet, tensor_side
 from devfix.flow.syntax import text_of
@@ -111,8 +112,6 @@ def set_attribute(
     source: ast.expr | None = None,
 ) -> None:
     """``base.name = value``."""
-    from devfix.flow.classes import find_property_setter
-
     if isinstance(base, Tensor) and name == "data" and isinstance(value, Tensor):
         for birth in base.births:
             if birth.kind == "parameter" and birth.key and value.place != base.place:

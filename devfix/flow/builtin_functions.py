@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.flow import assign, iteration
+from devfix.flow.classes import lineage
 from devfix.flow.loops import moved_names
 from devfix.flow.state import DeadPath
 from devfix.flow.values import (
@@ -260,8 +261,6 @@ def _is_a(run: Interpreter, value: Value, kind: Value) -> bool | None:
         if record.kind == "module" and name in ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"):
             return record.name.endswith(name.split(".")[-1])
         if isinstance(kind, ClassValue) and record.cls is not None:
-            from devfix.flow.classes import lineage
-
             return any(base is kind for base in lineage(record.cls))
         if name == "torch.Tensor":
             return False

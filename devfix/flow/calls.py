@@ -8,7 +8,18 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, classes, frameworks, generators, iteration, library, methods, module_methods, modules
+from devfix.flow import (
+    assign,
+    classes,
+    frameworks,
+    generators,
+    instances,
+    iteration,
+    library,
+    methods,
+    module_methods,
+    modules,
+)
 from devfix.flow.knowledge import LOOKING_METHODS
 from devfix.flow.sites import Frame
 from devfix.flow.state import DeadPath, State
@@ -118,7 +129,7 @@ def call(run: Interpreter, function: Value, args: list[Value], keywords: dict[st
         case Bound(inner, receiver):
             return call_function(run, inner, [receiver, *args], keywords, node)
         case ClassValue():
-            return classes.instantiate(run, function, args, keywords, node)
+            return instances.instantiate(run, function, args, keywords, node)
         case Builtin(receiver, name):
             return methods.call_method(run, receiver, name, args, keywords, node)
         case External(name):

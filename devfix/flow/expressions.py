@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from devfix.flow import assign, calls, conditions, hosts, iteration, misuse
+from devfix.flow.definitions import make_function
 from devfix.flow.operators import binary, compare, formatted, unary
 from devfix.flow.subscripts import subscript
 from devfix.flow.syntax import text_of
@@ -236,8 +237,6 @@ def _joined(run: Interpreter, node: ast.JoinedStr) -> Value:
 
 
 def _lambda(run: Interpreter, node: ast.Lambda) -> Value:
-    from devfix.flow.classes import make_function
-
     return make_function(run, node)
 
 

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from devfix.flow import calls, classes, conditions, expressions, imports, loops, statements
+from devfix.flow import attributes, calls, conditions, expressions, imports, loops, statements
 from devfix.flow.facts import Facts
 from devfix.flow.program import Module, Program
 from devfix.flow.sites import Frame, Level, Site
@@ -169,7 +169,7 @@ class Interpreter:
 
     def attribute(self, value: Value, name: str, node: ast.AST) -> Value:
         """``value.name``."""
-        return classes.attribute(self, value, name, node)
+        return attributes.attribute(self, value, name, node)
 
     @contextmanager
     def within(self, frame: Frame) -> Iterator[None]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from devfix.flow.classes import lineage
 from devfix.flow.device_names import device_named
 from devfix.flow.knowledge import behaviour
 from devfix.flow.sites import Level, Site
@@ -200,8 +201,6 @@ def _device_fields(site: Site, ref: Ref) -> Iterator[str]:
     if _knows_its_device(site, ref):
         yield "device"
     if record.cls is not None:
-        from devfix.flow.classes import lineage
-
         for base in lineage(record.cls):
             scope = getattr(base, "scope", None)
             for name, value in (site.memory.names(scope) if scope is not None else {}).items():

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.flow import holding, misuse, optimizers
+from devfix.flow.classes import member
 from devfix.flow.knowledge import behaviour
 from devfix.flow.meetings import Side, meet, tensors_in, weights_side
 from devfix.flow.syntax import text_of
@@ -102,8 +103,6 @@ def moved_field(value: Value, place: Place, own: bool = False) -> Value:
 
 def _moves_itself(run: Interpreter, record: Record) -> bool:
     """Whether a class says itself what moves with its instances: every ``Module.to()`` goes through ``_apply``."""
-    from devfix.flow.classes import member
-
     return record.cls is not None and member(run, record.cls, "_apply") is not None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, classes, conditions, live, methods, misuse, operators
+from devfix.flow import assign, attributes, conditions, definitions, instances, live, methods, misuse, operators
 from devfix.flow.loops import for_loop, sends_to_accelerator, while_loop
 from devfix.flow.state import DeadPath, State
 from devfix.flow.syntax import text_of
@@ -117,7 +117,7 @@ def _with(run: Interpreter, stmt: ast.With | ast.AsyncWith) -> None:
         value = run.evaluate(item.context_expr)
         if isinstance(value, DeviceValue):
             run.default_place = value.place
-        entered = classes.entered(run, value, item.context_expr)
+        entered = instances.entered(run, value, item.context_expr)
         if item.optional_vars is not None:
             assign.assign(run, item.optional_vars, entered)
         enabled &= not (isinstance(value, Unknown) and value.symbol in _WITHOUT_GRADIENTS)
@@ -260,15 +260,15 @@ def _import_from(run: Interpreter, stmt: ast.ImportFrom) -> None:
             if isinstance(base, Namespace) and base.module not in run.frame.module.stars:
                 run.frame.module.stars.insert(0, base.module)
             continue
-        run.bind(alias.asname or alias.name, classes.imported_name(run, base, alias.name, stmt))
+        run.bind(alias.asname or alias.name, attributes.imported_name(run, base, alias.name, stmt))
 
 
 def _define(run: Interpreter, stmt: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    run.bind(stmt.name, classes.define_function(run, stmt))
+    run.bind(stmt.name, definitions.define_function(run, stmt))
 
 
 def _define_class(run: Interpreter, stmt: ast.ClassDef) -> None:
-    run.bind(stmt.name, classes.define_class(run, stmt))
+    run.bind(stmt.name, definitions.define_class(run, stmt))
 
 
 def _match(run: Interpreter, stmt: ast.Match) -> None:

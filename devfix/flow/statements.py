@@ -7,7 +7,18 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, attributes, conditions, definitions, instances, live, methods, misuse, operators
+from devfix.flow import (
+    assign,
+    assumptions,
+    attributes,
+    conditions,
+    definitions,
+    instances,
+    live,
+    methods,
+    misuse,
+    operators,
+)
 from devfix.flow.loops import for_loop, sends_to_accelerator, while_loop
 from devfix.flow.state import DeadPath, State
 from devfix.flow.syntax import text_of
@@ -74,7 +85,7 @@ def _branch(run: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
     for holds, block in ((True, stmt.body), (False, stmt.orelse)):
         run.state = start.fork()
         run.frame.stmt = stmt
-        conditions.assume(run, stmt.test, holds)
+        assumptions.assume(run, stmt.test, holds)
         execute(run, block)
         if apart and run.state is not None:
             execute(run, rest)

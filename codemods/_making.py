@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from devfix.flow.knowledge import RANDOM_FACTORIES, RANDOM_METHODS, TAKES_NO_DEVICE
+from devfix.flow.knowledge_of_methods import RANDOM_FACTORIES, RANDOM_METHODS, TAKES_NO_DEVICE
 from devfix.flow.syntax import SourceTree
 from devfix.model import AddKeyword, AppendCode, Edit, ReplaceExpression
 

@@ -20,7 +20,7 @@ from devfix.flow import (
     module_methods,
     modules,
 )
-from devfix.flow.knowledge import LOOKING_METHODS
+from devfix.flow.knowledge_of_methods import LOOKING_METHODS
 from devfix.flow.sites import Frame
 from devfix.flow.state import DeadPath, State
 from devfix.flow.syntax import text_of

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.flow.assumptions import condition_key, subject_of
-from devfix.flow.knowledge import ACCELERATOR_FLAGS, CPU_FLAGS, DEVICE_COUNTS, MULTI_PROCESS_FLAGS
+from devfix.flow.knowledge_of_flags import ACCELERATOR_FLAGS, CPU_FLAGS, DEVICE_COUNTS, MULTI_PROCESS_FLAGS
 from devfix.flow.values import (
     CPU,
     Bound,

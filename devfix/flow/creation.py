@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.flow import arrays, checkpoints, generators, hosts, iteration, machines
-from devfix.flow.knowledge import MEAN_LOSSES, PAIRS, REDUCTIONS, UNDIFFERENTIABLE
+from devfix.flow.knowledge_of_methods import MEAN_LOSSES, PAIRS, REDUCTIONS, UNDIFFERENTIABLE
 from devfix.flow.meetings import Side, meet, tensors_in
 from devfix.flow.places import device_argument, place_of
 from devfix.flow.syntax import text_of

@@ -11,19 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.flow.facts import HostUse, Kept
-from devfix.flow.knowledge import TENSOR_METHODS
-from devfix.flow.values import (
-    ACCELERATOR,
-    Birth,
-    Record,
-    Ref,
-    Tensor,
-    TupleValue,
-    Union,
-    Unknown,
-    Value,
-    Yields,
-)
+from devfix.flow.knowledge_of_methods import TENSOR_METHODS
+from devfix.flow.values import ACCELERATOR, Birth, Record, Ref, Tensor, TupleValue, Union, Unknown, Value, Yields
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter

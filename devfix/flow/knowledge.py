@@ -10,44 +10,13 @@ from functools import lru_cache
 
 from devfix.flow.knowledge_of_frameworks import FRAMEWORKS, Row
 
-__all__ = [
-    "ACCELERATOR_FLAGS",
-    "CPU_FLAGS",
-    "DEVICE_COUNTS",
-    "LOOKING_METHODS",
-    "MEAN_LOSSES",
-    "MULTI_PROCESS_FLAGS",
-    "PAIRS",
-    "RANDOM_FACTORIES",
-    "RANDOM_METHODS",
-    "REDUCTIONS",
-    "TAKES_NO_DEVICE",
-    "TENSOR_METHODS",
-    "UNDIFFERENTIABLE",
-    "Row",
-    "behaviour",
-]
+__all__ = ["TABLE", "behaviour"]
 
 _DOCS = "https://docs.pytorch.org/docs/stable/"
-
-
 _DRAWING = (
     "plot imshow scatter hist hist2d bar barh fill_between errorbar matshow contour contourf pcolormesh semilogx "
     "semilogy loglog step stem boxplot violinplot stackplot quiver"
 )
-
-# Losses that are one number unless `reduction=` says otherwise, operations without a gradient, and those that give
-# values with their indices.
-MEAN_LOSSES = frozenset(
-    "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy "
-    "binary_cross_entropy_with_logits kl_div cosine_embedding_loss triplet_margin_loss margin_ranking_loss "
-    "soft_margin_loss multilabel_soft_margin_loss gaussian_nll_loss poisson_nll_loss".split()
-)
-UNDIFFERENTIABLE = frozenset(
-    "argmax argmin argsort eq ne lt le gt ge equal greater less logical_and logical_or logical_xor isclose allclose "
-    "long int bool nonzero detach sign round".split()
-)
-PAIRS = frozenset("max min sort topk mode median kthvalue cummax cummin".split())
 
 TABLE = (
     *FRAMEWORKS,
@@ -386,71 +355,6 @@ TABLE = (
     ),
     Row("keeps-first", "torch.", "*", _DOCS + "torch.html"),
 )
-
-# What draws random numbers: on another device it draws others (https://docs.pytorch.org/docs/stable/notes/randomness.html).
-RANDOM_FACTORIES = frozenset("rand randn randint randperm normal bernoulli multinomial rand_like randn_like".split())
-RANDOM_METHODS = frozenset(
-    "uniform_ normal_ bernoulli_ random_ exponential_ cauchy_ geometric_ log_normal_ bernoulli".split()
-)
-
-# What makes a CPU tensor and cannot be told to make another (https://docs.pytorch.org/docs/stable/tensors.html).
-TAKES_NO_DEVICE = frozenset(
-    "from_numpy frombuffer Tensor FloatTensor LongTensor IntTensor ByteTensor BoolTensor DoubleTensor "
-    "HalfTensor".split()
-)
-
-# Methods that look at what they are given, whatever object they belong to: loggers, writers, progress bars.
-LOOKING_METHODS = frozenset(
-    "info debug warning warn error critical exception log print write watch add_graph add_scalar add_text summary "
-    "set_description set_postfix update_meter update describe format save log_metrics log_params register".split()
-)
-
-# Last words of names that say which world the program is meant to run in.  devfix follows the run that uses one
-# accelerator in one process.
-ACCELERATOR_FLAGS = frozenset(
-    "cuda use_cuda usecuda gpu use_gpu usegpu on_gpu with_cuda with_gpu enable_cuda enable_gpu cuda_available "
-    "gpu_available has_cuda has_gpu is_cuda train_on_gpu accel use_accel accelerator mps use_mps".split()
-)
-CPU_FLAGS = frozenset(
-    "no_cuda nocuda no_gpu nogpu cpu use_cpu cpu_only only_cpu force_cpu disable_cuda disable_gpu no_accel no_mps "
-    "on_cpu run_on_cpu".split()
-)
-MULTI_PROCESS_FLAGS = frozenset(
-    "distributed ddp use_ddp is_distributed multiprocessing_distributed dist use_dist fsdp use_fsdp "
-    "using_distributed enable_ddp is_ddp is_dist".split()
-)
-# Last words of names that count accelerators: there is one.
-DEVICE_COUNTS = frozenset("num_devices n_devices num_gpus num_gpu n_gpus n_gpu ngpus ngpu gpu_count".split())
-
-# What gives a tensor without dimensions when it is not told along which ones.
-REDUCTIONS = frozenset("sum mean max min prod norm std var median all any argmax argmin nanmean nansum".split())
-
-# Tensor methods by what they do with places; anything else returns a tensor where the receiver is.
-TENSOR_METHODS: dict[str, str] = {
-    **dict.fromkeys(
-        "mm bmm matmul addmm dot mv baddbmm index_select gather scatter scatter_ scatter_add scatter_add_ "
-        "index_add index_add_ index_copy_ masked_fill masked_fill_ masked_select masked_scatter masked_scatter_ "
-        "cross bincount index_fill_ index_fill logaddexp".split(),
-        "mixes",
-    ),
-    **dict.fromkeys(
-        "add add_ sub sub_ mul mul_ div div_ pow eq ne lt le gt ge equal maximum minimum fmod remainder atan2 "
-        "logical_and logical_or bitwise_and bitwise_or where lerp lerp_ addcmul addcmul_ addcdiv addcdiv_ "
-        "__and__ __or__ allclose isclose".split(),
-        "pointwise",
-    ),
-    **dict.fromkeys("item tolist".split(), "number"),
-    **dict.fromkeys("size dim ndimension numel nelement element_size stride __len__ get_device".split(), "number"),
-    **dict.fromkeys("numpy __array__".split(), "needs-cpu"),
-    **dict.fromkeys(
-        "max min sort topk mode median kthvalue cummax cummin unique split chunk unbind aminmax".split(), "several"
-    ),
-    **dict.fromkeys(
-        "view_as expand_as reshape_as copy_ detach clone contiguous view reshape flatten squeeze unsqueeze permute "
-        "transpose t float half double long int bool bfloat16 sum mean requires_grad_".split(),
-        "keeps",
-    ),
-}
 
 
 @lru_cache(maxsize=4096)

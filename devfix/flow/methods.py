@@ -20,7 +20,8 @@ from devfix.flow import (
     modules,
     optimizers,
 )
-from devfix.flow.knowledge import LOOKING_METHODS, behaviour
+from devfix.flow.knowledge import behaviour
+from devfix.flow.knowledge_of_methods import LOOKING_METHODS
 from devfix.flow.module_methods import module_method
 from devfix.flow.places import MOVES, own_move, transfer_places
 from devfix.flow.tensor_methods import tensor_method

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow import containers, creation, generators, hosts, library, machines, misuse
 from devfix.flow.facts import Transfer
-from devfix.flow.knowledge import PAIRS, RANDOM_METHODS, REDUCTIONS, TENSOR_METHODS, UNDIFFERENTIABLE
+from devfix.flow.knowledge_of_methods import PAIRS, RANDOM_METHODS, REDUCTIONS, TENSOR_METHODS, UNDIFFERENTIABLE
 from devfix.flow.meetings import meet, tensor_side, tensors_in
 from devfix.flow.places import MOVES, own_move, place_of, transfer_places, type_place
 from devfix.flow.syntax import text_of

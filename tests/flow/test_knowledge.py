@@ -7,8 +7,9 @@ from collections import Counter
 
 import pytest
 
-from devfix.flow.knowledge import TABLE, TENSOR_METHODS, behaviour
+from devfix.flow.knowledge import TABLE, behaviour
 from devfix.flow.knowledge_of_frameworks import MANAGED
+from devfix.flow.knowledge_of_methods import TENSOR_METHODS
 
 NAMES = [(row, row.prefix + name) for row in TABLE for name in row.names.split()]
 OF_TORCH = sorted({name for _, name in NAMES if name.startswith("torch.") and not name.endswith("*")})

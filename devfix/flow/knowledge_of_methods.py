@@ -1,0 +1,77 @@
+"""What functions and methods of tensors do with places, with dimensions and with gradients, by their last names."""
+
+from __future__ import annotations
+
+__all__ = [
+    "LOOKING_METHODS",
+    "MEAN_LOSSES",
+    "PAIRS",
+    "RANDOM_FACTORIES",
+    "RANDOM_METHODS",
+    "REDUCTIONS",
+    "TAKES_NO_DEVICE",
+    "TENSOR_METHODS",
+    "UNDIFFERENTIABLE",
+]
+
+
+# Losses that are one number unless `reduction=` says otherwise, operations without a gradient, and those that give
+# values with their indices.
+MEAN_LOSSES = frozenset(
+    "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy "
+    "binary_cross_entropy_with_logits kl_div cosine_embedding_loss triplet_margin_loss margin_ranking_loss "
+    "soft_margin_loss multilabel_soft_margin_loss gaussian_nll_loss poisson_nll_loss".split()
+)
+UNDIFFERENTIABLE = frozenset(
+    "argmax argmin argsort eq ne lt le gt ge equal greater less logical_and logical_or logical_xor isclose allclose "
+    "long int bool nonzero detach sign round".split()
+)
+PAIRS = frozenset("max min sort topk mode median kthvalue cummax cummin".split())
+
+# What draws random numbers: on another device it draws others (https://docs.pytorch.org/docs/stable/notes/randomness.html).
+RANDOM_FACTORIES = frozenset("rand randn randint randperm normal bernoulli multinomial rand_like randn_like".split())
+RANDOM_METHODS = frozenset(
+    "uniform_ normal_ bernoulli_ random_ exponential_ cauchy_ geometric_ log_normal_ bernoulli".split()
+)
+
+# What makes a CPU tensor and cannot be told to make another (https://docs.pytorch.org/docs/stable/tensors.html).
+TAKES_NO_DEVICE = frozenset(
+    "from_numpy frombuffer Tensor FloatTensor LongTensor IntTensor ByteTensor BoolTensor DoubleTensor "
+    "HalfTensor".split()
+)
+
+# Methods that look at what they are given, whatever object they belong to: loggers, writers, progress bars.
+LOOKING_METHODS = frozenset(
+    "info debug warning warn error critical exception log print write watch add_graph add_scalar add_text summary "
+    "set_description set_postfix update_meter update describe format save log_metrics log_params register".split()
+)
+
+# What gives a tensor without dimensions when it is not told along which ones.
+REDUCTIONS = frozenset("sum mean max min prod norm std var median all any argmax argmin nanmean nansum".split())
+
+# Tensor methods by what they do with places; anything else returns a tensor where the receiver is.
+TENSOR_METHODS: dict[str, str] = {
+    **dict.fromkeys(
+        "mm bmm matmul addmm dot mv baddbmm index_select gather scatter scatter_ scatter_add scatter_add_ "
+        "index_add index_add_ index_copy_ masked_fill masked_fill_ masked_select masked_scatter masked_scatter_ "
+        "cross bincount index_fill_ index_fill logaddexp".split(),
+        "mixes",
+    ),
+    **dict.fromkeys(
+        "add add_ sub sub_ mul mul_ div div_ pow eq ne lt le gt ge equal maximum minimum fmod remainder atan2 "
+        "logical_and logical_or bitwise_and bitwise_or where lerp lerp_ addcmul addcmul_ addcdiv addcdiv_ "
+        "__and__ __or__ allclose isclose".split(),
+        "pointwise",
+    ),
+    **dict.fromkeys("item tolist".split(), "number"),
+    **dict.fromkeys("size dim ndimension numel nelement element_size stride __len__ get_device".split(), "number"),
+    **dict.fromkeys("numpy __array__".split(), "needs-cpu"),
+    **dict.fromkeys(
+        "max min sort topk mode median kthvalue cummax cummin unique split chunk unbind aminmax".split(), "several"
+    ),
+    **dict.fromkeys(
+        "view_as expand_as reshape_as copy_ detach clone contiguous view reshape flatten squeeze unsqueeze permute "
+        "transpose t float half double long int bool bfloat16 sum mean requires_grad_".split(),
+        "keeps",
+    ),
+}

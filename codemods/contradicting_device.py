@@ -41,7 +41,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods._contradictions import Contradiction, contradictions, edits_for, loads, placed_again
+from codemods._contradictions import Contradiction, contradictions, loads
+from codemods._corrections import edits_for, placed_again
 from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from codemods._batches import Culprit, made_siblings
+from codemods._culprits import Culprit, made_siblings
 from devfix.flow import Facts
 from devfix.flow.classes import lineage
 from devfix.flow.facts import Meeting, Operand, Stored

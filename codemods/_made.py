@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath
 
-from codemods._batches import Culprit, made_siblings
+from codemods._culprits import Culprit, made_siblings
 from codemods._flagged import beside_flagged, under_flag
 from codemods._making import Making, drawn_later
 from codemods._operands import device_for

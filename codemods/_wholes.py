@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from codemods._batches import Culprit, bindings_of, device_words, held_value
+from codemods._comprehensions import held_value
+from codemods._culprits import Culprit, bindings_of
 from codemods._ordering import common_block
 from codemods._placing import inside_module, same_function
+from codemods._style import device_words
 from devfix.flow import Facts
 from devfix.flow.facts import Binding
 from devfix.flow.sites import Site

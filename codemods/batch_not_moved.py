@@ -38,7 +38,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from codemods._batches import Culprit, candidates, made_siblings, shown
+from codemods._batches import candidates
+from codemods._culprits import Culprit, made_siblings, shown
 from codemods._placing import under_if
 from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story

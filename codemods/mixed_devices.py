@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from codemods._batches import Culprit, made_siblings
+from codemods._culprits import Culprit, made_siblings
 from codemods._made import FOREIGN
 from codemods._rule import Rule, command_attributes
 from codemods._story import story

@@ -1,0 +1,110 @@
+"""Dictionaries and lists of which everything must move: one comprehension where they have a name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from codemods._culprits import Culprit, Placed, bindings_of
+from codemods._placing import Move, same_function
+from codemods._style import style_at
+from devfix.flow import Facts
+from devfix.flow.facts import Binding, Transfer
+from devfix.flow.live import value_of
+from devfix.flow.state import State
+from devfix.flow.values import Ref, Tensor, TupleValue, Value, Yields
+from devfix.model import InsertStatement, Where
+
+__all__ = ["containers", "held_value"]
+
+
+def containers(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
+    """A name that holds a dictionary or list of which everything must move: one comprehension."""
+    for cut in range(len(culprit.item) - 1, -1, -1):
+        above = replace(culprit, item=culprit.item[:cut])
+        if any(transfer.birth.item[:cut] == above.item and len(transfer.birth.item) > cut for transfer in siblings):
+            return None
+        for binding in bindings_of(facts, above):
+            code = _comprehension(facts, culprit, binding, siblings)
+            if code is not None:
+                where = Where.BODY_START if binding.kind == "target" else Where.AFTER
+                tree, anchor = binding.site.tree, binding.site.stmt
+                beside = [t for t in siblings if same_function(t.site.level, binding.site.level)]
+                if beside and isinstance(beside[-1].site.stmt, ast.Assign):
+                    where, anchor = Where.AFTER, beside[-1].site.stmt
+                return [Placed(InsertStatement(tree.path, tree.span(anchor), where, code), f"`{binding.name}`")]
+    return None
+
+
+def _comprehension(facts: Facts, culprit: Culprit, binding: Binding, siblings: Sequence[Transfer]) -> str | None:
+    site, name = binding.site, binding.name
+    loop = isinstance(site.stmt, (ast.For, ast.AsyncFor))
+    if binding.kind not in ("target", "unpack", "assign") or (binding.kind == "target") is not loop:
+        return None
+    beside = [transfer for transfer in siblings if same_function(transfer.site.level, site.level)]
+    style = (Move(beside[-1].site).trailer(), None) if beside else style_at(facts, site, culprit)
+    value = held_value(facts, binding)
+    if style is None or style[1] is not None or value is None or not name.isidentifier():
+        return None
+    memory = site.memory
+    assert memory is not None
+    if isinstance(value, TupleValue):
+        held: list[Value] = list(value.items)
+        shape = "tuple"
+    elif isinstance(value, Ref) and memory.record(value).kind in ("dict", "list"):
+        record = memory.record(value)
+        held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+        shape = record.kind
+    elif isinstance(value, Yields):
+        held, shape = [value.element], "list"
+    elif isinstance(value, Tensor) and value.loose and _star(culprit, name):
+        held, shape = [], "dict" if _star(culprit, name) == 2 else "list"
+    else:
+        return None
+    if shape == "list" and held and all(_tensors_of_dict(memory, item) for item in held):
+        item = name[:-1] if name.endswith("s") and len(name) > 2 else "item"
+        return f"{name} = [{{k: v{style[0]} for k, v in {item}.items()}} for {item} in {name}]"
+    if not all(isinstance(item, Tensor) and item.sure for item in held):
+        return None
+    if shape == "dict":
+        return f"{name} = {{k: v{style[0]} for k, v in {name}.items()}}"
+    item = name[:-1] if name.endswith("s") and len(name) > 2 else "item"
+    return f"{name} = [{item}{style[0]} for {item} in {name}]"
+
+
+def _tensors_of_dict(memory: State, value: Value) -> bool:
+    """Whether a value is a dictionary of nothing but tensors."""
+    if not isinstance(value, Ref) or memory.record(value).kind != "dict":
+        return False
+    record = memory.record(value)
+    held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+    return bool(held) and all(isinstance(item, Tensor) and item.sure for item in held)
+
+
+def held_value(facts: Facts, binding: Binding) -> Value | None:
+    """What the name holds: found in the bindings' own memory once it is bound, else in a later one."""
+    for later in facts.bindings:
+        if later.site.order > binding.site.order and same_function(later.site.level, binding.site.level):
+            value = value_of(later.site, later.site.level, ast.Name(binding.name, ast.Load()))
+            if value is not None:
+                return value
+    for meeting in facts.meetings:
+        for level in meeting.site.levels:
+            if same_function(level, binding.site.level):
+                value = value_of(meeting.site, level, ast.Name(binding.name, ast.Load()))
+                if value is not None:
+                    return value
+    return None
+
+
+def _star(culprit: Culprit, name: str) -> int | None:
+    """1 where some call takes ``*name``, 2 where it takes ``**name``."""
+    for meeting in culprit.meetings:
+        for level in meeting.site.levels:
+            for node in ast.walk(level.stmt):
+                if isinstance(node, ast.Starred) and isinstance(node.value, ast.Name) and node.value.id == name:
+                    return 1
+                if isinstance(node, ast.keyword) and node.arg is None and ast.unparse(node.value) == name:
+                    return 2
+    return None

@@ -9,6 +9,7 @@ from codemods._attributes import Attribute, Use, methods_of
 from codemods._operands import bound_before, device_for
 from codemods._placing import inside_module
 from devfix.flow import Facts
+from devfix.flow.facts import Stored
 from devfix.flow.live import device_expressions, value_of, visible
 from devfix.flow.sites import Level, Site
 from devfix.flow.state import State
@@ -56,9 +57,15 @@ def _made(facts: Facts, attribute: Attribute) -> Iterator[Edit]:
         return
     for stored in attribute.stored:
         device = _own_device(facts, stored.site)
-        if device is not None and stored.value is not None and not isinstance(stored.value, (ast.Tuple, ast.List)):
+        if device is not None and stored.value is not None and _is_one_tensor(stored):
             tree = stored.site.tree
             yield AppendCode(tree.path, tree.span(stored.value), f".to({device})")
+
+
+def _is_one_tensor(stored: Stored) -> bool:
+    """Whether what an attribute is given is a tensor, not a tuple, and not what may be a dictionary of a checkpoint."""
+    loose = any(isinstance(option, Tensor) and option.loose for option in options(stored.held))
+    return not loose and not isinstance(stored.value, (ast.Tuple, ast.List))
 
 
 def _device_before(attribute: Attribute, site: Site) -> str | None:
@@ -169,7 +176,16 @@ def _at(facts: Facts, attribute: Attribute, use: Use) -> Edit | None:
     device = _device_at(facts, site, partners)
     if node is None or device is None or node not in tree.parents or not _is_tensor(site, node):
         return None
+    if _is_written(tree, node):
+        return None
     return AppendCode(tree.path, tree.span(node), f".to({device})")
+
+
+def _is_written(tree: SourceTree, node: ast.expr) -> bool:
+    """Whether a method writes into the value (``table[k].mul_(2)``): of a copy on the device, that would be lost."""
+    method = tree.parents.get(node)
+    call = tree.parents.get(method) if isinstance(method, ast.Attribute) else None
+    return isinstance(method, ast.Attribute) and method.attr.endswith("_") and isinstance(call, ast.Call)
 
 
 def _is_tensor(site: Site, node: ast.expr) -> bool:

@@ -21,7 +21,8 @@ output = model(images.to(device))
 
 ## Fix safety
 Safe: values and structure of what is loaded stay the same, only the place changes. A checkpoint that is mapped to the
-CPU and only fills the state of a module or an optimizer is right, and left alone; `load_state_dict` moves it.
+CPU and only fills the state of a module or an optimizer is right, and left alone; `load_state_dict` moves it. Where an
+entry of the checkpoint may as well be a number, which any tensor takes, the finding is only `latent`.
 `weights_only` is not touched.
 
 ## References
@@ -108,22 +109,25 @@ def _uses(facts: Facts, loading: Loading) -> Iterator[Use]:
     for meeting in facts.meetings:
         for operand in meeting.cpu:
             of_this = operand.births and all(b.kind == "load" and b.key == number for b in operand.births)
-            if of_this and not _may_be_a_number(meeting):
+            if of_this:
                 yield meeting.site, meeting, operand
 
 
-def _may_be_a_number(meeting: Meeting) -> bool:
-    """Whether the operation takes numbers as well: an entry of a checkpoint may be one."""
-    return meeting.takes_numbers or meeting.consumer == "index"
+def _may_be_a_number(use: Use) -> bool:
+    """Whether the operation takes numbers as well: an entry of a checkpoint may be one, unless it has a shape."""
+    _, meeting, operand = use
+    takes_numbers = meeting is not None and (meeting.takes_numbers or meeting.consumer == "index")
+    return takes_numbers and not (operand is not None and operand.sure)
 
 
 def _finding(facts: Facts, loading: Loading, what: str, uses: tuple[Use, ...]) -> Finding:
     site = loading.site
     remedies = list(_remedies(facts, loading, uses))
+    perhaps = bool(uses) and all(_may_be_a_number(use) for use in uses)
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.ERROR,
+        Severity.LATENT if perhaps else Severity.ERROR,
         site.tree.path,
         site.span,
         f"`{ast.unparse(loading.call.func)}` {what}",

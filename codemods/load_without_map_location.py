@@ -18,7 +18,9 @@ checkpoint = torch.load(args.resume, map_location=device)
 ```
 
 ## Fix safety
-Safe: values and structure of what is loaded stay the same, only the place changes. `weights_only` is not touched.
+Safe: values and structure of what is loaded stay the same, only the place changes. `weights_only` is not touched. A
+file that the same run has saved before is left alone, unless several processes share it: its tensors come back to
+where they were.
 
 ## References
 - [torch.load](https://docs.pytorch.org/docs/stable/generated/torch.load.html)

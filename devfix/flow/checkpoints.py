@@ -53,8 +53,8 @@ def joined_path(parts: list[Value]) -> Value:
 def save(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
     """``torch.save``."""
     target = args[1] if len(args) > 1 else keywords.get("f", UNKNOWN)
-    buffers = {_key(option) for option in options(target) if isinstance(option, Ref)}
-    run.now.saved |= buffers  # what comes back from memory is where it was
+    if run.backend is None:  # of several processes, one may have saved it from its own device for all
+        run.now.saved |= {_key(option) for option in options(target)} - {""}
     return Const(None)
 
 
@@ -63,10 +63,10 @@ def load(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Val
     mapping = args[1] if len(args) > 1 else keywords.get("map_location")
     mapped = "**" in keywords or keywords.get("map_location", Const(None)) != Const(None) or _is_given(node)
     site = run.site(node, remember=True)
-    loading = run.facts.loadings.setdefault(site.key, Loading(site, node, mapped, latent=run.latent))
+    loading = run.facts.loadings.setdefault(site.key, Loading(site, node, mapped, True, run.latent))
     loading.mapped &= mapped
     source = args[0] if args else keywords.get("f", UNKNOWN)
-    loading.round_trip |= all(_key(option) in run.now.saved for option in options(source))
+    loading.round_trip &= all(_key(option) in run.now.saved for option in options(source))
     if not mapped:
         return Tensor(ANYWHERE, (Birth("load", _number(run, site.key)),), sure=False, loose=True)
     return _placed_at(run, ANYWHERE if mapping is None else _mapped_to(run, mapping), site, node)

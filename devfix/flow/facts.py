@@ -49,7 +49,7 @@ class Meeting:
     """Two known places meet in one operation: ``cpu`` lies on the CPU, ``accelerator`` does not.
 
     ``consumer`` says what the operation is (``cross_entropy``, ``model(...)``); ``opaque`` that it is a module whose
-    code devfix cannot read, ``takes_numbers`` that an operand may as well be a number.
+    code devfix cannot read, ``takes_numbers`` that the operand on the CPU may as well be a number.
     """
 
     site: Site
@@ -127,7 +127,10 @@ class LoadUse:
 
 @dataclass(eq=False)
 class Loading:
-    """A call of ``torch.load`` and what became of its result."""
+    """A call of ``torch.load`` and what became of its result.
+
+    ``round_trip``: this very run has saved the file, so that its tensors come back to where they were.
+    """
 
     site: Site
     call: ast.Call

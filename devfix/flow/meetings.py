@@ -127,8 +127,9 @@ def meet(
                         (cpu if theirs == CPU else accelerator).append(partner)
     if cpu and accelerator:
         site = run.site(node, remember=True)
+        numbers = scalars_are_free and (written is None or CPU not in written.places)
         run.facts.meetings.append(
-            Meeting(site, consumer, _distinct(cpu), _distinct(accelerator), opaque, run.latent, scalars_are_free)
+            Meeting(site, consumer, _distinct(cpu), _distinct(accelerator), opaque, run.latent, numbers)
         )
     return _result(sides)
 

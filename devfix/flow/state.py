@@ -44,7 +44,8 @@ class State:
     """Environments (names to values) and heap (identity to record) of one path, over what all paths share.
 
     ``fork`` copies lazily: an environment is copied when a fork first writes to it; records are immutable.
-    ``assumptions`` holds what the current path takes unknown conditions for; ``saved`` the files that it has written.
+    ``assumptions`` holds what the current path takes unknown conditions for; ``saved`` the files that it may
+    have written.
     """
 
     def __init__(self, base: Base) -> None:
@@ -166,7 +167,7 @@ def _join(one: State, two: State) -> State:
         base = one.base.envs.get(key, {})
         if (names is not None and others is not None) or base:
             joined.envs[key] = _join_fields(names or {}, others or {}, base)
-    joined.saved = one.saved & two.saved
+    joined.saved = one.saved | two.saved
     joined.assumptions = {key: value for key, value in one.assumptions.items() if two.assumptions.get(key) is value}
     return joined
 

@@ -37,6 +37,7 @@ _SAME_SIZE = frozenset(
     "detach clone contiguous float half double long int bool bfloat16 squeeze unsqueeze exp log log2 log10 sqrt abs "
     "neg sigmoid tanh round requires_grad_".split()
 )
+_ONLY_OF_TENSORS = frozenset("view view_as unsqueeze permute expand expand_as".split())
 
 
 def tensor_method(
@@ -44,6 +45,8 @@ def tensor_method(
 ) -> Value:
     """``tensor.name(...)``."""
     hosts.note_method(run, tensor, name, node)
+    if tensor.loose and name in _ONLY_OF_TENSORS and all(birth.kind == "load" for birth in tensor.births):
+        tensor = replace(tensor, loose=False, sure=True)  # an entry of a checkpoint that has a shape
     if name == "cuda" and args and isinstance(args[0], Const) and isinstance(args[0].value, bool):
         site = run.site(node)
         run.facts.flagged.setdefault(site.key, site)

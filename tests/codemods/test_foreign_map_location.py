@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from devfix import engine
+from devfix.config import Settings
+from devfix.model import Severity
+from devfix.sources import SourceFile
+
 CODE = "DEV302"
 
 REWRITES = [
@@ -41,6 +46,27 @@ REWRITES = [
         + nn.functional.cross_entropy(logits, torch.zeros(3).long().to(device), weight.to(device))
         """,
         id="of-a-checkpoint-what-is-used",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          weight = torch.ones(3, 4, device=device)
+        - moments = torch.load("moments.pt", map_location="cpu")
+        + moments = torch.load("moments.pt", map_location=device)
+          moments["first"].mul_(0.9).add_(weight)
+        """,
+        id="written-in-place",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          pixels = torch.rand(2, 3, 8, 8, device=device)
+        - norm = torch.load("norm.pt", map_location="cpu")
+        + norm = torch.load("norm.pt", map_location=device)
+          mean, std = norm["mean"].view(1, 3, 1, 1), norm["std"].view(1, 3, 1, 1)
+          print(((pixels - mean) / std).sum())
+        """,
+        id="an-entry-with-a-shape",
     ),
 ]
 
@@ -88,3 +114,15 @@ def test_a_checkpoint_that_is_right_stays(listing, unchanged, repair):
     text = unchanged(listing)
 
     assert repair(CODE, text) == text
+
+
+def test_an_entry_that_may_be_a_number_is_only_a_latent_finding(tmp_path):
+    text = (
+        "import torch\n\nx = torch.ones(3, 4).cuda()\n"
+        'state = torch.load("s.pt", map_location="cpu")\nprint(x * state["temperature"])\n'
+    )
+    source = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+
+    outcome = engine.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
+
+    assert [(r.finding.severity, r.finding.span.line) for r in outcome.resolutions] == [(Severity.LATENT, 4)]

@@ -447,11 +447,38 @@ REWRITES = [
         """
           device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
           model = nn.Linear(4, 2).to(device)
-          torch.save(model.state_dict(), "model.pt")
-        - model.load_state_dict(torch.load("model.pt"))
-        + model.load_state_dict(torch.load("model.pt", map_location=device))
+          torch.save(model.state_dict(), "student.pt")
+        - model.load_state_dict(torch.load("teacher.pt"))
+        + model.load_state_dict(torch.load("teacher.pt", map_location=device))
         """,
-        id="file-of-this-run",
+        id="another-file-than-the-one-of-this-run",
+    ),
+    pytest.param(
+        """
+          import os
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2).to(device)
+          if os.path.exists("last.pt"):
+        -     model.load_state_dict(torch.load("last.pt"))
+        +     model.load_state_dict(torch.load("last.pt", map_location=device))
+          torch.save(model.state_dict(), "last.pt")
+        """,
+        id="resumed-before-this-run-saves",
+    ),
+    pytest.param(
+        """
+          torch.distributed.init_process_group("nccl")
+          rank = torch.distributed.get_rank()
+          device = torch.device("cuda", rank)
+          model = nn.Linear(4, 2).to(device)
+          if rank == 0:
+              torch.save(model.state_dict(), "first.pt")
+          torch.distributed.barrier()
+        - model.load_state_dict(torch.load("first.pt"))
+        + model.load_state_dict(torch.load("first.pt", map_location=device))
+        """,
+        id="of-another-process",
     ),
     pytest.param(
         """
@@ -545,6 +572,45 @@ UNTOUCHED = [
         model.load_state_dict(torch.load(buffer))
         """,
         id="buffer-of-this-run",
+    ),
+    pytest.param(
+        """
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = nn.Linear(4, 2).to(device)
+        torch.save(model.state_dict(), "model.pt")
+        model.load_state_dict(torch.load("model.pt"))
+        """,
+        id="file-of-this-run",
+    ),
+    pytest.param(
+        """
+        import os
+
+
+        class Stopper:
+            def __init__(self, folder):
+                self.path = os.path.join(folder, "best.pt")
+                self.best = None
+
+            def step(self, loss, model):
+                if self.best is None or loss < self.best:
+                    self.best = loss
+                    torch.save(model.state_dict(), self.path)
+
+
+        def main(folder):
+            device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+            model = nn.Linear(4, 2).to(device)
+            stopper = Stopper(folder)
+            for epoch in range(5):
+                loss = model(torch.ones(3, 4, device=device)).sum()
+                stopper.step(loss.item(), model)
+            model.load_state_dict(torch.load(stopper.path))
+
+
+        main("runs")
+        """,
+        id="best-of-this-run",
     ),
     pytest.param(
         """

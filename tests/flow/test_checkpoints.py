@@ -67,17 +67,30 @@ def test_what_was_loaded_to_a_place_is_there(place, device, where):
     assert place(SETUP, f"torch.load('a.pt', map_location={device})['x']") == where
 
 
-def test_a_buffer_of_this_run_brings_tensors_back_where_they_were(analyse):
-    program = "buffer = io.BytesIO()\ntorch.save(model, buffer)\nbuffer.seek(0)\ntorch.load(buffer)\n"
-
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(
+            "buffer = io.BytesIO()\ntorch.save(model, buffer)\nbuffer.seek(0)\ntorch.load(buffer)\n", id="buffer"
+        ),
+        pytest.param("torch.save(model, 'a.pt')\ntorch.load('a.pt')\n", id="file"),
+        pytest.param("path = os.path.join('runs', 'a.pt')\ntorch.save(model, path)\ntorch.load(path)\n", id="path"),
+        pytest.param("if os.getpid() % 2:\n    torch.save(model, 'a.pt')\ntorch.load('a.pt')\n", id="if-better"),
+    ],
+)
+def test_what_this_run_has_saved_comes_back_where_it_was(analyse, program):
     assert only(analyse(SETUP + program)).round_trip
 
 
 @pytest.mark.parametrize(
     "program",
     [
-        pytest.param("torch.save(model, 'a.pt')\ntorch.load('a.pt')\n", id="file"),
-        pytest.param("path = os.path.join('runs', 'a.pt')\ntorch.save(model, path)\ntorch.load(path)\n", id="path"),
+        pytest.param("torch.load('a.pt')\ntorch.save(model, 'a.pt')\n", id="saved-afterwards"),
+        pytest.param("torch.save(model, 'b.pt')\ntorch.load('a.pt')\n", id="another-file"),
+        pytest.param(
+            "torch.distributed.init_process_group('gloo')\ntorch.save(model, 'a.pt')\ntorch.load('a.pt')\n",
+            id="several-processes",
+        ),
         pytest.param("buffer = io.BytesIO(open('a.pt', 'rb').read())\ntorch.load(buffer)\n", id="bytes-of-a-file"),
     ],
 )

@@ -226,12 +226,11 @@ def _unpacked(
 
 
 def _call(tree: SourceTree, target: ast.Attribute, value: ast.expr, stmt: ast.stmt) -> str:
-    quote = "'" if tree.text.count("'") > tree.text.count('"') else '"'
     opening = f"{tree.source(target.value)}.register_buffer("
     source = tree.source(value)
     if isinstance(value, ast.Tuple):
         source = f"({source})"
-    arguments = f"{quote}{target.attr}{quote}, {source}, persistent=False"
+    arguments = f'"{target.attr}", {source}, persistent=False'
     longest = max(_WIDTH, *(len(line) for line in tree.lines)) if tree.lines else _WIDTH
     if "\n" in source or stmt.col_offset + len(opening) + len(arguments) + 1 <= longest:
         return f"{opening}{arguments})"

@@ -144,8 +144,6 @@ def _accelerated(loading: Loading) -> set[int]:
 def edit_of(loading: Loading, target: str) -> Edit:
     """The keyword, or the replacement of a ``None`` that stands in its place."""
     tree, call = loading.site.tree, loading.call
-    if target == '"cpu"' and tree.text.count("'") > tree.text.count('"'):
-        target = "'cpu'"  # the file's own quotes
     if len(call.args) > 1 and not isinstance(call.args[1], ast.Starred):
         return ReplaceExpression(tree.path, tree.span(call.args[1]), target)
     for keyword in call.keywords:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 from codemods._rewrite.errors import RewriteError
 from codemods._rewrite.expressions import write_expressions
+from codemods._rewrite.quotes import in_quotes_of
 from codemods._rewrite.source import Source
 from codemods._rewrite.splices import Splices
 from codemods._rewrite.statements import write_statements
@@ -27,13 +28,15 @@ def rewrite(text: str, edits: Sequence[Edit]) -> str:
     """Apply all ``edits`` to ``text``, the whole text of one file, in one pass, and return the new text.
 
     Spans refer to ``text`` as ``ast`` reports them, columns in code points.  Edits at one anchor keep their order, and
-    edits nested in each other compose.  Raises `RewriteError` where an edit has no such place, where edits overlap, and
-    where the result would not compile; there is no partial result.
+    edits nested in each other compose.  New string literals get the quotes that the file mostly uses.  Raises
+    `RewriteError` where an edit has no such place, where edits overlap, and where the result would not compile; there
+    is no partial result.
     """
     if not edits:
         return text
     source = Source(text)
     splices = Splices(source.text)
+    edits = [in_quotes_of(source, edit) for edit in edits]
     statements = [edit for edit in edits if isinstance(edit, (InsertStatement, MoveStatements, ReplaceStatement))]
     if statements:
         write_statements(source, splices, statements)

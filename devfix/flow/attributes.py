@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import bundles, modules, optimizers
+from devfix.flow import bundles, distributions, modules, optimizers
 from devfix.flow.classes import externals, is_placed_trainer, member
 from devfix.flow.values import (
     CPU,
@@ -87,6 +87,8 @@ def attribute(run: Interpreter, value: Value, name: str, node: ast.AST) -> Value
             found = member(run, value, name)
             if isinstance(found, Function) and found.kind == "class":
                 return Bound(found, value)
+            if name == "__name__":
+                return Const(value.node.name)
             return found if found is not None else Builtin(value, name)
         case TupleValue(items) if len(items) == 2 and name in ("values", "indices"):
             return items[name == "indices"]
@@ -163,6 +165,9 @@ def _attribute_of_record(run: Interpreter, ref: Ref, name: str, node: ast.AST) -
         return Unknown(f"{record.name or 'object'}#{ref.id}.{name}")
     if record.kind == "bundle":
         held = bundles.attribute(run, ref, name)
+        return held if held is not None else Builtin(ref, name)
+    if record.kind == "distribution":
+        held = distributions.attribute(run, ref, name)
         return held if held is not None else Builtin(ref, name)
     if record.kind == "opaque":
         return Builtin(ref, name)

@@ -96,7 +96,16 @@ def define_class(run: Interpreter, stmt: ast.ClassDef) -> Value:
             else:
                 run.execute([inner])
                 holding.keep_class_attributes(run, cls, inner)
+    for decorator in reversed(stmt.decorator_list):
+        _register_class(run, cls, decorator)
     return cls
+
+
+def _register_class(run: Interpreter, cls: ClassValue, decorator: ast.expr) -> None:
+    """A decorator of the project puts the class into its table; whatever it gives, the class keeps its name."""
+    called = run.evaluate(decorator)
+    if isinstance(called, (Function, Bound)):
+        run.call(called, [cls], {}, ast.copy_location(ast.Call(decorator, [], []), decorator))
 
 
 def _outer(frame: Frame) -> Function | None:

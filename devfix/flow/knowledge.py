@@ -79,6 +79,13 @@ TABLE = (
         "Parameter parameter.Parameter",
         _DOCS + "generated/torch.nn.parameter.Parameter.html",
     ),
+    Row(
+        "divergence",
+        "torch.distributions.",
+        "kl_divergence kl.kl_divergence",
+        _DOCS + "distributions.html#module-torch.distributions.kl",
+    ),
+    Row("distribution", "torch.distributions.", "*", _DOCS + "distributions.html"),
     Row("tensor-same", "torch.autograd.", "Variable", _DOCS + "autograd.html#variable-api-deprecated"),
     Row("functional-init", "torch.nn.init.", "*", _DOCS + "nn.init.html"),
     Row("clip", "torch.nn.utils.", "clip_grad_norm_ clip_grad_value_ clip_grad_norm", _DOCS + "nn.html#utilities"),

@@ -15,6 +15,7 @@ from devfix.flow import (
     creation,
     datasets,
     distributed,
+    distributions,
     frameworks,
     iteration,
     modules,
@@ -281,6 +282,16 @@ def _deep_copy(run: Interpreter, name: str, args: list[Value], keywords: Keyword
     return builtin_functions.deep_copy(run, args[0], node) if args else UNKNOWN
 
 
+def _distribution(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    made = distributions.make(run, name, args, keywords, node)
+    return made if made is not None else unknown_result(run, name, args, node, keywords)
+
+
+def _divergence(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    found = distributions.diverge(run, name, args, keywords, node)
+    return found if found is not None else unknown_result(run, name, args, node, keywords)
+
+
 def _dictionary(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     return builtin_functions.call(run, "dict", args, keywords, node)
 
@@ -362,6 +373,8 @@ _BEHAVIOURS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Ca
     "data-parallel": _parallel,
     "decorator": _decorator,
     "deep-copy": _deep_copy,
+    "distribution": _distribution,
+    "divergence": _divergence,
     "default-dict": _default_dict,
     "exits": _exits,
     "harmless": _harmless,

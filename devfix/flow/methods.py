@@ -13,6 +13,7 @@ from devfix.flow import (
     commandline,
     containers,
     datasets,
+    distributions,
     frameworks,
     generators,
     library,
@@ -130,6 +131,8 @@ def _object(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
         return UNKNOWN
     if record.kind == "parser":
         return _parser(run, ref, name, args, keywords)
+    if record.kind == "distribution":
+        return distributions.method(run, ref, name, args, keywords, node)
     if record.kind == "generator":
         return generators.method(run, ref, name)
     if record.kind == "loader":

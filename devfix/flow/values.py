@@ -321,9 +321,9 @@ class Record:
     """An object with identity.
 
     ``kind`` is ``module``, ``instance``, ``list``, ``dict``, ``set``, ``optimizer``, ``loader``, ``dataset``,
-    ``parser``, ``scaler``, ``scheduler`` or ``opaque``.  ``fields`` holds attributes, or list items under ``"0"``,
-    ``"1"`` …, or dictionary entries; ``rest`` stands for every other item.  ``places`` are the alternatives for a
-    module's own weights.
+    ``parser``, ``scaler``, ``scheduler``, ``distribution`` or ``opaque``.  ``fields`` holds attributes, or list items
+    under ``"0"``, ``"1"`` …, or dictionary entries; ``rest`` stands for every other item.  ``places`` are
+    the alternatives for a module's own weights.
     """
 
     kind: str

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from codemods._attributes import Attribute, Use, methods_of
 from codemods._operands import bound_before, device_for
-from codemods._placing import inside_module
+from codemods._placing import inside_module, read_expression
 from devfix.flow import Facts
 from devfix.flow.facts import Stored
 from devfix.flow.live import device_expressions, value_of, visible
@@ -156,7 +156,7 @@ def _mentions(attribute: Attribute, use: Use) -> bool:
 def _at(facts: Facts, attribute: Attribute, use: Use) -> Edit | None:
     site = use.meeting.site
     tree = site.tree
-    partners = [operand.text for operand in use.meeting.accelerator if operand.text not in ("", "…")]
+    partners = use.meeting.partners
     stmt = site.stmt
     if (
         isinstance(stmt, ast.AugAssign)
@@ -172,7 +172,7 @@ def _at(facts: Facts, attribute: Attribute, use: Use) -> Edit | None:
         earlier = _bound_by(attribute, use)
         if earlier is not None and (edit := _where_bound(facts, use, earlier, partners)) is not None:
             return edit
-        node = _operand(site, use.operand.text)
+        node = read_expression(site.node, use.operand.text)
     device = _device_at(facts, site, partners)
     if node is None or device is None or node not in tree.parents or not _is_tensor(site, node):
         return None
@@ -239,14 +239,6 @@ def _with_subscripts(tree: SourceTree, node: ast.expr) -> ast.expr:
         if not isinstance(parent, ast.Subscript) or parent.value is not node or not isinstance(parent.ctx, ast.Load):
             return node
         node = parent
-
-
-def _operand(site: Site, text: str) -> ast.expr | None:
-    for node in ast.walk(site.node):
-        read = isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
-        if read and ast.unparse(node) == text:
-            return node  # type: ignore[return-value]
-    return None
 
 
 def _bound_by(attribute: Attribute, use: Use) -> ast.Assign | None:

@@ -170,12 +170,13 @@ def _rewritten(names: frozenset[str], write: Write) -> list[Edit] | str:
 
 def _constructor_call(write: Write) -> ast.stmt | None:
     """``super().__init__()`` in the constructor that holds the write."""
-    if getattr(write.function, "name", "") != "__init__":
+    function = write.function
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.name != "__init__":
         return None
-    for stmt in getattr(write.function, "body", []):
+    for stmt in function.body:
         call = stmt.value if isinstance(stmt, ast.Expr) else None
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "__init__":
-            return stmt  # type: ignore[no-any-return]
+            return stmt
     return None
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
 
-from codemods._made import FOREIGN
+from codemods._foreign import foreign_part
 from codemods._operands import weight_places
 from codemods._placing import enclosing
 from devfix.flow import Facts
@@ -80,7 +79,7 @@ def contradictions(facts: Facts) -> Iterator[Contradiction]:
     """Every call that goes to another device than the one that the program chooses, each once."""
     found: dict[ast.Call, Contradiction] = {}
     for one in (*_without_accelerator(facts), *_of_another_index(facts), *_left_on_cpu(facts)):
-        if not FOREIGN & set(PurePath(one.site.tree.path).parts):
+        if not foreign_part(one.site.tree.path):
             found.setdefault(one.call, one)
     yield from found.values()
 

@@ -41,8 +41,7 @@ def placed_again(facts: Facts, one: Contradiction) -> Edit | None:
     if meeting is None or one.place != CPU:
         return None
     site = meeting.site
-    partners = [other.text for other in meeting.accelerator if other.text not in ("", "…")]
-    words = device_for(facts, site, site.level, partners)
+    words = device_for(facts, site, site.level, meeting.partners)
     for operand in meeting.cpu:
         for node in ast.walk(site.node):
             if words and isinstance(node, (ast.Name, ast.Attribute, ast.Call)) and ast.unparse(node) == operand.text:

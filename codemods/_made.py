@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import PurePath
 
 from codemods._culprits import Culprit, made_siblings
 from codemods._flagged import beside_flagged, under_flag
+from codemods._foreign import foreign_part
 from codemods._making import Making, drawn_later
 from codemods._operands import device_for
 from codemods._parts import beside_parts
@@ -19,9 +19,7 @@ from devfix.flow.facts import Meeting, Operand
 from devfix.flow.sites import Level, Site
 from devfix.model import AppendCode, Edit, InsertStatement, Remedy, Where
 
-__all__ = ["FOREIGN", "Made", "made_on_cpu", "remedies"]
-
-FOREIGN = frozenset({"site-packages", "dist-packages", "third_party", "vendor", "_vendor", "external", "submodules"})
+__all__ = ["Made", "made_on_cpu", "remedies"]
 
 Use = tuple[Meeting, Operand]
 
@@ -54,11 +52,10 @@ class Made:
     def partners(self, level: Level) -> list[str]:
         """What it meets, in the words of the function that ``level`` runs."""
         texts = [
-            operand.text
+            text
             for meeting, _ in self.uses
             if meeting.site.level.frame.node is level.frame.node
-            for operand in meeting.accelerator
-            if operand.text not in ("", "…")
+            for text in meeting.partners
         ]
         return list(dict.fromkeys(texts))
 
@@ -96,7 +93,7 @@ def _made(facts: Facts, key: int, uses: list[Use]) -> Made | None:
     distinct = {(meeting.site.key, operand.text): (meeting, operand) for meeting, operand in uses}
     meeting, operand = uses[0]
     site = _moment(facts, key, meeting)
-    if not isinstance(site.node, ast.Call) or FOREIGN & set(PurePath(site.tree.path).parts):
+    if not isinstance(site.node, ast.Call) or foreign_part(site.tree.path):
         return None
     if _kept_by_constructor(site, meeting) or made_siblings(facts, Culprit(key, (), (meeting,), (operand.text,))):
         return None
@@ -225,9 +222,8 @@ def _at_uses(facts: Facts, made: Made) -> list[Edit]:
     for meeting, operand in made.uses:
         site = meeting.site
         node = _operand_node(site, operand.text)
-        partners = [other.text for other in meeting.accelerator if other.text not in ("", "…")]
-        device = device_for(facts, site, site.level, partners)
-        if node is None or device is None or FOREIGN & set(PurePath(site.tree.path).parts):
+        device = device_for(facts, site, site.level, meeting.partners)
+        if node is None or device is None or foreign_part(site.tree.path):
             return []
         if device.startswith("next(") and inside_module(site.level):
             return []  # a model does not look for its own weights to move what it is given

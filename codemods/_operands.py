@@ -205,8 +205,9 @@ def _used_in(function: ast.AST) -> set[str]:
     """The names and attribute chains that a function reads, and its parameters."""
     found = set(_parameters(function))
     for node in ast.walk(function):
-        chain = isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load)
-        if chain and _root_or_none(node) is not None:  # type: ignore[arg-type]
+        if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
+            continue
+        if _root_or_none(node) is not None:
             found.add(ast.unparse(node))
     return found
 

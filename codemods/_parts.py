@@ -135,9 +135,9 @@ def _pairs(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return
     target, value = statement.targets[0], statement.value
-    both = isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List))
-    if both and len(target.elts) == len(value.elts):  # type: ignore[attr-defined]
-        yield from zip(target.elts, value.elts, strict=True)  # type: ignore[attr-defined]
+    several = (ast.Tuple, ast.List)
+    if isinstance(target, several) and isinstance(value, several) and len(target.elts) == len(value.elts):
+        yield from zip(target.elts, value.elts, strict=True)
     else:
         yield target, value
 

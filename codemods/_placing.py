@@ -20,6 +20,7 @@ __all__ = [
     "last_move",
     "move_of",
     "names_in",
+    "read_expression",
     "same_function",
     "under_if",
 ]
@@ -176,6 +177,15 @@ def find_expression(root: ast.AST, text: str) -> ast.expr | None:
     """The first expression below ``root`` that reads ``text``."""
     for node in ast.walk(root):
         if isinstance(node, ast.expr) and ast.unparse(node) == text:
+            return node
+    return None
+
+
+def read_expression(root: ast.AST, text: str) -> ast.expr | None:
+    """The first expression below ``root`` that is ``text`` and is not written to."""
+    for node in ast.walk(root):
+        written = isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
+        if isinstance(node, ast.expr) and not written and ast.unparse(node) == text:
             return node
     return None
 

@@ -169,8 +169,7 @@ def _at_uses(facts: Facts, uses: tuple[Use, ...]) -> Iterator[Edit]:
     for site, meeting, operand in uses:
         if meeting is None or operand is None:
             return
-        partners = [other.text for other in meeting.accelerator if other.text not in ("", "…")]
-        words = device_for(facts, site, site.level, partners)
+        words = device_for(facts, site, site.level, meeting.partners)
         for node in ast.walk(site.node):
             read = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load)
             if words and read and ast.unparse(node) == operand.text:

@@ -36,7 +36,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods._made import FOREIGN
+from codemods._foreign import foreign_part
 from codemods._operands import device_for
 from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
@@ -57,7 +57,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         groups.setdefault((drawing.born or drawing.given).key, []).append(drawing)
     for group in groups.values():
         clashes = [drawing for drawing in group if drawing.place.differs(drawing.wanted)]
-        if clashes and not FOREIGN & set(clashes[0].site.tree.path.split("/")):
+        if clashes and not foreign_part(clashes[0].site.tree.path):
             yield _finding(facts, group, clashes)
 
 

@@ -32,10 +32,9 @@ the call. Elsewhere, where the value should live is the author's choice.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from codemods._culprits import Culprit, made_siblings
-from codemods._made import FOREIGN
+from codemods._foreign import foreign_part
 from codemods._rule import Rule, command_attributes
 from codemods._story import story
 from codemods._unmoved import is_made_by_program, whole_of
@@ -88,7 +87,7 @@ def _cause(facts: Facts, meeting: Meeting, operand: Operand) -> tuple[Site | Non
 
 def _finding(meeting: Meeting, operand: Operand, origin: Site | None, what: str) -> Finding:
     site = origin or meeting.site
-    foreign = next((part for part in PurePath(meeting.site.tree.path).parts if part in FOREIGN), None)
+    foreign = foreign_part(meeting.site.tree.path)
     reason = "no codemod names this cause: give the value the device of what it meets"
     if foreign is not None:
         reason = "the failing line belongs to a third-party package: pin or upgrade it, or move its inputs at the call"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from devfix.flow.assumptions import condition_key, subject_of
 from devfix.flow.knowledge_of_flags import ACCELERATOR_FLAGS, CPU_FLAGS, DEVICE_COUNTS, MULTI_PROCESS_FLAGS
@@ -152,20 +154,20 @@ def _counts_devices(node: ast.expr) -> bool:
     return last.lower() in DEVICE_COUNTS
 
 
+_ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
 def _ordered(op: ast.cmpop, left: object, right: object) -> bool | None:
+    order = _ORDERS.get(type(op))
     try:
-        match op:
-            case ast.Lt():
-                return left < right  # type: ignore[operator,no-any-return]
-            case ast.LtE():
-                return left <= right  # type: ignore[operator,no-any-return]
-            case ast.Gt():
-                return left > right  # type: ignore[operator,no-any-return]
-            case ast.GtE():
-                return left >= right  # type: ignore[operator,no-any-return]
+        return bool(order(left, right)) if order is not None else None
     except TypeError:
         return None
-    return None
 
 
 def _names_accelerator(symbol: str) -> bool:

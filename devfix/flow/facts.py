@@ -60,6 +60,11 @@ class Meeting:
     latent: bool = False
     takes_numbers: bool = False
 
+    @property
+    def partners(self) -> list[str]:
+        """What the program calls the values on the accelerator, where it has words for them."""
+        return [operand.text for operand in self.accelerator if operand.text not in ("", "…")]
+
 
 @dataclass(frozen=True, eq=False)
 class Source:

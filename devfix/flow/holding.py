@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.flow.facts import Stored
+from devfix.flow.syntax import position
 from devfix.flow.values import CPU, Birth, ClassValue, Ref, Tensor, TupleValue, Union, Value, options, union
 
 if TYPE_CHECKING:
@@ -44,13 +45,13 @@ def keep(
 
 def keep_class_attributes(run: Interpreter, cls: ClassValue, stmt: ast.stmt) -> None:
     """Tensors that a class body binds are attributes of every instance."""
-    targets = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target] if isinstance(stmt, ast.AnnAssign) else []
-    if not run.alive:
+    if not run.alive or not isinstance(stmt, (ast.Assign, ast.AnnAssign)):
         return
+    targets, source = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target], stmt.value
     for target in targets:
         value = run.now.lookup(cls.scope, target.id) if isinstance(target, ast.Name) else None
         if isinstance(target, ast.Name) and value is not None and _matters(run, value):
-            stored = _noted(run, cls, target.id, value, target, stmt.value, None)  # type: ignore[attr-defined]
+            stored = _noted(run, cls, target.id, value, target, source, None)
             run.now.bind(cls.scope, target.id, _tagged(run, value, stored.number))
 
 
@@ -64,7 +65,7 @@ def _noted(
     site: Site | None,
 ) -> Stored:
     assert run.frame is not None
-    key = (run.frame.module.path, node.lineno, node.col_offset, name)  # type: ignore[attr-defined]
+    key = (run.frame.module.path, *position(node), name)
     stored = run.facts.stored.get(key)
     if stored is None:
         where = site if site is not None and site.memory is not None else run.site(node, remember=True)

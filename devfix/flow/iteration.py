@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow import bundles, generators, hosts
 from devfix.flow.facts import Source
+from devfix.flow.syntax import position
 from devfix.flow.values import (
     ANYWHERE,
     CPU,
@@ -123,7 +124,7 @@ def source_key(run: Interpreter, kind: str, node: ast.AST, loader: Ref | None = 
     """The key of the batch that ``node`` takes from a loader: one per place in the source."""
     if kind == "made":
         assert run.frame is not None
-        place: tuple[object, ...] = (kind, run.frame.module.path, node.lineno, node.col_offset)  # type: ignore[attr-defined]
+        place: tuple[object, ...] = (kind, run.frame.module.path, *position(node))
     else:
         place = (kind, *_consumer(run, node))
     keys: dict[tuple[object, ...], int] = run.facts.__dict__.setdefault("_keys", {})
@@ -160,7 +161,7 @@ def _consumer(run: Interpreter, node: ast.AST) -> Iterator[object]:
     frame, helpers = run.frame, 0
     while frame is not None:
         stmt = frame.stmt or node
-        yield from (frame.module.path, stmt.lineno, stmt.col_offset)  # type: ignore[attr-defined]
+        yield from (frame.module.path, *position(stmt))
         if not frame.yields and not frame.generator:
             if isinstance(stmt, (ast.For, ast.AsyncFor)) or helpers >= 1:
                 return

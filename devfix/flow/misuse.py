@@ -170,19 +170,20 @@ def _dead_moves(stmt: ast.For | ast.AsyncFor) -> tuple[tuple[ast.stmt, ast.Call]
     last = stmt.target.elts[-1] if isinstance(stmt.target, ast.Tuple) else stmt.target
     if not isinstance(last, ast.Name):
         return ()
-    found = []
+    found: list[tuple[ast.stmt, ast.Call]] = []
     for inner in _statements(stmt.body):
-        call = getattr(inner, "value", None)
         alone = isinstance(inner, ast.Expr)
         rebinds = isinstance(inner, ast.Assign) and text_of(inner.targets[0]) == last.id and len(inner.targets) == 1
-        moves = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in MOVES
-        if not (alone or rebinds) or not moves or text_of(call.func.value) != last.id:  # type: ignore[union-attr]
+        call = inner.value if isinstance(inner, (ast.Expr, ast.Assign)) else None
+        if not (alone or rebinds) or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            continue
+        if call.func.attr not in MOVES or text_of(call.func.value) != last.id:
             continue
         later = (node for node in ast.walk(stmt) if isinstance(node, ast.Name) and node.id == last.id)
         end = (inner.end_lineno or 0, inner.end_col_offset or 0)
         if not any((node.lineno, node.col_offset) >= end for node in later):
             found.append((inner, call))
-    return tuple(found)  # type: ignore[arg-type]
+    return tuple(found)
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -200,7 +201,7 @@ def uncalled(run: Interpreter, node: ast.Attribute, base: Value, value: Value) -
         return value
     moved = isinstance(base, Tensor) or (isinstance(base, Ref) and run.record(base).kind == "module")
     assert run.frame is not None
-    if not moved or not _is_meant(run.frame.module.tree.parents, node):
+    if not moved or not _is_meant(run.frame.module.tree.parents, node, text_of(node.value)):
         return value
     site = run.site(node, remember=True)
     run.facts.uncalled.setdefault(site.key, Uncalled(site, node, run.latent))
@@ -208,13 +209,12 @@ def uncalled(run: Interpreter, node: ast.Attribute, base: Value, value: Value) -
     return run.call(value, [], {}, call)
 
 
-def _is_meant(parents: dict[ast.AST, ast.AST], node: ast.AST, receiver: str = "") -> bool:
+def _is_meant(parents: dict[ast.AST, ast.AST], node: ast.expr, receiver: str) -> bool:
     """Whether the result of the call, not the method, is what its place in the program can only want.
 
     It is returned, bound to the receiver's own name, an item made for each variable of a comprehension, or asked for
     what no method has.
     """
-    receiver = receiver or text_of(node.value)  # type: ignore[attr-defined]
     match parents.get(node):
         case ast.IfExp() as choice if node is not choice.test:
             return _is_meant(parents, choice, receiver)
@@ -236,11 +236,11 @@ _NO_METHOD_HAS = frozenset(
 )
 
 
-def _same_item(parent: ast.AST | None, items: ast.Tuple | ast.List, node: ast.AST, receiver: str) -> bool:
+def _same_item(parent: ast.AST | None, items: ast.Tuple | ast.List, node: ast.expr, receiver: str) -> bool:
     """``x, y = x.cuda, y.cuda()``: the item goes to the place from which it comes."""
     if not isinstance(parent, ast.Assign) or parent.value is not items or len(parent.targets) != 1:
         return False
-    target, place = parent.targets[0], items.elts.index(node)  # type: ignore[arg-type]
+    target, place = parent.targets[0], items.elts.index(node)
     if not isinstance(target, (ast.Tuple, ast.List)) or len(target.elts) != len(items.elts):
         return False
     return text_of(target.elts[place]) == receiver

@@ -6,12 +6,12 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from devfix.flow.syntax import SourceTree, position
 from devfix.model import Event, Span
 
 if TYPE_CHECKING:
     from devfix.flow.program import Module
     from devfix.flow.state import State
-    from devfix.flow.syntax import SourceTree
     from devfix.flow.values import Function, Value
 
 __all__ = ["Frame", "Level", "Site"]
@@ -83,7 +83,7 @@ class Site:
     @property
     def key(self) -> tuple[str, int, int]:
         """File, line and column: the same for every visit of the same place."""
-        return self.tree.path, self.node.lineno, self.node.col_offset  # type: ignore[attr-defined]
+        return self.tree.path, *position(self.node)
 
     @property
     def span(self) -> Span:

@@ -24,6 +24,7 @@ from devfix.flow.values import (
     Ref,
     Tensor,
     TupleValue,
+    Union,
     Unknown,
     Value,
     Yields,
@@ -54,17 +55,19 @@ def _meet_indices(run: Interpreter, base: Value, key: Value, node: ast.Subscript
     indexed tensor".
     """
     tensors = [option for option in options(base) if isinstance(option, Tensor)]
-    if not any(tensor.place == CPU and not tensor.loose for tensor in tensors):
+    on_cpu = any(tensor.place == CPU and not tensor.loose for tensor in tensors)
+    if not on_cpu or not isinstance(base, (Tensor, Union)):
         return False
     met = len(run.facts.meetings)
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     keys = key.items if isinstance(key, TupleValue) and len(key.items) == len(parts) else (key,)
     for index, part in zip(keys, parts, strict=False):
+        if not isinstance(index, (Tensor, Union)):
+            continue
         if any(isinstance(option, Tensor) and option.place == ACCELERATOR for option in options(index)) and all(
             isinstance(option, Tensor) and not option.scalar and not option.loose for option in options(index)
         ):
-            sides = [tensor_side(value, text_of(one)) for value, one in ((base, node.value), (index, part))]  # type: ignore[arg-type]
-            meet(run, node, "index", sides)
+            meet(run, node, "index", [tensor_side(base, text_of(node.value)), tensor_side(index, text_of(part))])
     return len(run.facts.meetings) > met
 
 
@@ -125,8 +128,10 @@ def _sliced(items: tuple[Value, ...], node: ast.Slice) -> tuple[Value, ...]:
             bounds.append(None)
         elif isinstance(part, ast.Constant) and isinstance(part.value, int):
             bounds.append(part.value)
-        elif isinstance(part, ast.UnaryOp) and isinstance(part.operand, ast.Constant):
-            bounds.append(-int(part.operand.value))  # type: ignore[arg-type]
+        elif isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub) and isinstance(part.operand, ast.Constant):
+            if not isinstance(part.operand.value, int):
+                return items
+            bounds.append(-part.operand.value)
         else:
             return items
     return items[slice(*bounds)]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from functools import cached_property, lru_cache
+from typing import cast
 
 from devfix.model import Span
 
-__all__ = ["SourceTree", "leaf_conditions", "text_of"]
+__all__ = ["SourceTree", "leaf_conditions", "position", "text_of"]
 
 _BLOCKS = ("body", "orelse", "finalbody")
 
@@ -55,13 +56,9 @@ class SourceTree:
 
     def span(self, node: ast.AST) -> Span:
         """Where a node stands."""
-        line, end = node.lineno, node.end_lineno or node.lineno  # type: ignore[attr-defined]
-        return Span(
-            line,
-            self._column(line, node.col_offset),  # type: ignore[attr-defined]
-            end,
-            self._column(end, node.end_col_offset or 0),  # type: ignore[attr-defined]
-        )
+        placed = _placed(node)
+        line, end = placed.lineno, placed.end_lineno or placed.lineno
+        return Span(line, self._column(line, placed.col_offset), end, self._column(end, placed.end_col_offset or 0))
 
     def source(self, node: ast.AST) -> str:
         """The exact source of an expression; line breaks inside it are kept."""
@@ -107,6 +104,17 @@ class SourceTree:
 
 
 @lru_cache(maxsize=65536)
+def position(node: ast.AST) -> tuple[int, int]:
+    """Line and column of a node, as ``ast`` counts them.  Raises `AttributeError` for one that has no place."""
+    placed = _placed(node)
+    return placed.lineno, placed.col_offset
+
+
+def _placed(node: ast.AST) -> ast.expr:
+    # typeshed gives a position to each kind of node that has one, and no base class that all of them share
+    return cast("ast.expr", node)
+
+
 def text_of(node: ast.AST) -> str:
     """The normal form of an expression's source; asked for again and again, so kept."""
     return ast.unparse(node)

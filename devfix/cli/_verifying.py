@@ -101,7 +101,7 @@ def limit_options(function: _Function) -> _Function:
 @contextmanager
 def one_line_errors() -> Iterator[None]:
     """A run that could not be made is wrong usage, told in one line."""
-    from devfix.verify.runs import RunError
+    from devfix.verify.records import RunError
 
     try:
         yield

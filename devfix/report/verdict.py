@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from devfix.verify.experiment import Experiment
-    from devfix.verify.proof import Verdict
-    from devfix.verify.runs import Run
+    from devfix.verify.judgement import Verdict
+    from devfix.verify.records import Run
 
 __all__ = ["SCHEMA_VERSION", "Proof", "cells", "console", "document", "dumps", "largest_difference", "sentence", "show"]
 

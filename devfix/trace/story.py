@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from devfix.verify.runs import Run
+from devfix.verify.records import Run
 
 __all__ = [
     "Above",

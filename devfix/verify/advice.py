@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devfix.verify.runs import Run
+from devfix.verify.records import Run
 
 __all__ = ["ending"]
 

@@ -9,14 +9,16 @@ float64 as the reference is, which is the rule ``same()`` of PyTorch's own bench
 from __future__ import annotations
 
 import math
+from array import array
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from devfix.verify.runs import Run
+from devfix.verify.records import Run
 
 __all__ = [
-    *("Match", "agree", "first_difference", "first_disagreement", "in_float64", "match", "on_real_device"),
-    *("step_of", "tolerance"),
+    *("SAME_DIRECTION", "Match", "agree", "direction", "direction_in_words", "first_difference"),
+    *("first_disagreement", "in_float64", "match", "on_real_device", "same_direction", "step_of", "tolerance"),
 ]
 
 #: Absolute part of the tolerance, and the relative part up to and including a step and after it (measured on three
@@ -33,6 +35,10 @@ RELATIVE_IN_FLOAT64 = 1e-6
 
 #: ``same()``: how many times the reference's own distance to float64 is allowed, and the tolerance on top.
 TIMES, ON_TOP = 3.0, 1e-4 / 10
+
+
+#: Cosine of the angle between the ways that the parameters of two runs went, which PyTorch's benchmarks ask for too.
+SAME_DIRECTION = 0.99
 
 
 class Match(NamedTuple):
@@ -89,14 +95,45 @@ def first_disagreement(one: Run, other: Run) -> int | None:
 
 
 def agree(one: Run, other: Run) -> bool:
-    """Whether two runs trained the same: losses, steps, and where it is exact the parameters at the end."""
-    return first_disagreement(one, other) is None and _same_work(one, other)
+    """Whether two runs trained the same: losses, steps, and where the parameters end, or on a real device which way."""
+    if first_disagreement(one, other) is not None or not _same_work(one, other):
+        return False
+    return not on_real_device(one, other) or same_direction(one, other)
 
 
 def _same_work(one: Run, other: Run) -> bool:
     if one.steps != other.steps or len(one.losses) != len(other.losses):
         return False
-    return one.parameters == other.parameters if on_real_device(one, other) else one.digest == other.digest
+    if not on_real_device(one, other):
+        return one.digest == other.digest
+    return one.parameters == other.parameters
+
+
+def direction(one: Run, other: Run) -> float | None:
+    """Cosine of the angle between the ways that the parameters went; None where one run recorded none.
+
+    Not a number, or 0, where the two cannot be compared: other parameters, or one run that changed none.
+    """
+    if not (one.update and other.update):
+        return None
+    ours, theirs = (array("f", b64decode(run.update)) for run in (one, other))
+    if len(ours) != len(theirs):
+        return math.nan
+    lengths = math.hypot(*ours) * math.hypot(*theirs)
+    if lengths == 0:
+        return 1.0 if ours == theirs else 0.0
+    return sum(a * b for a, b in zip(ours, theirs)) / lengths
+
+
+def direction_in_words(cosine: float) -> str:
+    """That the ways differ."""
+    return f"the cosine of the update is {cosine:.4f}, and at least {SAME_DIRECTION} is needed"
+
+
+def same_direction(one: Run, other: Run) -> bool:
+    """Whether the parameters of two runs went the same way, as far as both have told."""
+    alike = direction(one, other)
+    return alike is None or alike >= SAME_DIRECTION
 
 
 def match(runs: Mapping[str, Run], name: str, reference: str) -> Match:
@@ -131,7 +168,13 @@ def _second_look(one: Run, other: Run, wide: Run, wide_other: Run, reference: st
     if not _same_work(wide, wide_other):
         return Match(False, "in float64 the number of losses, steps or parameters differs")
     apart = _first_apart(wide.losses, wide_other.losses)
-    number = (first_disagreement(one, other) or 0) + 1
+    if not same_direction(wide, wide_other):
+        cosine = direction_in_words(direction(wide, wide_other) or 0.0)
+        return Match(False, f"a second look in float64 shows that the parameters went another way: {cosine}")
+    index = first_disagreement(one, other)
+    if index is None and apart is None:
+        return Match(True, f"agree with {reference}, and in float64 the parameters went the same way")
+    number = (index or 0) + 1
     if apart is None:
         return Match(
             True,

@@ -8,7 +8,8 @@ import sys
 from typing import Any
 
 from devfix.verify.proof import prove
-from devfix.verify.runs import Run, RunError, run
+from devfix.verify.records import Run, RunError
+from devfix.verify.runs import run
 
 __all__ = ["main"]
 

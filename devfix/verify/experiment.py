@@ -6,10 +6,12 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from devfix.verify.judgement import Verdict
 from devfix.verify.patches import program_texts
 from devfix.verify.project import Project, find_project, find_python
-from devfix.verify.proof import Verdict, prove
-from devfix.verify.runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT, Run
+from devfix.verify.proof import prove
+from devfix.verify.records import Run
+from devfix.verify.runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT
 from devfix.verify.targets import choose_target
 from devfix.verify.torchrun import expects_torchrun
 

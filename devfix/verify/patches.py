@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from devfix import sources
 from devfix.model import Status
 from devfix.verify.project import Project
-from devfix.verify.runs import RunError
+from devfix.verify.records import RunError
 from devfix.verify.sandbox import SKIPPED_FOLDERS
 
 if TYPE_CHECKING:

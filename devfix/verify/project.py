@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from devfix import sources
-from devfix.verify.runs import RunError
+from devfix.verify.records import RunError
 
 __all__ = ["Project", "find_project", "find_python"]
 

@@ -1,4 +1,4 @@
-"""One run of a script, and what it did.
+"""One run of a script.
 
 ``python -m devfix.verify.runs prove ORIGINAL_DIR PATCHED_DIR SCRIPT [ARGS]`` prints the verdict and the losses;
 ``... run DIR SCRIPT [ARGS]`` prints one run.
@@ -13,11 +13,12 @@ import sys
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from devfix.verify.probe.keeper import DEFAULT_DISK_MB, DEFAULT_PROCESSES, Limits
+from devfix.verify.records import Failure, Run, RunError, Steps
 from devfix.verify.sandbox import (
     DEFAULT_SIZE_LIMIT,
     ProjectTooLarge,
@@ -30,153 +31,19 @@ from devfix.verify.sandbox import (
 from devfix.verify.servers import SIMULATOR, ServerDied, execute
 from devfix.verify.torchrun import variables
 
-__all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT", "REAL_DEVICES", "Failure", "Run", "RunError", "run"]
+__all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT", "run"]
 
 DEFAULT_TIMEOUT = 120.0
 DEFAULT_MEMORY_MB = 8192
 
-#: Types of real devices that a run can be made on.
-REAL_DEVICES = ("cuda", "mps", "xpu")
-
-
-class RunError(Exception):
-    """The run could not be made at all: no such script, no torch in the interpreter, a project too large to copy."""
-
-
-@dataclass(frozen=True)
-class Failure:
-    """The exception that ended a run.
-
-    Attributes:
-        type: the exception's class name.
-        text: its message.
-        family: which family of device errors the message belongs to; None if it is none.
-        file: the deepest file of the project in the traceback, relative to the project; None if there is none.
-        line: line in that file, from 1.
-        code: the source of that line.
-        traceback: the whole traceback as text.
-
-    """
-
-    type: str
-    text: str
-    family: str | None
-    file: str | None
-    line: int | None
-    code: str | None
-    traceback: str
-
-    @property
-    def where(self) -> str:
-        """``file:line``, or the empty string."""
-        return f"{self.file}:{self.line}" if self.file else ""
-
-
-@dataclass(frozen=True)
-class Run:
-    """One execution of a script under the probe.
-
-    Attributes:
-        device: ``cpu``, ``sim``, ``unchecked`` or one of :data:`REAL_DEVICES`.
-        failure: the exception that ended it; None if it ended by itself.
-        exit_code: the script's exit code; negative for a signal.
-        losses: the scalar root of each backward pass, in order, before loss scaling.
-        steps: number of optimizer steps; without an optimizer, of updates by hand.
-        optimizers: class names of the optimizers that stepped, in the order of their first steps.
-        parameters: number of tensors that the optimizers hold; without one, that are updated by hand.
-        forgotten: shapes of parameters that got a gradient and that no optimizer holds.
-        digest: SHA-256 of these parameters at the end; None if there are none.
-        random: SHA-256 of the CPU's random state at the end.
-        output: the last 64 kB of what it printed.
-        wall: seconds that the script took.
-        memory_mb: its peak memory.
-        device_operations, all_operations: ATen calls on the simulated device, and in all.
-        unsupported: features it used that the simulator does not model.
-        stopped: why it was stopped before its end, as a sentence about it or ``time``; None if it was not.
-        ended_early: it was stopped after the number of steps asked for.
-        exposed: what the kernel did not let us take from it: ``network``, ``files`` outside its copy, ``processes`` of
-            others.
-        reported: it told how it ended; one that left by itself in the middle of it, or was killed, did not.
-        precision: the lowest precision that a real accelerator computed with.
-        torch: PyTorch's version.
-        prepared_on: where the run that came first worked; None if none did.
-        kept: the scratch folder, where it was kept; else None.
-        story: of a run that failed under provenance, what is known about the values that met
-            (:func:`devfix.verify.probe.provenance.tell`); else None.
-
-    """
-
-    device: str
-    failure: Failure | None = None
-    exit_code: int = 0
-    losses: tuple[float, ...] = ()
-    steps: int = 0
-    optimizers: tuple[str, ...] = ()
-    parameters: int = 0
-    forgotten: tuple[tuple[int, ...], ...] = ()
-    digest: str | None = None
-    random: str | None = None
-    output: str = ""
-    wall: float = 0.0
-    memory_mb: float = 0.0
-    device_operations: int = 0
-    all_operations: int = 0
-    unsupported: tuple[str, ...] = ()
-    stopped: str | None = None
-    ended_early: bool = False
-    exposed: tuple[str, ...] = ()
-    reported: bool = True
-    precision: str = "float32"
-    torch: str = ""
-    prepared_on: str | None = None
-    kept: str | None = None
-    story: Mapping[str, Any] | None = None
-
-    @property
-    def ok(self) -> bool:
-        """Whether the script ran to its end (or to the number of steps asked for)."""
-        return self.failure is None and self.exit_code == 0 and self.stopped is None and self.reported
-
-    @property
-    def timed_out(self) -> bool:
-        """Whether it was stopped for time."""
-        return self.stopped == "time"
-
-    @property
-    def offline(self) -> bool:
-        """Whether it ran without network."""
-        return "network" not in self.exposed
-
-    @property
-    def device_error(self) -> bool:
-        """Whether it died of a device error."""
-        return self.failure is not None and self.failure.family is not None
-
-    @property
-    def accelerator_share(self) -> float:
-        """Part of the ATen calls that ran on the simulated device, 0 to 1."""
-        return self.device_operations / self.all_operations if self.all_operations else 0.0
-
-    @property
-    def outcome(self) -> str:
-        """One line: how it ended."""
-        if self.stopped is not None:
-            return f"stopped: {self.stopped}" if self.stopped != "time" else "stopped for time"
-        if self.failure is not None:
-            text = self.failure.text.strip().split("\n")[0]
-            where = f" at {self.failure.where}" if self.failure.file else ""
-            return f"{self.failure.type}: {text}{where}"
-        if self.exit_code:
-            name = f"signal {-self.exit_code}" if self.exit_code < 0 else f"exit code {self.exit_code}"
-            return f"ended with {name}"
-        if not self.reported:
-            return "left without a word, with exit code 0"
-        return "ran to the step limit" if self.ended_early else "ran to its end"
-
-
 _COPIED = [
     "steps",
     "parameters",
+    "changed",
+    "update",
+    "trained_digest",
+    "still",
+    "rest_of_recipe",
     "digest",
     "random",
     "wall",
@@ -236,6 +103,7 @@ def run(
     changes: Mapping[str, bytes] | None = None,
     keep: bool = False,
     float64: bool = False,
+    still: Sequence[str] = (),
     kind: str = "cuda",
     torchrun: bool = False,
     compiled: bool = False,
@@ -267,6 +135,7 @@ def run(
         changes: new contents of files of the copy, by their path within the project.
         keep: leave the scratch copy behind; ``Run.kept`` names it.
         float64: compute in float64 whatever type the script names.
+        still: parameters that no optimizer step is to change, by what ``Run.forgotten_keys`` of another run says.
         kind: the device type that is simulated.
         torchrun: set the variables that torchrun sets for its only process.
         compiled: leave ``torch.compile`` on.
@@ -285,6 +154,7 @@ def run(
     options += ["--devices", str(devices), "--kind", kind, *(["-m"] if module else [])]
     options += [*(["--compile"] if compiled else []), *(["--float64"] if float64 else [])]
     options += ["--provenance"] if provenance else []
+    options += ["--still", " ".join(still)] if still else []
     given = {**(variables() if torchrun else {}), **(env or {})}
     limits = Limits(timeout, memory_mb, disk_mb, processes)
     try:
@@ -340,6 +210,9 @@ def _stage(
         losses=tuple(report.get("losses", ())),
         optimizers=tuple(report.get("optimizers", ())),
         forgotten=tuple(tuple(shape) for shape in report.get("forgotten", ())),
+        forgotten_keys=tuple(report.get("forgotten_keys", ())),
+        gradients=tuple(tuple(shape) for shape in report.get("gradients", ())),
+        recipe=tuple(Steps(name, groups and tuple(groups), times) for name, groups, times in report.get("recipe", ())),
         output=ended.output.replace(str(scratch.project) + os.sep, ""),
         unsupported=tuple(report.get("unsupported", ())),
         stopped=ended.stopped,

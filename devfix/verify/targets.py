@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from devfix.verify.runs import REAL_DEVICES, RunError
+from devfix.verify.records import REAL_DEVICES, RunError
 from devfix.verify.servers import ServerDied, about
 
 __all__ = ["CHOICES", "Target", "choose_target"]

@@ -10,7 +10,7 @@ import socket
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from devfix.verify.runs import Run
+    from devfix.verify.records import Run
 
 __all__ = ["expects_torchrun", "variables"]
 

@@ -13,9 +13,9 @@ from rich.console import Console
 from devfix.report import curves, verdict
 from devfix.report.verdict import Proof
 from devfix.verify.experiment import Experiment
+from devfix.verify.judgement import Verdict
 from devfix.verify.project import Project
-from devfix.verify.proof import Verdict
-from devfix.verify.runs import Failure, Run
+from devfix.verify.records import Failure, Run
 
 ROOT = pathlib.Path(__file__).parents[2]
 HOSTILE = "<script>alert('x')</script>\x1b[31m"

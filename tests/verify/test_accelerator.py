@@ -16,10 +16,10 @@ from torch import nn
 
 from devfix.verify import Verdict, judge, run
 from devfix.verify.agreement import agree, first_disagreement, tolerance
+from devfix.verify.judgement import VERDICTS
 from devfix.verify.probe import accelerator
 from devfix.verify.probe.accelerator import Comparable
-from devfix.verify.proof import VERDICTS
-from devfix.verify.runs import Failure, Run
+from devfix.verify.records import Failure, Run
 
 from .draws import drawn
 from .scripts import FIXED, project

@@ -22,14 +22,14 @@ import pytest
 pytest.importorskip("torch")
 
 from devfix.verify import Run, judge, run
-from devfix.verify.proof import VERDICTS
+from devfix.verify.judgement import VERDICTS
 from devfix.verify.servers import about
 
 from .scripts import FIXED, project
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="namespaces and /proc are Linux's")
 
-MARK = "devfixhostile"
+MARK = f"hostile{os.getpid()}"  # of these tests, and not of others that run at the same time
 MARKED = f"open('/proc/self/comm', 'w').write('{MARK}')\n"
 NO_NAMESPACES = """\
 #!/bin/sh

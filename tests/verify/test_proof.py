@@ -12,8 +12,9 @@ pytest.importorskip("torch")
 from conformance.words import elsewhere
 from devfix.verify import Verdict, prove, run
 from devfix.verify.advice import ending
-from devfix.verify.proof import first_difference
-from devfix.verify.runs import Failure, Run
+from devfix.verify.agreement import first_difference
+from devfix.verify.likeness import other_gradients
+from devfix.verify.records import Failure, Run
 
 from .scripts import BROKEN, FIXED, edited, project
 
@@ -261,6 +262,58 @@ def test_losses_that_are_all_the_same_prove_nothing(tmp_path: Path) -> None:
     )
     found = verdict(tmp_path, edited(*same, BROKEN), edited(*same))
     assert (found.word, "all losses are the same number" in found.reason) == ("inconclusive", True), found.reason
+
+
+@pytest.mark.parametrize(
+    ("change", "word", "reason"),
+    [
+        pytest.param(("lr=1e-2", "lr=0.0"), "inconclusive", "no parameter is another one at the end", id="no update"),
+        pytest.param(
+            ("head(model(x)), y)", 'head(model(x)), y) * (float("nan") if len(seen) == 3 else 1)\n    seen.append(1)'),
+            "inconclusive",
+            "a loss is not finite",
+            id="not a number",
+        ),
+    ],
+)
+def test_a_training_that_is_none_proves_nothing(
+    tmp_path: Path, change: tuple[str, str], word: str, reason: str
+) -> None:
+    def changed(source: str) -> str:
+        return edited(*change, source).replace("for x, y in", "seen = []\nfor x, y in")
+
+    found = verdict(tmp_path, changed(BROKEN), changed(FIXED))
+    assert (found.word, reason in found.reason) == (word, True), found.reason
+
+
+EXTRA = "for x, y in", "extra = nn.Parameter(torch.zeros(2, 5, device=device))\nfor x, y in"
+
+
+def test_other_parameters_that_get_a_gradient_are_another_training(tmp_path: Path, originals: dict[str, Run]) -> None:
+    more = edited("head(model(x)), y)", "head(model(x)), y) + 0 * extra.sum()", edited(*EXTRA))
+    found = verdict(tmp_path, BROKEN, more, known=originals)
+    assert found.word == "loss-differs"
+    assert found.reason == "the losses agree with original/cpu, but 1 parameters get a gradient (2×5)"
+
+    with_two, with_one = Run("sim", gradients=((3,), (2, 5))), Run("sim", gradients=((3,),))
+    assert other_gradients(with_one, with_two) == "1 parameters no longer get a gradient (2×5)"
+    assert other_gradients(with_two, with_two) is None
+
+
+@pytest.mark.parametrize(
+    ("added", "reason"),
+    [
+        ("scheduler.step()\n", "StepLR steps more times"),
+        ("", "step 2 is one of Adam, and was one of StepLR"),
+    ],
+)
+def test_schedules_that_no_loss_shows_are_compared(tmp_path: Path, added: str, reason: str) -> None:
+    made = "for x, y in", "scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 99)\nfor x, y in"
+    broken, fixed = (edited(*made, source) for source in (BROKEN, FIXED))
+    with_steps = "    optimizer.step()\n", "    optimizer.step()\n    scheduler.step()\n"
+    found = verdict(tmp_path, edited(*with_steps, broken), (edited(*with_steps, fixed) if added else fixed) + added)
+    assert found.word == "loss-differs"
+    assert reason in found.reason
 
 
 def test_too_few_losses_prove_nothing(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from devfix.verify.runs import Run, run
+from devfix.verify import Run, run
 
 HEAD = """\
 import torch

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from torch import nn
 from devfix.verify import Verdict, prove, run
 from devfix.verify.agreement import agree, in_float64, match, step_of, tolerance
 from devfix.verify.probe.wide import Wide
-from devfix.verify.runs import Failure, Run
+from devfix.verify.records import Failure, Run
 
 from .scripts import FIXED, edited, project
 
@@ -28,6 +30,11 @@ if there and {broken}:
     raise RuntimeError("Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!")
 noise = ({narrow} if not wide else {wide}) if there else 0.0
 """
+
+
+#: Steps so small that the losses do not tell which way they go.
+SLOW = edited("lr=1e-2", "lr=1e-7")
+TURNED = "    if there: model[0].weight.grad.neg_()\n    optimizer.step()"
 
 
 def losses(*values: float, device: str = "cuda", **more: object) -> Run:
@@ -85,6 +92,24 @@ def test_a_script_that_insists_on_an_accelerator_is_held_to_the_run_without_chec
 
     assert (found.word, found.reference) == ("loss-differs", "original/unchecked"), found.reason
     assert agree(found.runs["patched/device"], found.runs["original/unchecked"])  # the device alone would not tell
+
+
+def test_a_way_that_float64_brings_back_was_rounding(tmp_path: Path) -> None:
+    """A gradient that is nothing but rounding goes anywhere, and Adam goes as far with it as with any other."""
+    drifting = "    if there and not wide: model[0].weight.grad.neg_()\n    optimizer.step()"
+    found = proved(tmp_path, 0.0, 0.0, edited("    optimizer.step()", drifting, SLOW))
+
+    assert agree(found.runs["original/cpu"], found.runs["original/cpu"])
+    assert found.word == "fixed", found.reason
+    assert "agree with original/cpu, and in float64 the parameters went the same way" in found.reason
+
+
+def test_another_way_of_the_parameters_is_refused_though_the_losses_agree(tmp_path: Path) -> None:
+    found = proved(tmp_path, 0.0, 0.0, edited("    optimizer.step()", TURNED, SLOW))
+
+    assert found.word == "loss-differs"
+    assert "the losses agree with original/cpu, but the parameters went another way: the cosine of the" in found.reason
+    assert "a second look in float64 shows that the parameters went another way" in found.reason
 
 
 # --- float64 ----------------------------------------------------------------------------------------------------------
@@ -183,6 +208,27 @@ def test_another_number_of_losses_or_steps_needs_no_second_look() -> None:
     assert not decided(drifted(0.1), CPU, shorter, CPU)[0]
     died = Run("cuda", failure=Failure("TypeError", "no", None, None, None, None, ""))
     assert "failed with the patched script: TypeError: no" in decided(drifted(0.1), CPU, died, CPU)[1]
+
+
+def way(*numbers: float) -> str:
+    return b64encode(array("f", numbers).tobytes()).decode()
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "good"),
+    [
+        pytest.param((1.0, 2.0, 3.0), (1.0, 2.0, 3.1), True, id="the same"),
+        pytest.param((1.0, 2.0, 3.0), (1.0, 2.0, -3.0), False, id="another"),
+        pytest.param((1.0, 2.0, 3.0), (1.0, 2.0), False, id="of other parameters"),
+        pytest.param((0.0, 0.0), (0.0, 0.0), True, id="none at all"),
+        pytest.param((0.0, 0.0), (1.0, 0.0), False, id="no longer any"),
+        pytest.param((float("nan"), 0.0), (1.0, 0.0), False, id="not a number"),
+    ],
+)
+def test_parameters_go_the_same_way_on_a_real_device(
+    ours: tuple[float, ...], theirs: tuple[float, ...], good: bool
+) -> None:
+    assert agree(losses(1.0, update=way(*ours)), losses(1.0, device="cpu", update=way(*theirs))) is good
 
 
 def test_the_tolerance_counts_steps_and_not_losses() -> None:

@@ -12,6 +12,7 @@ Needs torch and the standard library only.
 from __future__ import annotations
 
 import fcntl
+import gc
 import importlib
 import json
 import os
@@ -146,6 +147,8 @@ def _warm_up(options: Any) -> None:
         simulator = devices.load_simulator(options.simulator)
         simulator.preload()
     torch.set_num_threads(1)
+    gc.collect()
+    gc.freeze()  # what is here for ever is not looked through again in each run
 
 
 class _Runs:

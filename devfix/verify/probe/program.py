@@ -28,7 +28,7 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
     import torch
 
     torch.set_num_threads(1)
-    recorder = Recorder(options.max_steps)
+    recorder = Recorder(options.max_steps, options.still.split())
     recorder.install()
     unsupported = _settle(options)
     root = os.path.abspath(options.root or os.getcwd())
@@ -131,6 +131,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--devices", type=int, default=1, help="number of simulated devices")
     made.add_argument("--simulator", help="folder of the simulator package")
     made.add_argument("--max-steps", type=int, default=None, help="end the run after this many optimizer steps")
+    made.add_argument(
+        "--still", default="", help="keys of parameters, as one word, that no optimizer step is to change"
+    )
     made.add_argument("--compile", action="store_true", help="leave torch.compile on")
     made.add_argument("--float64", action="store_true", help="compute in float64 whatever type the script names")
     made.add_argument("--provenance", action="store_true", help="note where values come from")

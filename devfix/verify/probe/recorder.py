@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import gc
+from collections.abc import Sequence
 from typing import Any
 
 from .parameters import UpdatesByHand, digest, unwatched
+from .recipe import Recipe
+from .trained import Trained
 
 __all__ = ["EnoughSteps", "Recorder"]
 
 _MAX_LOSSES = 200_000
-_STEPS_WATCHED = 3  # looking for trained parameters means looking at every object
 
 
 class EnoughSteps(BaseException):
@@ -25,17 +26,19 @@ class Recorder:
 
     Args:
         max_steps: end the run after this many optimizer steps; None: as many as it wants.
+        still: keys of parameters that no step is to change, as for :class:`.trained.Trained`.
 
     """
 
-    def __init__(self, max_steps: int | None) -> None:
+    def __init__(self, max_steps: int | None, still: Sequence[str] = ()) -> None:
         self.max_steps = max_steps
         self.losses: list[float] = []
         self.grad_losses: list[float] = []
         self.optimizer_steps = 0
         self.ended_early = False
         self.optimizers: list[Any] = []
-        self.trained: dict[int, Any] = {}
+        self.trained = Trained(still)
+        self.recipe = Recipe()
         self.by_hand = UpdatesByHand()
 
     @property
@@ -48,6 +51,7 @@ class Recorder:
         self._hook_backward()
         self._hook_scaler()
         self._hook_optimizers()
+        self.recipe.install()
 
     def _before_backward(self, tensors: Any, gradients: Any, into: list[float]) -> None:
         import torch
@@ -94,16 +98,20 @@ class Recorder:
         scaler.scale = scale
 
     def _hook_optimizers(self) -> None:
-        from torch.optim.optimizer import register_optimizer_step_post_hook
+        from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+        def before_step(optimizer: Any, args: Any, kwargs: Any) -> None:
+            self.recipe.note_optimizer(optimizer)
+            self.trained.before_step(optimizer)
 
         def after_step(optimizer: Any, args: Any, kwargs: Any) -> None:
+            self.trained.after_step()
             if all(optimizer is not known for known in self.optimizers):
                 self.optimizers.append(optimizer)
             self.optimizer_steps += 1
-            if self.optimizer_steps <= _STEPS_WATCHED:
-                self._note_trained()
             self._end_if_enough()
 
+        register_optimizer_step_pre_hook(before_step)
         register_optimizer_step_post_hook(after_step)
 
     def _end_if_enough(self) -> None:
@@ -111,28 +119,20 @@ class Recorder:
             self.ended_early = True
             raise EnoughSteps
 
-    def _note_trained(self) -> None:
-        """Parameters that have a gradient now, whether or not an optimizer holds them."""
-        from torch.nn import Parameter
-
-        for found in gc.get_objects():
-            if type(found) is Parameter and found.grad is not None:
-                self.trained.setdefault(id(found), found)
-
     def results(self) -> dict[str, Any]:
         """Losses, steps and parameters as JSON values."""
         if not self.optimizers:
             self.by_hand.finish()
         held = self._held() if self.optimizers else self.by_hand.leaves if self.by_hand.steps else []
-        known = {id(parameter) for parameter in held}
         return {
             "losses": self.losses or self.grad_losses,
             "steps": self.steps,
             "ended_early": self.ended_early,
             "optimizers": [type(optimizer).__name__ for optimizer in self.optimizers],
             "parameters": len(held),
-            "forgotten": [list(each.shape) for key, each in self.trained.items() if key not in known],
             "digest": digest(held) if held else None,
+            **self.trained.results(held),
+            **self.recipe.results(),
         }
 
     def _held(self) -> list[Any]:

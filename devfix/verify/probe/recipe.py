@@ -1,0 +1,93 @@
+"""How a script trains: the settings of each optimizer step, and the scheduler steps between them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from .parameters import unwatched
+
+__all__ = ["Recipe"]
+
+_MOST_ENTRIES = 4096
+
+#: What says how a step is computed and not which, or what schedulers keep for themselves: ``lr`` is what they make.
+_LEFT_OUT = frozenset(
+    (
+        *("params", "param_names", "foreach", "fused", "capturable", "differentiable"),
+        *("initial_lr", "max_lr", "min_lr", "max_momentum", "base_momentum"),
+    )
+)
+
+
+class Recipe:
+    """Entries ``[class name, settings of each parameter group, times]``; a scheduler's have null for the settings.
+
+    The settings have under ``params`` a digest of the shapes of the group's parameters.  Schedulers step once when they
+    are made: what comes before the first optimizer step is no part of the training.
+    """
+
+    def __init__(self) -> None:
+        self._entries: list[list[Any]] = []
+        self._rest: Any = None
+        self._shapes: dict[tuple[int, int], str] = {}
+
+    def install(self) -> None:
+        """Hook the schedulers; optimizers are told by :meth:`note_optimizer`."""
+        from torch.optim import lr_scheduler
+
+        for found in list(vars(lr_scheduler).values()):
+            if isinstance(found, type) and "step" in vars(found) and hasattr(found, "get_last_lr"):
+                self._hook(found)
+
+    def _hook(self, scheduler: Any) -> None:
+        real = scheduler.step
+
+        def step(this: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._entries:
+                self._note(type(this).__name__, None)
+            return real(this, *args, **kwargs)
+
+        scheduler.step = step
+
+    def note_optimizer(self, optimizer: Any) -> None:
+        """Before a step of the optimizer."""
+        with unwatched():
+            groups = [
+                {name: _plain(value) for name, value in group.items() if name not in _LEFT_OUT}
+                | {"params": self._shapes_of(group["params"])}
+                for group in optimizer.param_groups
+            ]
+        self._note(type(optimizer).__name__, groups)
+
+    def _shapes_of(self, parameters: list[Any]) -> str:
+        key = (id(parameters), len(parameters))
+        if key not in self._shapes:
+            shapes = str([tuple(each.shape) for each in parameters])
+            self._shapes[key] = hashlib.sha256(shapes.encode()).hexdigest()[:12]
+        return self._shapes[key]
+
+    def _note(self, name: str, groups: list[dict[str, Any]] | None) -> None:
+        if self._entries and self._rest is None and self._entries[-1][:2] == [name, groups]:
+            self._entries[-1][2] += 1
+        elif len(self._entries) < _MOST_ENTRIES:
+            self._entries.append([name, groups, 1])
+        else:
+            self._rest = self._rest or hashlib.sha256()
+            self._rest.update(json.dumps([name, groups], sort_keys=True).encode())
+
+    def results(self) -> dict[str, Any]:
+        """The entries, and a digest of those that are too many to keep."""
+        return {"recipe": self._entries, "rest_of_recipe": self._rest and self._rest.hexdigest()}
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON value."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if hasattr(value, "numel") and value.numel() == 1:  # a learning rate may be a tensor
+        return float(value.detach())
+    return type(value).__name__

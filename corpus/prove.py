@@ -37,6 +37,12 @@ MINIMUM_STEPS = 2
 CLOSE = 1e-4
 
 
+def installed(case: Path, meta: dict[str, Any]) -> dict[str, str]:
+    """The variables that put a case's folders of installed packages (``path``) on the search path; empty if none."""
+    folders = [str(case / name) for name in meta.get("path", ())]
+    return {"PYTHONPATH": os.pathsep.join(folders)} if folders else {}
+
+
 def run(tree: Path, meta: dict[str, Any], device: str) -> dict[str, Any]:
     """Run a case's program, after its setup where it has one, in one scratch folder.
 
@@ -67,8 +73,10 @@ def run(tree: Path, meta: dict[str, Any], device: str) -> dict[str, Any]:
                 str(SIMULATOR),
                 "--root",
                 str(scratch.project),
+                "--copy-of",
+                str(tree),
             ]
-            environment = clean_environment(scratch)
+            environment = clean_environment(scratch, installed(tree.parent, meta))
             ended = execute(
                 sys.executable,
                 [*argv, "--", *command],

@@ -40,6 +40,13 @@ def corpus(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def trace(session: nox.Session) -> None:
+    """Every program that only a run explains: it fails as told, and its repaired twin trains the same."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("pytest", "-n", "auto", "tests/corpus/test_trace.py", *session.posargs, env={"DEVFIX_ALL_TRACE": "1"})
+
+
+@nox.session(default=False)
 def conformance(session: nox.Session) -> None:
     """The simulator against what a CUDA build of PyTorch says to every operator, each argument moved in turn."""
     session.install(*CONSTRAINTS, "-e", ".[test]")

@@ -3,6 +3,7 @@
 python corpus/verdicts.py                                  # on the simulator
 python corpus/verdicts.py --device cuda --table OUT.md     # on a GPU; writes the table
 python corpus/verdicts.py order batch/step                 # cases whose path contains one of the words
+python corpus/verdicts.py trace                            # those that only a run explains; they are not in the table
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ except ImportError:  # Python 3.10
     import tomli as tomllib  # type: ignore[no-redef]
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from prove import installed  # noqa: E402
 
 from devfix.verify import Verdict, prove  # noqa: E402
 
@@ -43,13 +46,15 @@ def cases(words: Iterable[str] = ()) -> list[Case]:
     """Broken programs that have a repaired twin.
 
     Not the incidents: some of them choose the CPU, some train something else once they are repaired (corpus/prove.py).
+    Those that only a run explains (``[trace]``) where a word chooses them.
     """
     words = list(words)
     found = []
     for path in sorted(HERE.rglob("case.toml")):
         case = Case(path.parent.relative_to(HERE).as_posix(), tomllib.loads(path.read_text(encoding="utf-8")))
         specified = case.meta["kind"] == "broken" and "incident" not in case.meta
-        if specified and (not words or any(word in case.name for word in words)):
+        named = any(word in case.name for word in words)
+        if specified and (named or (not words and "trace" not in case.meta)):
             found.append(case)
     return found
 
@@ -66,6 +71,7 @@ def verdict(case: Case, device: str = "sim") -> Verdict:
         setup_script=meta.get("setup_script"),
         run_on=meta.get("run_on", device),
         setup_on=device,
+        env=installed(folder, meta),
     )
 
 

@@ -27,6 +27,8 @@ OPTIONAL = {
     "reference": str,
     "losses": str,
     "incident": dict,
+    "path": list,
+    "trace": dict,
 }
 RULES = {rule.code for rule in all_rules()}
 OWN_RULE = {
@@ -64,6 +66,11 @@ def is_measured(case: Path) -> bool:
     return case.parent.name == MEASURED
 
 
+def is_traced(case: Path) -> bool:
+    """Whether only a run explains it; test_trace.py holds it to what it says."""
+    return case.relative_to(CORPUS).parts[0] == "trace"
+
+
 def sources(tree: Path) -> dict[str, str]:
     """Text of every source and data file of a tree, by its path in the tree."""
     files = sorted(path for path in tree.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
@@ -96,7 +103,11 @@ def case(request):
     return request.param
 
 
-@pytest.fixture(params=[case for case in CASES if meta_of(case)["kind"] == "broken" and not is_measured(case)], ids=name_of)
+def is_specified(case: Path) -> bool:
+    return meta_of(case)["kind"] == "broken" and not is_measured(case) and not is_traced(case)
+
+
+@pytest.fixture(params=[case for case in CASES if is_specified(case)], ids=name_of)
 def broken_case(request):
     return request.param
 
@@ -118,13 +129,15 @@ def test_case_file_has_the_keys_it_needs_and_no_others(case):
 
 
 def test_kind_says_which_trees_there_are(case):
-    assert {path.name for path in case.iterdir() if path.is_dir()} == TREES[meta_of(case)["kind"]]
+    meta = meta_of(case)
+    packages = set(meta.get("path", ()))
+    assert {path.name for path in case.iterdir() if path.is_dir()} == TREES[meta["kind"]] | packages
 
 
 def test_kind_says_whether_there_are_rules_and_an_error(case):
     meta = meta_of(case)
     # a report may have rules: a finding without an edit
-    assert bool(meta["rules"]) or meta["kind"] != "broken" or is_measured(case)
+    assert bool(meta["rules"]) or meta["kind"] != "broken" or is_measured(case) or is_traced(case)
     assert bool(meta.get("error")) == (meta["kind"] != "clean")
 
 
@@ -139,9 +152,11 @@ def test_scripts_exist_and_every_file_compiles(case):
 
 
 def test_programs_import_torch_numpy_the_standard_library_and_themselves_only(case):
-    for tree in TREES[meta_of(case)["kind"]]:
-        own = {Path(name).stem for name in sources(case / tree)}
-        own |= {part for name in sources(case / tree) for part in Path(name).parts[:-1]}
+    meta = meta_of(case)
+    installed = [name for folder in meta.get("path", ()) for name in sources(case / folder)]
+    for tree in (*TREES[meta["kind"]], *meta.get("path", ())):
+        names = [*sources(case / tree), *installed]
+        own = {Path(name).stem for name in names} | {part for name in names for part in Path(name).parts[:-1]}
         assert imported(case / tree) - own - PACKAGES - set(sys.stdlib_module_names) == set()
 
 
@@ -176,6 +191,7 @@ def test_an_incident_says_its_class_its_reach_and_where_it_is_from(incident):
 
 def test_only_incidents_are_counted_as_such(case):
     assert ("incident" in meta_of(case)) == is_measured(case)
+    assert ("trace" in meta_of(case)) == is_traced(case)
 
 
 def test_the_repair_of_an_incident_changes_something(incident):

@@ -1,0 +1,1 @@
+from engine import parts  # noqa: F401  (fills the registry)

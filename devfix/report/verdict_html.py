@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from devfix import __version__
+from devfix.report._html import rendered
 from devfix.report.curves import Curve, curves, thinned, ticks
 from devfix.report.verdict import cells, sentence
 
@@ -18,7 +17,6 @@ __all__ = ["page"]
 _MOST_POINTS = 1200
 _FEW_POINTS = 60  # up to here each loss is marked
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 760, 300, 64, 12, 12, 36
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class _Line(NamedTuple):
@@ -34,18 +32,9 @@ def page(proof: Proof) -> str:
         ImportError: jinja2 is not installed.
 
     """
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("devfix.report", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["visible"] = _visible
     runs = proof.verdict.runs
-    return environment.get_template("verdict.html").render(
+    return rendered(
+        "verdict.html",
         proof=proof,
         verdict=proof.verdict,
         sentence=sentence(proof),
@@ -53,13 +42,7 @@ def page(proof: Proof) -> str:
         chart=_chart(curves(proof)),
         diff=_diff(proof),
         failures=[(name, runs[name].failure) for name in proof.rows if runs[name].failure is not None],
-        version=__version__,
     )
-
-
-def _visible(text: str) -> str:
-    """Text out of other people's programs, without what a browser would not show."""
-    return _UNPRINTABLE.sub("\ufffd", text)
 
 
 def _chart(found: list[Curve]) -> dict[str, Any] | None:

@@ -96,6 +96,8 @@ class Run:
         kept: the scratch folder, where it was kept; else None.
         story: of a run that failed under provenance, what is known about the values that met
             (:func:`devfix.verify.probe.provenance.tell`); else None.
+        map: of a run that was asked for it, where everything lived after the first step, at the failure or at the end
+            (:mod:`devfix.verify.probe.placement`); else None.
 
     """
 
@@ -132,6 +134,7 @@ class Run:
     prepared_on: str | None = None
     kept: str | None = None
     story: Mapping[str, Any] | None = None
+    map: Mapping[str, Any] | None = None
 
     @property
     def ok(self) -> bool:

@@ -54,6 +54,7 @@ _COPIED = [
     "precision",
     "torch",
     "story",
+    "map",
 ]
 
 
@@ -108,6 +109,7 @@ def run(
     torchrun: bool = False,
     compiled: bool = False,
     provenance: bool = False,
+    place_map: bool = False,
 ) -> Run:
     """Run a script of a project in a scratch copy of it.
 
@@ -140,6 +142,7 @@ def run(
         torchrun: set the variables that torchrun sets for its only process.
         compiled: leave ``torch.compile`` on.
         provenance: note where values come from, and tell the story of a failure.
+        place_map: note where everything lives, and end the run after the first steps; implies ``provenance``.
 
     Raises:
         RunError: the run could not be made.
@@ -153,7 +156,7 @@ def run(
     options = [] if max_steps is None else ["--max-steps", str(max_steps)]
     options += ["--devices", str(devices), "--kind", kind, *(["-m"] if module else [])]
     options += [*(["--compile"] if compiled else []), *(["--float64"] if float64 else [])]
-    options += ["--provenance"] if provenance else []
+    options += [*(["--provenance"] if provenance else []), *(["--map"] if place_map else [])]
     options += ["--still", " ".join(still)] if still else []
     given = {**(variables() if torchrun else {}), **(env or {})}
     limits = Limits(timeout, memory_mb, disk_mb, processes)

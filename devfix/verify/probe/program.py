@@ -34,13 +34,15 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
     root = os.path.abspath(options.root or os.getcwd())
     report = {"device": options.device, "torch": torch.__version__}
     with devices.device_for(options) as device, devices.precision_for(options), _provenance(options, device) as watch:
+        recorder.survey = survey = _survey(options, watch)
         conditions.seed()
         started = time.perf_counter()
-        report.update(_ending(options, root, watch))
+        report.update(_ending(options, root, watch, recorder))
         report["wall"] = time.perf_counter() - started
         report["random"] = hashlib.sha256(bytes(torch.random.get_rng_state().numpy())).hexdigest()
         report.update(_recorded(recorder, report, root))
         report.update(device.work())
+    report["map"] = survey and survey.map
     report["unsupported"] = [*report.get("unsupported", ()), *unsupported]
     report["memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return report
@@ -60,7 +62,7 @@ def _settle(options: argparse.Namespace) -> list[str]:
 
 def _provenance(options: argparse.Namespace, device: devices.NoDevice) -> AbstractContextManager[Any]:
     """Watches where values come from, where the options ask for it; enter it inside of the device."""
-    if not options.provenance:
+    if not (options.provenance or options.map):
         return nullcontext()
     from .provenance import Frames, Provenance
 
@@ -68,11 +70,21 @@ def _provenance(options: argparse.Namespace, device: devices.NoDevice) -> Abstra
     return Provenance(frames, device.place_of)
 
 
-def _ending(options: argparse.Namespace, root: str, watch: Any) -> dict[str, Any]:
+def _survey(options: argparse.Namespace, watch: Any) -> Any:
+    """Takes the map, where the options ask for it."""
+    if not options.map:
+        return None
+    from .placement import Survey
+
+    return Survey(watch, options)
+
+
+def _ending(options: argparse.Namespace, root: str, watch: Any, recorder: Recorder) -> dict[str, Any]:
     """Run the script to its end: the exception that ended it, if one did, its exit code, and the story if watched."""
     exception, exit_code, story = None, 0, None
     try:
         start.execute(options)
+        _look(recorder)
     except EnoughSteps:
         pass
     except SystemExit as stop:
@@ -80,11 +92,13 @@ def _ending(options: argparse.Namespace, root: str, watch: Any) -> dict[str, Any
         if exit_code != 0 and stop.__context__ is not None:
             exception = describe(stop.__context__, root)
             story = _story(watch, stop.__context__)
+        _look(recorder, stop.__context__ if exception else None)
         if stop.code is not None and not isinstance(stop.code, int):
             print(stop.code, file=sys.stderr)
     except BaseException as error:  # the script's own failure is the result
         exception = describe(error, root)
         story = _story(watch, error)
+        _look(recorder, error)
         traceback.print_exc()
     return {"exception": exception, "exit_code": exit_code, "story": story}
 
@@ -95,6 +109,14 @@ def _story(watch: Any, error: BaseException) -> Any:
     from .provenance import tell
 
     return tell(watch, error)
+
+
+def _look(recorder: Recorder, error: BaseException | None = None) -> None:
+    """Take the map now, where it was not taken before."""
+    if recorder.survey is not None and error is not None:
+        recorder.survey.at_failure(error, recorder.steps)
+    elif recorder.survey is not None:
+        recorder.survey.at_end(recorder.steps)
 
 
 def _recorded(recorder: Recorder, report: dict[str, Any], root: str) -> dict[str, Any]:
@@ -137,6 +159,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--compile", action="store_true", help="leave torch.compile on")
     made.add_argument("--float64", action="store_true", help="compute in float64 whatever type the script names")
     made.add_argument("--provenance", action="store_true", help="note where values come from")
+    made.add_argument("--map", action="store_true", help="note where everything lives after the first steps; end there")
     made.add_argument("--root", help="the project's folder, for finding frames of the user's code")
     made.add_argument("--copy-of", help="the folder that --root is a copy of: nothing is imported from there")
     made.add_argument("-m", dest="module", action="store_true", help="SCRIPT is a module's name")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .parameters import UpdatesByHand, digest, unwatched
 from .recipe import Recipe
 from .trained import Trained
+
+if TYPE_CHECKING:
+    from .placement import Survey
 
 __all__ = ["EnoughSteps", "Recorder"]
 
@@ -28,6 +31,9 @@ class Recorder:
         max_steps: end the run after this many optimizer steps; None: as many as it wants.
         still: keys of parameters that no step is to change, as for :class:`.trained.Trained`.
 
+    Attributes:
+        survey: is told of each step, and may end the run; None if nothing is.
+
     """
 
     def __init__(self, max_steps: int | None, still: Sequence[str] = ()) -> None:
@@ -40,6 +46,7 @@ class Recorder:
         self.trained = Trained(still)
         self.recipe = Recipe()
         self.by_hand = UpdatesByHand()
+        self.survey: Survey | None = None
 
     @property
     def steps(self) -> int:
@@ -115,7 +122,10 @@ class Recorder:
         register_optimizer_step_post_hook(after_step)
 
     def _end_if_enough(self) -> None:
-        if self.max_steps is not None and self.steps >= self.max_steps:
+        enough = self.max_steps is not None and self.steps >= self.max_steps
+        if self.survey is not None and self.steps:
+            enough = self.survey.after_step(self.optimizers, self.steps, enough) or enough
+        if enough:
             self.ended_early = True
             raise EnoughSteps
 

@@ -19,6 +19,7 @@ __all__ = ["Histories", "Node", "tensors_in"]
 _ATTRIBUTE = "_devfix_history"
 _MOST_PARENTS = 3
 _MOST_GENERATIONS = 12
+_MOST_SENT = 64
 _NoTorchFunction = torch._C.DisableTorchFunction
 _CREATING = ("_like", "new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided", "lift_fresh")
 
@@ -33,10 +34,11 @@ class Node:
         chain: who did it.
         parents: nodes of the values that it was made from.
         index: its number in the run.
+        sent: to which device a copy of it, or of what was made of it there, went last; None if none did.
 
     """
 
-    __slots__ = ("chain", "device", "generation", "index", "kind", "operation", "parents")
+    __slots__ = ("chain", "device", "generation", "index", "kind", "operation", "parents", "sent")
 
     def __init__(
         self, kind: str, operation: str, device: str, chain: Chain, parents: tuple[Node, ...], index: int
@@ -46,6 +48,7 @@ class Node:
         self.device = device
         self.chain = chain
         self.index = index
+        self.sent: str | None = None
         self.generation: int = 1 + max((parent.generation for parent in parents), default=0)
         self.parents = parents
         if self.generation > _MOST_GENERATIONS:
@@ -68,6 +71,18 @@ def _first(node: Node) -> Node:
     while node.parents:
         node = node.parents[0]
     return node
+
+
+def _note_sent(node: Node, source: str, target: str) -> None:
+    """A copy went to ``target``; that of a value which was made of others on the way is a copy of them, too."""
+    pending, seen = [node], {id(node)}
+    while pending and len(seen) < _MOST_SENT:
+        each = pending.pop()
+        each.sent = target
+        for parent in each.parents:
+            if parent.device == source and id(parent) not in seen:
+                seen.add(id(parent))
+                pending.append(parent)
 
 
 def tensors_in(values: Any, depth: int = 3) -> Iterator[Tensor]:
@@ -170,6 +185,8 @@ class Histories:
             () if before is None else (before,),
             self.next(),
         )
+        if before is not None and there != now:
+            _note_sent(before, there, now)
         with _NoTorchFunction():
             try:
                 storage: Any = result.untyped_storage()

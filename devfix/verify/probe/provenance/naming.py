@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["Name", "Names"]
+__all__ = ["Name", "Names", "reachable", "variables"]
 
 _MOST_OBJECTS = 20_000
 _MOST_ITEMS = 400
@@ -45,9 +45,10 @@ class Names:
         self._history = history
         self._found: dict[int, list[tuple[Name, int]]] = {}
         for number, frame in enumerate(frames):
-            for text, tensor, kind in _reachable(frame):
-                name = Name(number, text, exact=False, kind=kind)
-                self._found.setdefault(id(history(tensor)), []).append((name, id(tensor)))
+            for text, value, kind in reachable(variables(frame)):
+                if isinstance(value, Tensor):
+                    name = Name(number, text, exact=False, kind=kind)
+                    self._found.setdefault(id(history(value)), []).append((name, id(value)))
 
     def of(self, tensor: Tensor) -> list[Name]:
         """Names of a tensor and of what shares its memory, the best first."""
@@ -69,24 +70,30 @@ def _rank(name: Name) -> tuple[object, ...]:
     return not name.exact, name.kind != "state", name.frame, name.text.count("."), len(name.text), name.text
 
 
-def _reachable(frame: FrameType) -> Iterator[tuple[str, Tensor, str]]:
-    """Expression, tensor and kind, for what the variables of a frame lead to, near ones first."""
-    variables = {name: value for name, value in frame.f_locals.items() if name.isidentifier()}
+def variables(frame: FrameType) -> dict[str, Any]:
+    """What the code of a frame can name: its local variables, and the global ones that it uses."""
+    found = {name: value for name, value in frame.f_locals.items() if name.isidentifier()}
     for name in frame.f_code.co_names:
         if name in frame.f_globals:
-            variables.setdefault(name, frame.f_globals[name])
-    pending: deque[tuple[str, Any, int, str]] = deque(
-        (name, value, 0, "tensor") for name, value in variables.items() if not name.startswith("__")
-    )
+            found.setdefault(name, frame.f_globals[name])
+    return {name: value for name, value in found.items() if not name.startswith("__")}
+
+
+def reachable(named: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
+    """Expression, value and kind, for what named values lead to, near ones first; a tensor under each of its names."""
+    pending: deque[tuple[str, Any, int, str]] = deque((name, value, 0, "tensor") for name, value in named.items())
     seen: set[int] = set()
     while pending and len(seen) < _MOST_OBJECTS:
         text, value, depth, kind = pending.popleft()
         if isinstance(value, Tensor):
             yield text, value, kind
             continue
-        if isinstance(value, _OPAQUE) or id(value) in seen or depth == _DEEPEST:
+        if isinstance(value, _OPAQUE) or id(value) in seen:
             continue
         seen.add(id(value))
+        yield text, value, kind
+        if depth == _DEEPEST:
+            continue
         pending.extend((text + step, part, depth + 1, kind) for step, part, kind in _parts(value))
 
 

@@ -18,7 +18,7 @@ from .naming import Names
 from .ownership import Owner, all_modules, owners, surroundings
 from .watching import Failed, ModuleEvent, Provenance
 
-__all__ = ["tell"]
+__all__ = ["failing", "tell"]
 
 _MOST_VALUES = 16
 _MOST_EVENTS = 16
@@ -44,7 +44,7 @@ def tell(watch: Provenance, error: BaseException) -> dict[str, Any] | None:
     ``events``), and ``container`` (a Python container that keeps the outermost one from being registered: the type of
     the module that has it, the attribute, the container's type).
     """
-    origin = next((each for each in causes(error) if _is_watched(watch, each)), error)
+    origin = _origin(watch, error)
     stack = list(_frames(origin.__traceback__))
     ours = [(frame, point) for frame, point in reversed(stack) if watch.frames.kind(point.code) == PROJECT]
     if not ours:
@@ -59,6 +59,26 @@ def tell(watch: Provenance, error: BaseException) -> dict[str, Any] | None:
         "function": None if call is None else call.name,
         "values": [teller.value(role, tensor) for role, tensor in _values(operator or call)],
     }
+
+
+def failing(watch: Provenance, error: BaseException) -> tuple[BaseException, list[Node]]:
+    """The exception among the causes of one that a watched call raised, and what that call worked on.
+
+    That is the histories of its tensors, and of those that each was made of alone: ``x`` where ``x / 255`` failed.
+    """
+    origin = _origin(watch, error)
+    operator, call = _calls(watch, origin)
+    found: list[Node] = []
+    for _, tensor in _values(operator or call):
+        node = watch.histories.of(tensor)
+        while node is not None:
+            found.append(node)
+            node = node.parents[0] if len(node.parents) == 1 and node.parents[0].device == node.device else None
+    return origin, found
+
+
+def _origin(watch: Provenance, error: BaseException) -> BaseException:
+    return next((each for each in causes(error) if _is_watched(watch, each)), error)
 
 
 def _is_watched(watch: Provenance, error: BaseException) -> bool:

@@ -117,14 +117,14 @@ class Provenance:
 
     def __enter__(self) -> Provenance:
         module: Any = torch.nn.Module
-        self._patch(module, "_apply", self._watch_apply)
-        self._patch(module, "__setattr__", self._watch_setattr)
-        self._patch(module, "add_module", self._watch_add)
-        self._patch(torch, "load", self._watch_load)
+        self.patch(module, "_apply", self._watch_apply)
+        self.patch(module, "__setattr__", self._watch_setattr)
+        self.patch(module, "add_module", self._watch_add)
+        self.patch(torch, "load", self._watch_load)
         self._modes = (_Functions(self), _Operators(self))
         for mode in self._modes:
             mode.__enter__()  # type: ignore[no-untyped-call]
-        self._patch(threading.Thread, "_bootstrap_inner", self._watch_thread)
+        self.patch(threading.Thread, "_bootstrap_inner", self._watch_thread)
         return self
 
     def __exit__(self, *problem: Any) -> None:
@@ -143,7 +143,8 @@ class Provenance:
         if self.call is None or self.call.error is not error:  # the innermost one
             self.call = Failed(error, func, getattr(func, "__name__", str(func)), args, kwargs or {})
 
-    def _patch(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
+    def patch(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
+        """Replace a function by what ``wrap`` makes of it, until the watch ends."""
         real = getattr(owner, name)
         self._undo.append((owner, name, real))
         wrapper = wrap(real)

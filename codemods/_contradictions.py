@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods._foreign import foreign_part
+from codemods._halves import in_halves
 from codemods._operands import weight_places
 from codemods._placing import enclosing
 from devfix.flow import Facts
@@ -146,7 +147,7 @@ def _speaks_of_choice(test: ast.expr) -> bool:
 def _of_another_index(facts: Facts) -> Iterator[Contradiction]:
     """``cuda`` where the program works on ``cuda:1``, or on the index that it is told."""
     other = facts.elsewhere
-    if other is None or facts.asks_available or facts.current_device:
+    if other is None or facts.asks_available or facts.current_device or in_halves(facts):
         return
     known = {(meeting.site.key, operand.text) for meeting in facts.meetings for operand in meeting.cpu}
     calls = list(other.placings)

@@ -29,6 +29,7 @@ sys.path.insert(0, str(HERE.parent))
 from devfix.verify.probe.keeper import Limits  # noqa: E402
 from devfix.verify.sandbox import Scratch, clean_environment  # noqa: E402
 from devfix.verify.servers import SIMULATOR, execute  # noqa: E402
+from devfix.verify.torchrun import variables  # noqa: E402
 
 TIMEOUT = 120.0
 MEMORY_MB = 8192
@@ -75,8 +76,11 @@ def run(tree: Path, meta: dict[str, Any], device: str) -> dict[str, Any]:
                 str(scratch.project),
                 "--copy-of",
                 str(tree),
+                "--devices",
+                str(meta.get("devices", 1)),
             ]
-            environment = clean_environment(scratch, installed(tree.parent, meta))
+            started = variables(meta.get("devices", 1) - 1) if meta.get("torchrun") else {}
+            environment = clean_environment(scratch, {**installed(tree.parent, meta), **started})
             ended = execute(
                 sys.executable,
                 [*argv, "--", *command],

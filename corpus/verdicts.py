@@ -72,6 +72,8 @@ def verdict(case: Case, device: str = "sim") -> Verdict:
         run_on=meta.get("run_on", device),
         setup_on=device,
         env=installed(folder, meta),
+        devices=meta.get("devices", 1),
+        torchrun=meta.get("torchrun", False),
     )
 
 
@@ -121,7 +123,7 @@ def main(arguments: list[str]) -> int:
         print(f"no CUDA device: {sys.executable} has no torch that sees one", file=sys.stderr)
         return 2
     rows, bad = [], 0
-    chosen = cases(options.words)
+    chosen = [case for case in cases(options.words) if options.device == "sim" or "devices" not in case.meta]
     for case in chosen:
         found = verdict(case, options.device)
         rows.append(row(case, found))

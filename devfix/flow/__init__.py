@@ -42,15 +42,18 @@ def analyse(
     if machines.may_contradict(facts, program.trees()):
         facts.elsewhere = Facts(path, preferred_device=device)
         _follow(Program(read, root, parse_once), facts.elsewhere, latent=False, elsewhere=True)
+    if machines.names_several(program.trees()):
+        facts.two = Facts(path, preferred_device=device)
+        _follow(Program(read, root, parse_once), facts.two, latent=False, two=True)
     return facts
 
 
-def _follow(program: Program, facts: Facts, latent: bool, elsewhere: bool = False) -> bool:
+def _follow(program: Program, facts: Facts, latent: bool, elsewhere: bool = False, two: bool = False) -> bool:
     """Fill ``facts`` with one run of a program; false where its file cannot be parsed."""
     module = program.entry(facts.path)
     if module is None:
         return False
-    run = Interpreter(program, facts, elsewhere=elsewhere)
+    run = Interpreter(program, facts, elsewhere=elsewhere, two=two)
     module.env = run.new_env()
     run.now.bind(module.env, "__name__", Const("__main__"))
     try:

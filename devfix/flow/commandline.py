@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from devfix.flow.machines import without_accelerator
 from devfix.flow.values import (
-    ACCELERATOR,
-    CPU,
     UNKNOWN,
     Const,
     DeviceValue,
@@ -34,7 +33,7 @@ def named(run: Interpreter, symbol: str) -> Value:
     last = symbol.split(".")[-1].lower()
     if last in _DEVICE_WORDS or last.endswith("_device"):
         run.facts.named_devices = True
-        return DeviceValue(CPU if run.elsewhere else ACCELERATOR, text=True, symbol=symbol)
+        return DeviceValue(without_accelerator(run), text=True, symbol=symbol)
     return Unknown(symbol)
 
 

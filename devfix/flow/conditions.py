@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from devfix.flow.assumptions import condition_key, subject_of
 from devfix.flow.knowledge_of_flags import ACCELERATOR_FLAGS, CPU_FLAGS, DEVICE_COUNTS, MULTI_PROCESS_FLAGS
+from devfix.flow.syntax import text_of
 from devfix.flow.values import (
     CPU,
     Bound,
@@ -41,19 +42,24 @@ _PROCESS_VARIABLES = frozenset("RANK WORLD_SIZE LOCAL_RANK SLURM_PROCID MASTER_A
 _CHECKS_OF_ACCELERATOR = ("cuda", "gpu", "mps", "xpu", "npu")
 
 
-def flag(symbol: str) -> bool | None:
-    """What the followed run takes a flag of this name for; ``None`` where the name says nothing."""
+def flag(symbol: str, several: bool = False) -> bool | None:
+    """What the followed run takes a flag of this name for; ``None`` where the name says nothing.
+
+    ``several``: it is one of several processes.
+    """
     last = symbol.replace("-", "_").split(".")[-1].split("#")[0].strip("'\"[]()").lower()
     if last in ACCELERATOR_FLAGS:
         return True
     if last in CPU_FLAGS or last in MULTI_PROCESS_FLAGS:
-        return False
+        return several and last in MULTI_PROCESS_FLAGS
     return None
 
 
 def _flagged(run: Interpreter, symbol: str) -> bool | None:
     """The same on the machine that is followed: the second one has no accelerator."""
     meant = flag(symbol)
+    if run.two and meant is False and flag(symbol, several=True):
+        return True
     return False if run.elsewhere and meant else meant
 
 
@@ -127,6 +133,8 @@ def _compared(run: Interpreter, test: ast.Compare) -> bool | None:
         same = _same(left_value, right_value)
         if run.elsewhere and _no_index(left_value, right_value):
             same = True
+        if run.two and _names_rank(left, left_value) and right_value in (Const(0), Const(-1)):
+            same = False
         if same is None:
             same = _assumed_equal(run, test, left_value, right_value)
         negative = isinstance(op, (ast.IsNot, ast.NotEq))
@@ -136,8 +144,9 @@ def _compared(run: Interpreter, test: ast.Compare) -> bool | None:
         return None if inside is None else inside is isinstance(op, ast.In)
     if isinstance(left_value, Const) and isinstance(right_value, Const):
         return _ordered(op, left_value.value, right_value.value)
-    if not isinstance(left_value, Const) and isinstance(right_value, Const) and _counts_devices(left):
-        return _ordered(op, 0 if run.elsewhere else 1, right_value.value)
+    counts = _counts_devices(left) or (run.two and text_of(left).endswith("cuda.device_count()"))
+    if not isinstance(left_value, Const) and isinstance(right_value, Const) and counts:
+        return _ordered(op, 0 if run.elsewhere else 2 if run.two else 1, right_value.value)
     if isinstance(left_value, Number) and isinstance(right_value, Const) and _names_accelerator(left_value.symbol):
         if run.elsewhere:
             return {ast.GtE: False, ast.Gt: False, ast.Lt: True}.get(type(op)) if right_value.value == 0 else None
@@ -146,6 +155,11 @@ def _compared(run: Interpreter, test: ast.Compare) -> bool | None:
         if right_value.value == 0 and isinstance(op, ast.Lt):
             return False
     return None
+
+
+def _names_rank(node: ast.expr, value: Value) -> bool:
+    """``local_rank``, ``dist.get_rank()``: the number of a process, which is the second where there are two."""
+    return isinstance(value, (Number, Unknown)) and "rank" in text_of(node).lower()
 
 
 def _counts_devices(node: ast.expr) -> bool:
@@ -233,7 +247,7 @@ def _assumed_equal(run: Interpreter, test: ast.Compare, left: Value, right: Valu
 def _contains(run: Interpreter, item: Value, container: Value) -> bool | None:
     if isinstance(item, Const) and isinstance(item.value, str):
         if item.value in _PROCESS_VARIABLES:
-            return False
+            return run.two
         if isinstance(container, DeviceValue):
             if any(word in item.value for word in _CHECKS_OF_ACCELERATOR):
                 return container.place != CPU if container.place.known else None

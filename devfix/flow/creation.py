@@ -301,7 +301,7 @@ def _device(run: Interpreter, name: str, args: list[Value], keywords: Keywords, 
 
 def _told(run: Interpreter) -> Place:
     run.facts.named_devices = True
-    return CPU if run.elsewhere else ACCELERATOR
+    return machines.without_accelerator(run)
 
 
 def _accelerator_device(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

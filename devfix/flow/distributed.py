@@ -10,19 +10,34 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.flow.facts import Operand
+from devfix.flow.machines import accelerator, become_current
 from devfix.flow.meetings import Side, meet, tensors_in, weights_side
+from devfix.flow.places import place_of
 from devfix.flow.syntax import text_of
-from devfix.flow.values import ACCELERATOR, CPU, NONE, Const, Keywords, Ref, TupleValue, Value, options
+from devfix.flow.values import (
+    ACCELERATOR,
+    ANYWHERE,
+    CPU,
+    NONE,
+    Const,
+    Keywords,
+    Place,
+    Ref,
+    TupleValue,
+    Value,
+    options,
+)
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["collective", "init", "initialized", "wrap"]
+__all__ = ["brought_to", "collective", "init", "initialized", "set_device", "wrap"]
 
 
 def init(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``init_process_group``: the group's backend, where the code tells."""
     backend = args[0] if args else keywords.get("backend", NONE)
+    run.facts.distributed = True
     run.backend = str(backend.value) if isinstance(backend, Const) and isinstance(backend.value, str) else "unknown"
     return NONE
 
@@ -40,7 +55,7 @@ def collective(run: Interpreter, name: str, args: list[Value], keywords: Keyword
         given = [*zip(args, texts, strict=False), *((value, named.get(key, key)) for key, value in keywords.items())]
         for value, text in given:
             for side in tensors_in(run, value, text):
-                meet(run, node, name.split(".")[-1], [side, _group()])
+                meet(run, node, name.split(".")[-1], [side, _group(run)])
     return NONE
 
 
@@ -48,12 +63,40 @@ def wrap(run: Interpreter, ref: Ref, keywords: Keywords, node: ast.Call) -> None
     """``DistributedDataParallel`` is built: the module must be where ``device_ids``, or NCCL, need it."""
     from devfix.flow import modules
 
-    if not (_names_devices(run, keywords.get("device_ids", NONE)) or _only_accelerators(run)):
+    told = _names_devices(run, keywords.get("device_ids", NONE))
+    if not (told or _only_accelerators(run)):
         return
+    given = next((keyword.value for keyword in node.keywords if keyword.arg == "device_ids"), None)
+    ids = Side([(brought_to(run, keywords) or ANYWHERE, Operand("" if given is None else text_of(given)))])
     weighted = [part for _, part in modules.parts(run, ref) if run.record(part).weights]
     for part in weighted:
-        if run.record(part).places == frozenset({CPU}):
-            meet(run, node, "DistributedDataParallel", [weights_side(run, part, text_of(node.args[0])), _group()])
+        if run.two or run.record(part).places == frozenset({CPU}):
+            weights = weights_side(run, part, text_of(node.args[0]))
+            meet(run, node, "DistributedDataParallel", [weights, ids if told else _group(run)])
+
+
+def brought_to(run: Interpreter, keywords: Keywords) -> Place | None:
+    """Where ``DistributedDataParallel`` brings its inputs; ``None`` where it leaves them: without ``device_ids``.
+
+    ``torch/nn/parallel/distributed.py``, ``_pre_forward``.
+    """
+    given = keywords.get("device_ids", NONE)
+    if given == NONE and "**" not in keywords:
+        return None
+    if not run.two:
+        return ACCELERATOR
+    held: list[Value] = list(given.items) if isinstance(given, TupleValue) else []
+    if isinstance(given, Ref):
+        held = list(run.record(given).fields.values())
+    return (place_of(run, held[0]) or ANYWHERE) if len(held) == 1 else ANYWHERE
+
+
+def set_device(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``torch.cuda.set_device``."""
+    if args or "device" in keywords:
+        become_current(run, args[0] if args else keywords["device"])
+        run.facts.set_current = run.facts.set_current or run.site(node)
+    return NONE
 
 
 def _only_accelerators(run: Interpreter) -> bool:
@@ -70,6 +113,6 @@ def _names_devices(run: Interpreter, value: Value) -> bool:
     )
 
 
-def _group() -> Side:
-    """The process group as an operand: it lives on the accelerator."""
-    return Side([(ACCELERATOR, Operand(""))])
+def _group(run: Interpreter) -> Side:
+    """The process group as an operand: it lives on the accelerator, of which each process has its own."""
+    return Side([(accelerator(run, zero=False), Operand(""))])

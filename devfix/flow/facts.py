@@ -288,7 +288,10 @@ class Facts:
     ``placings`` has every call that names a place, by the places that it named.  ``asks_available``: the program asks
     whether there is an accelerator; ``named_devices``: an option or an index names its device; ``fixed_index``: it
     says ``cuda:1`` or another index that is not 0; ``current_device``: it says which accelerator ``cuda`` means.
-    ``elsewhere`` are the facts of the second machine (:mod:`devfix.flow.machines`), where they can tell more.
+    ``distributed``: it starts a process group; ``set_current``: the first ``torch.cuda.set_device``.
+    ``elsewhere`` are the facts of the second machine (:mod:`devfix.flow.machines`), ``two`` those of the machine with
+    two accelerators, where they can tell more.  In ``two``, the ``cpu`` of a meeting is the accelerator that is not
+    the current one.
     """
 
     path: str
@@ -320,7 +323,10 @@ class Facts:
     named_devices: bool = False
     fixed_index: bool = False
     current_device: bool = False
+    distributed: bool = False
+    set_current: Site | None = None
     elsewhere: Facts | None = None
+    two: Facts | None = None
     accelerated: bool = False
     complete: bool = True
     preferred_device: str | None = None

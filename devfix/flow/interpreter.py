@@ -29,11 +29,23 @@ class OutOfBudget(Exception):
 
 
 class Interpreter:
-    """One abstract run.  ``facts`` grows while it goes on.  ``elsewhere``: on the second machine of machines.py."""
+    """One abstract run.  ``facts`` grows while it goes on.
 
-    def __init__(self, program: Program, facts: Facts, most_steps: int = MOST_STEPS, elsewhere: bool = False) -> None:
+    ``elsewhere``: on the second machine of machines.py; ``two``: on the one with two accelerators.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        facts: Facts,
+        most_steps: int = MOST_STEPS,
+        elsewhere: bool = False,
+        two: bool = False,
+    ) -> None:
         self.program = program
         self.elsewhere = elsewhere
+        self.two = two
+        self.current_is_zero = True
         self.facts = facts
         self.base = Base()
         self.state: State | None = State(self.base)

@@ -188,6 +188,12 @@ TABLE = (
     ),
     # NCCL reads the accelerator's memory only: "No backend type associated with device type cpu"
     Row("process-group", "torch.distributed.", "init_process_group", _DOCS + "distributed.html#initialization"),
+    Row(
+        "set-device",
+        "torch.",
+        "cuda.set_device accelerator.set_device_index accelerator.set_device_idx",
+        _DOCS + "generated/torch.cuda.set_device.html",
+    ),
     Row("initialized", "torch.distributed.", "is_initialized", _DOCS + "distributed.html#post-initialization"),
     Row(
         "collective",

@@ -216,15 +216,19 @@ def _fill(run: Interpreter, ref: Ref, kind: str, args: list[Value], node: ast.Ca
 
 def _parallel(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     inner = args[0] if args else keywords.get("module", UNKNOWN)
+    spreads = name.endswith("DistributedDataParallel")
+    if len(args) > 1:
+        keywords = {"device_ids": args[1], **keywords}
     for option in options(inner):
-        if isinstance(option, Ref) and name.endswith("DataParallel") and "Distributed" not in name:
+        if isinstance(option, Ref) and not spreads:
             modules.promote(run, option)
-            if modules.first_place(run, option) != ACCELERATOR:
+            if modules.first_place(run, option) not in (CPU, ACCELERATOR):
                 modules.move(run, option, ACCELERATOR, node)
         elif isinstance(option, Ref) and run.record(option).kind == "module" and node.args:
             distributed.wrap(run, option, keywords, node)
+    brought = distributed.brought_to(run, keywords) if spreads else ACCELERATOR
     ref = modules.make(run, name, node, weights=False)
-    run.now.update(ref, info=(("data-parallel", True),))
+    run.now.update(ref, info=(("data-parallel", True), ("brings-to", brought)))
     run.now.put(ref, "module", inner)
     return ref
 
@@ -398,6 +402,7 @@ _BEHAVIOURS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Ca
     "parametrization": _parametrization,
     "parser": _parser,
     "process-group": distributed.init,
+    "set-device": distributed.set_device,
     "partial": _partial,
     "recurrent": _module,
     "same": _same,

@@ -4,23 +4,39 @@ devfix follows the run with one accelerator, in which every accelerator is the s
 device (``"cuda" if torch.cuda.is_available() else "cpu"``, ``args.device``, ``cuda:1``) and hard-codes another one in
 some line is right there and wrong elsewhere.  So it is followed once more: there is no accelerator, options and other
 indices name the CPU, and only what says ``cuda`` or ``cuda:0`` without asking still goes to the accelerator.
+
+A program that names several accelerators (``cuda:0`` and ``cuda:1``, ``cuda:{local_rank}``) is followed on a machine
+with two of them as well, as the process that is told to use the second one.  There ``ACCELERATOR`` is the current one,
+which ``cuda`` means, and ``OTHER`` is not; the CPU is left to the first run.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.flow.facts import Facts, Placing
 from devfix.flow.syntax import SourceTree, text_of
-from devfix.flow.values import ACCELERATOR, CPU, Birth, Number, Place, Value
+from devfix.flow.values import ACCELERATOR, ANYWHERE, CPU, OTHER, Birth, Number, Place, Value, options
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["arrives", "device_words", "index_place", "literal", "may_contradict", "placed"]
+__all__ = [
+    "accelerator",
+    "arrives",
+    "become_current",
+    "device_words",
+    "index_place",
+    "literal",
+    "may_contradict",
+    "names_several",
+    "placed",
+    "without_accelerator",
+]
 
 
 def placed(run: Interpreter, node: ast.AST, place: Place | None, came: Place | None = None) -> None:
@@ -34,7 +50,8 @@ def placed(run: Interpreter, node: ast.AST, place: Place | None, came: Place | N
 
 def arrives(run: Interpreter, node: ast.AST, place: Place) -> tuple[Birth, ...]:
     """The origins of a value that ``node`` sends to ``place``; on the accelerator, for the second machine only."""
-    if not isinstance(node, ast.Call) or not place.known or (place == ACCELERATOR and not run.elsewhere):
+    told = run.elsewhere or run.two or place == CPU
+    if not isinstance(node, ast.Call) or not place.known or not told:
         return ()
     placed(run, node, place)
     return (Birth("moved", run.facts.number(node)),)
@@ -44,7 +61,38 @@ def index_place(run: Interpreter, value: Value) -> Place:
     """Where an index of an accelerator is: 0 is what ``cuda`` means, any other a device of its own."""
     zero = not isinstance(value, Number) and getattr(value, "value", 0) == 0
     run.facts.fixed_index |= not zero and not isinstance(value, Number)
+    return accelerator(run, zero)
+
+
+def accelerator(run: Interpreter, zero: bool) -> Place:
+    """The accelerator of index 0, or of any other index."""
+    if run.two:
+        return ACCELERATOR if zero is run.current_is_zero else OTHER
     return ACCELERATOR if zero or not run.elsewhere else CPU
+
+
+def without_accelerator(run: Interpreter) -> Place:
+    """Where a device is of which the program is only told: it may be any."""
+    return ANYWHERE if run.two else CPU if run.elsewhere else ACCELERATOR
+
+
+def become_current(run: Interpreter, value: Value) -> None:
+    """``torch.cuda.set_device(value)``: what ``cuda`` means from now on."""
+    from devfix.flow.places import place_of
+
+    places = {place_of(run, option) for option in options(value)}
+    if run.two and places == {OTHER}:
+        run.current_is_zero = not run.current_is_zero
+
+
+# --- several accelerators ------------------------------------------------------------------------------------------
+# What names another accelerator than the first, or the one of a process.
+_SEVERAL = re.compile(r"cuda:[1-9]|(?:cuda|to|device)\(['\"]?[1-9]|['\"]cuda['\"], *[1-9]|init_process_group")
+
+
+def names_several(trees: Sequence[SourceTree]) -> bool:
+    """Whether a program names accelerators by their indices, or starts a process for each."""
+    return any(_SEVERAL.search(tree.text) for tree in trees)
 
 
 # --- hard-coded places ----------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from devfix.flow.values import (
     ACCELERATOR,
     ANYWHERE,
     CPU,
+    OTHER,
     Birth,
     Place,
     Ref,
@@ -109,7 +110,7 @@ def meet(
     _note_kept(run, sides)
     for one in sides:
         for place, operand in one.alternatives:
-            if not place.known:
+            if not place.known or (run.two and place == CPU):
                 if operand.births and operand.births[0].kind == "load":
                     _note_load(run, node, operand, sides)
                 continue
@@ -121,16 +122,20 @@ def meet(
                     or (other.scalar and CPU in other.places and other is not written)
                 ):
                     continue
+                if run.two and CPU in other.places:
+                    continue
                 if all(place.differs(theirs) for theirs in other.places):
-                    (cpu if place == CPU else accelerator).append(operand)
+                    (accelerator if place == ACCELERATOR else cpu).append(operand)
                     for theirs, partner in other.alternatives:
-                        (cpu if theirs == CPU else accelerator).append(partner)
+                        (accelerator if theirs == ACCELERATOR else cpu).append(partner)
     if cpu and accelerator:
         site = run.site(node, remember=True)
         numbers = scalars_are_free and (written is None or CPU not in written.places)
         run.facts.meetings.append(
             Meeting(site, consumer, _distinct(cpu), _distinct(accelerator), opaque, run.latent, numbers)
         )
+        if run.two:
+            return ANYWHERE, ()  # either may be what was meant: what comes after is not told again
     return _result(sides)
 
 
@@ -162,6 +167,8 @@ def _result(sides: Sequence[Side]) -> tuple[Place, tuple[Birth, ...]]:
         return ACCELERATOR, tuple(birth for birth in _origins(dimensioned, ACCELERATOR) if birth.kind == "moved")
     if places == {CPU}:
         return CPU, _origins(dimensioned, CPU)
+    if any(side.places == {OTHER} for side in dimensioned):
+        return OTHER, tuple(birth for birth in _origins(dimensioned, OTHER) if birth.kind == "moved")
     loads = (birth for side in dimensioned for _, operand in side.alternatives for birth in operand.births)
     return ANYWHERE, tuple(dict.fromkeys(birth for birth in loads if birth.kind == "load"))[:4]
 

@@ -164,7 +164,10 @@ def _grow(run: Interpreter, ref: Ref, name: str, args: list[Value], node: ast.Ca
 
 
 def call_parallel(run: Interpreter, ref: Ref, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """``DataParallel`` and ``DistributedDataParallel`` bring the inputs to the device themselves."""
-    inner = run.record(ref).fields.get("module", UNKNOWN)
-    brought = {key: bundles.delivered(run, value) for key, value in keywords.items()}
-    return run.call(inner, [bundles.delivered(run, value) for value in args], brought, node)
+    """``DataParallel``, and ``DistributedDataParallel`` that is told its device, bring the inputs there themselves."""
+    record = run.record(ref)
+    inner, place = record.fields.get("module", UNKNOWN), record.get("brings-to", ACCELERATOR)
+    if place is None:
+        return run.call(inner, args, keywords, node)
+    brought = {key: bundles.delivered(run, value, place) for key, value in keywords.items()}
+    return run.call(inner, [bundles.delivered(run, value, place) for value in args], brought, node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devfix.flow.device_names import INDEXED, device_named
-from devfix.flow.machines import index_place
+from devfix.flow.machines import accelerator, index_place, without_accelerator
 from devfix.flow.values import (
     ACCELERATOR,
     ANYWHERE,
@@ -50,7 +50,7 @@ def place_of(run: Interpreter, value: Value) -> Place | None:
     match value:
         case DeviceValue(place, _, symbol) if symbol == INDEXED and place == ACCELERATOR:
             run.facts.named_devices = True
-            return CPU if run.elsewhere else ACCELERATOR
+            return accelerator(run, zero=False)
         case DeviceValue(place) | Tensor(place):
             return place
         case DType():
@@ -65,7 +65,7 @@ def place_of(run: Interpreter, value: Value) -> Place | None:
         case Text(symbol) | Unknown(symbol):
             named = _place_by_name(symbol)
             run.facts.named_devices |= named == ACCELERATOR
-            return CPU if run.elsewhere and named == ACCELERATOR else named
+            return without_accelerator(run) if named == ACCELERATOR else named
         case External(name):
             return None if name.split(".")[-1].startswith(("float", "half", "bfloat", "int", "long")) else ANYWHERE
         case Ref():
@@ -77,10 +77,8 @@ def place_of(run: Interpreter, value: Value) -> Place | None:
 def _named(run: Interpreter, text: str) -> Place:
     place: Place = device_named(text) or ANYWHERE
     index = text.partition(":")[2]
-    if place == ACCELERATOR and index not in ("", "0"):
-        run.facts.fixed_index = True
-        return CPU if run.elsewhere else ACCELERATOR
-    return place
+    run.facts.fixed_index |= place == ACCELERATOR and index not in ("", "0")
+    return accelerator(run, index == "0") if place == ACCELERATOR and index else place
 
 
 def _place_by_name(symbol: str) -> Place | None:
@@ -122,7 +120,7 @@ def own_move(run: Interpreter, name: str, args: list[Value], keywords: Keywords)
     if isinstance(index, Const) and isinstance(index.value, int):
         return index_place(run, index)
     place = place_of(run, index)
-    return place if run.elsewhere and place is not None and place.known else MOVES[name]
+    return place if (run.elsewhere or run.two) and place is not None and place.known else MOVES[name]
 
 
 def type_place(value: Value) -> Place | None:

@@ -20,6 +20,7 @@ __all__ = [
     "ANYWHERE",
     "CPU",
     "NONE",
+    "OTHER",
     "UNKNOWN",
     "Birth",
     "Bound",
@@ -71,6 +72,7 @@ class Place:
 CPU = Place("cpu")
 ACCELERATOR = Place("accelerator")
 ANYWHERE = Place("unknown")
+OTHER = Place("other")  # an accelerator that is not the current one: on the machine with two of them
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,7 @@ def run(
         float64: compute in float64 whatever type the script names.
         still: parameters that no optimizer step is to change, by what ``Run.forgotten_keys`` of another run says.
         kind: the device type that is simulated.
-        torchrun: set the variables that torchrun sets for its only process.
+        torchrun: set the variables that torchrun sets for its only process; it is told to use the last device.
         compiled: leave ``torch.compile`` on.
         provenance: note where values come from, and tell the story of a failure.
         place_map: note where everything lives, and end the run after the first steps; implies ``provenance``.
@@ -158,7 +158,7 @@ def run(
     options += [*(["--compile"] if compiled else []), *(["--float64"] if float64 else [])]
     options += [*(["--provenance"] if provenance else []), *(["--map"] if place_map else [])]
     options += ["--still", " ".join(still)] if still else []
-    given = {**(variables() if torchrun else {}), **(env or {})}
+    given = {**(variables(devices - 1) if torchrun else {}), **(env or {})}
     limits = Limits(timeout, memory_mb, disk_mb, processes)
     try:
         with scratch_copy(project, size_limit, keep) as scratch:

@@ -36,11 +36,14 @@ _NAMES = re.compile(r"\b(RANK|LOCAL_RANK|WORLD_SIZE|LOCAL_WORLD_SIZE|MASTER_ADDR
 _ABSENT = ("KeyError", "ValueError", "TypeError")
 
 
-def variables() -> dict[str, str]:
-    """The variables of the one process of ``torchrun --nproc_per_node=1``, with a port that is free now."""
+def variables(local_rank: int = 0) -> dict[str, str]:
+    """The variables of the one process of ``torchrun --nproc_per_node=1``, with a port that is free now.
+
+    With another ``local_rank`` it takes itself for a later process of its machine, which has an accelerator of its own.
+    """
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
-        return {**_FIXED, "MASTER_PORT": str(listener.getsockname()[1])}
+        return {**_FIXED, "LOCAL_RANK": str(local_rank), "MASTER_PORT": str(listener.getsockname()[1])}
 
 
 def expects_torchrun(run: Run) -> bool:

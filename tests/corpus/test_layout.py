@@ -29,6 +29,8 @@ OPTIONAL = {
     "incident": dict,
     "path": list,
     "trace": dict,
+    "devices": int,
+    "torchrun": bool,
 }
 RULES = {rule.code for rule in all_rules()}
 OWN_RULE = {
@@ -39,6 +41,7 @@ OWN_RULE = {
     "container": "DEV203",
     "dropped": "DEV103",
     "generator": "DEV603",
+    "halves": "DEV502",
     "host": "DEV601",
     "location": "DEV302",
     "leaf": "DEV402",
@@ -46,6 +49,7 @@ OWN_RULE = {
     "made": "DEV102",
     "optimizer": "DEV401",
     "order": "DEV201",
+    "ranks": "DEV801",
     "uncalled": "DEV104",
     "whole": "DEV204",
 }

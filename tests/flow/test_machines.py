@@ -38,3 +38,26 @@ def test_there_only_what_insists_goes_to_the_accelerator(analyse, text, number):
 
     assert elsewhere is not None
     assert on_accelerator(elsewhere) == number
+
+
+# --- two accelerators ---------------------------------------------------------------------------------------------
+PAIRS = [
+    pytest.param('torch.ones(3).to("cuda:0") + torch.ones(3).to("cuda:1")', 1, id="indices"),
+    pytest.param('torch.ones(3).cuda() + torch.ones(3).to("cuda:0") + torch.ones(3).cuda(1)', 1, id="current"),
+    pytest.param("torch.cuda.set_device(1)\ntorch.ones(3).cuda() + torch.ones(3).cuda(1)", 0, id="made-current"),
+    pytest.param("torch.cuda.set_device(1)\ntorch.ones(3).cuda() + torch.ones(3).cuda(0)", 1, id="not-current"),
+    pytest.param("torch.ones(3) + torch.ones(3).cuda(1)", 0, id="the-cpu-is-left-to-the-first-run"),
+    pytest.param("torch.ones(3).to(device) + torch.ones(3).cuda(1)", 0, id="what-is-told-may-be-any"),
+]
+
+
+@pytest.mark.parametrize(("text", "number"), PAIRS)
+def test_two_accelerators_are_told_apart(analyse, text, number):
+    two = analyse(text).two
+
+    assert two is not None
+    assert len(two.meetings) == number
+
+
+def test_a_program_of_one_accelerator_is_not_followed_on_two(analyse):
+    assert analyse(CHOICE + "model(torch.ones(2, 3).cuda())").two is None

@@ -1,0 +1,25 @@
+"""Programs that keep modules on several accelerators: the halves of a model."""
+
+from __future__ import annotations
+
+from devfix.flow import Facts
+from devfix.flow.values import ACCELERATOR, OTHER, Place
+
+__all__ = ["in_halves"]
+
+
+def in_halves(facts: Facts) -> bool:
+    """Whether modules live on two accelerators when values of both meet; not so where one line says another device."""
+    two = facts.two
+    if two is None or two.distributed:
+        return False
+    homes: set[Place] = set()
+    for meeting in two.meetings:
+        memory = meeting.site.memory
+        records = [] if memory is None else [record for _, record in memory.records()]
+        for record in records:
+            if record.kind == "module" and record.weights and len(record.places) == 1:
+                homes |= record.places
+        if homes >= {ACCELERATOR, OTHER}:
+            return True
+    return False

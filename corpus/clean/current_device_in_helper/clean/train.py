@@ -1,0 +1,37 @@
+import os
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def setup():
+    cuda = torch.cuda.is_available()
+    dist.init_process_group("nccl" if cuda else "gloo")
+    if cuda:
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    return cuda
+
+
+def main():
+    torch.manual_seed(0)
+    cuda = setup()
+    local_rank = int(os.environ["LOCAL_RANK"])
+    model = nn.Linear(4, 2)
+    if cuda:
+        model = DDP(model.cuda(), device_ids=[local_rank])
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for step in range(3):
+        x, y = torch.randn(8, 4), torch.randint(0, 2, (8,))
+        if cuda:
+            x, y = x.cuda(), y.cuda()
+        loss = nn.functional.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        print(step, loss.item())
+    dist.destroy_process_group()
+
+
+main()

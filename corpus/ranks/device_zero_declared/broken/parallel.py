@@ -1,0 +1,5 @@
+import os
+
+
+def local_rank():
+    return int(os.environ["LOCAL_RANK"])

@@ -36,6 +36,7 @@ from collections.abc import Callable, Iterator
 from codemods._at_use import made_on_device, moved_at_use, read_through
 from codemods._attributes import Attribute, groups
 from codemods._buffers import registered
+from codemods._own_moves import moved_with_siblings
 from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
@@ -124,6 +125,7 @@ def _remedies(facts: Facts, group: list[Attribute]) -> tuple[tuple[Remedy, ...],
 
 
 _PLANS: tuple[tuple[str, Callable[[Facts, list[Attribute]], list[Edit]]], ...] = (
+    ("move with its siblings", moved_with_siblings),
     ("make on the device", made_on_device),
     ("move where it is used", moved_at_use),
 )

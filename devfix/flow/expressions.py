@@ -8,15 +8,20 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from devfix.flow import assign, calls, conditions, hosts, iteration, misuse
+from devfix.flow.assumptions import assume
 from devfix.flow.definitions import make_function
+from devfix.flow.device_names import device_named
 from devfix.flow.operators import binary, compare, formatted, unary
 from devfix.flow.subscripts import subscript
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
+    ACCELERATOR,
+    CPU,
     UNKNOWN,
     Const,
     DeviceValue,
     External,
+    Place,
     Record,
     Ref,
     Text,
@@ -198,7 +203,20 @@ def _conditional(run: Interpreter, node: ast.IfExp) -> Value:
     truth = run.truth(node.test)
     if truth is not None:
         return evaluate(run, node.body if truth else node.orelse)
-    return union((evaluate(run, node.body), evaluate(run, node.orelse)))
+    values = evaluate(run, node.body), evaluate(run, node.orelse)
+    places = [_device_of(value) for value in values]
+    if set(places) == {ACCELERATOR, CPU} and not run.elsewhere:
+        chosen = places.index(ACCELERATOR)  # the program chooses a device: the path on which it has its accelerator
+        assume(run, node.test, chosen == 0)
+        return values[chosen]
+    return union(values)
+
+
+def _device_of(value: Value) -> Place | None:
+    """The place of a device or of the string that names one."""
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return device_named(value.value)
+    return value.place if isinstance(value, DeviceValue) else None
 
 
 def _boolean(run: Interpreter, node: ast.BoolOp) -> Value:

@@ -303,6 +303,29 @@ REWRITES = [
         """,
         id="name-that-the-class-has-already",
     ),
+    pytest.param(
+        """
+          class Traces:
+              def __init__(self, n):
+                  self.pre = torch.zeros(n)
+                  self.post = torch.zeros(n)
+                  self.decay = torch.full((n,), 0.9)
+
+              def cuda(self):
+                  self.pre = self.pre.cuda(non_blocking=True)
+                  self.post = self.post.cuda(non_blocking=True)
+        +         self.decay = self.decay.cuda(non_blocking=True)
+                  return self
+
+              def step(self, spikes):
+                  self.pre = self.pre * self.decay + spikes
+
+
+          traces = Traces(3).cuda()
+          traces.step(torch.ones(3).cuda())
+        """,
+        id="beside-its-siblings",
+    ),
 ]
 
 

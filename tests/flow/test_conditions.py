@@ -168,3 +168,29 @@ if __name__ == "__main__":
     main(args, args.n_gpu, args.n_gpu)
 """
     assert met(text) == ["model(x)"]
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        pytest.param("'cuda' if torch.cuda.is_available() and '--cpu' not in sys.argv else 'cpu'", id="and-a-flag"),
+        pytest.param("torch.device('cpu') if config.debugging else torch.device('cuda:0')", id="of-two-devices"),
+        pytest.param("'cpu' if os.environ.get('SLOW') == '1' else 'cuda'", id="environment"),
+    ],
+)
+def test_a_program_that_chooses_has_its_accelerator(met, choice):
+    text = (
+        f"import os\nimport sys\nimport argparse\nconfig = argparse.ArgumentParser().parse_args()\n\nwhere = {choice}\n"
+    )
+    text += "torch.ones(3).to(where) + torch.ones(3)\ntorch.ones(3).to(where) + torch.ones(3).to(where)\n"
+
+    assert met(text) == ["torch.ones(3).to(where) + torch.ones(3)"]
+
+
+def test_what_the_same_condition_decides_goes_with_the_choice(met):
+    text = (
+        "import argparse\nconfig = argparse.ArgumentParser().parse_args()\n\nwhere = 'cpu' if config.debugging else 'cuda'\nx = torch.ones(3)\n"
+        "if not config.debugging:\n    x = x.cuda()\nx + torch.ones(3).to(where)\n"
+    )
+
+    assert met(text) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,6 +33,14 @@ class Interrupted(OneLine):
         super().__init__("interrupted; every file holds either its old or its new content")
 
 
+def _nowhere() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
+
+
 @contextmanager
 def guarded(context: click.Context) -> Iterator[None]:
     """Turn what a verb raises into one line and an exit code."""
@@ -44,6 +53,8 @@ def guarded(context: click.Context) -> Iterator[None]:
 
         if isinstance(error, ConfigError):
             raise OneLine(str(error)) from error
+        if isinstance(error, FileNotFoundError) and _nowhere():
+            raise OneLine("the current folder has been deleted: change to one that is there") from error
         if context.meta.get(VERBOSE):
             import traceback
 

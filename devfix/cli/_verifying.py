@@ -107,6 +107,10 @@ def one_line_errors() -> Iterator[None]:
         yield
     except RunError as error:
         raise OneLine(str(error)) from error
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise OneLine(f"{error.filename}: {error.strerror}") from error
 
 
 def prepared(

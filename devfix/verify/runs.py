@@ -21,6 +21,7 @@ from devfix.verify.probe.keeper import DEFAULT_DISK_MB, DEFAULT_PROCESSES, Limit
 from devfix.verify.records import Failure, Run, RunError, Steps
 from devfix.verify.sandbox import (
     DEFAULT_SIZE_LIMIT,
+    NotCopied,
     ProjectTooLarge,
     Scratch,
     UnsafeChange,
@@ -171,8 +172,10 @@ def run(
                     break
             first = stages[0][2] if setup is not None else None
             return replace(result, prepared_on=first, kept=str(scratch.project) if keep else None)
-    except (ServerDied, ProjectTooLarge, UnsafeChange) as error:
+    except (NotCopied, ServerDied, ProjectTooLarge, UnsafeChange) as error:
         raise RunError(str(error)) from error
+    except OSError as error:  # a full disk, or a scratch folder that somebody cleans up
+        raise RunError(f"{script} could not be run in a copy of {project}: {error}") from error
 
 
 def _named(script: str, start: str, copy: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import pwd
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 __all__ = [
+    "NotCopied",
     "ProjectTooLarge",
     "Scratch",
     "UnsafeChange",
@@ -109,6 +111,10 @@ class ProjectTooLarge(Exception):
     """The project's folder is larger than the limit for a scratch copy."""
 
 
+class NotCopied(Exception):
+    """The project's folder is not there any more, or there is no room for its copy."""
+
+
 class UnsafeChange(Exception):
     """A change would be written outside the scratch copy."""
 
@@ -159,21 +165,53 @@ def _check_size(project: Path, limit: int) -> None:
             )
 
 
+#: Why a file is left out: the script cannot read it either, or it has gone since the folder was read.
+_LEFT_OUT = tuple(f"[Errno {number}]" for number in (errno.EACCES, errno.EPERM, errno.ENOENT))
+
+
+def _copy_tree(project: Path, copy: Path) -> None:
+    """Copy what can be read.
+
+    Raises:
+        NotCopied: the folder cannot be read, or something else than a file's own rights is in the way.
+
+    """
+    try:
+        shutil.copytree(project, copy, symlinks=True, ignore=_ignored, copy_function=_clone_or_copy, dirs_exist_ok=True)
+    except shutil.Error as error:
+        left = [(path, str(why)) for path, _, why in error.args[0] if not str(why).startswith(_LEFT_OUT)]
+        if left:
+            path, why = left[0]
+            reason = why.split(":")[0]  # what follows are the two paths
+            raise NotCopied(f"{path} could not be copied to {copy.parent.parent}: {reason}{_advice(why)}") from error
+    except OSError as error:
+        raise NotCopied(f"{project} could not be copied: {error.strerror}") from error
+
+
+def _advice(why: str) -> str:
+    full = any(f"[Errno {number}]" in why for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
+    return "; the variable TMPDIR names a folder with more room" if full else ""
+
+
 @contextmanager
 def scratch_copy(project: Path, size_limit: int = DEFAULT_SIZE_LIMIT, keep: bool = False) -> Iterator[Scratch]:
     """A copy of ``project`` that is deleted afterwards, unless ``keep``.
 
     Raises:
         ProjectTooLarge: the copy would exceed ``size_limit`` bytes.
+        NotCopied: the project is not there any more, or there is no room for it.
 
     """
     _check_size(project, size_limit)
-    folder = Path(tempfile.mkdtemp(prefix="devfix-run-")).resolve()
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="devfix-run-")).resolve()
+    except OSError as error:
+        raise NotCopied(f"no scratch folder could be made: {error.strerror}; TMPDIR names where they lie") from error
     try:
         copy, home = folder / "project", folder / "home"
         home.mkdir()
         (folder / "tmp").mkdir()
-        shutil.copytree(project, copy, symlinks=True, ignore=_ignored, copy_function=_clone_or_copy, dirs_exist_ok=True)
+        _copy_tree(project, copy)
         _point_links_inside(project, copy)
         yield Scratch(folder, copy, home)
     finally:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from devfix.trace.causes import Cause, cause_of
+from devfix.trace.culprits import accuse, birth, line_from
 from devfix.trace.story import Happening, Package, Position, Story, Value
+from devfix.trace.wording import name_of
 
 __all__ = ["Diagnosis", "diagnose"]
 
@@ -35,10 +38,7 @@ class Diagnosis:
     @property
     def name(self) -> str:
         """What the failing code calls the culprit: a name, or the expression that made it."""
-        if self.culprit.names:
-            return self.culprit.names[0].text
-        made = self.culprit.last.position if self.culprit.last else None
-        return made.code if made else self.culprit.role
+        return name_of(self.culprit, line_from(self.culprit, self.born))
 
     @property
     def where(self) -> Position:
@@ -48,4 +48,9 @@ class Diagnosis:
 
 def diagnose(story: Story) -> Diagnosis | None:
     """The cause of a device error; None where the story is of another failure or of no values."""
-    raise NotImplementedError
+    accused = accuse(story) if story.family is not None else None
+    if accused is None:
+        return None
+    born = birth(accused.culprit)
+    cause: Cause = cause_of(story, accused, born)
+    return Diagnosis(story, accused.culprit, accused.peer, born, cause.rule, cause.sentence, cause.package)

@@ -6,8 +6,9 @@ counts them (https://docs.python.org/3/reference/datamodel.html#codeobject.co_po
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from devfix.verify.records import Run
@@ -15,6 +16,7 @@ from devfix.verify.records import Run
 __all__ = [
     "Above",
     "CallName",
+    "Copy",
     "Happening",
     "ModuleHappening",
     "Owner",
@@ -28,13 +30,17 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Position:
-    """A place in the program: ``file`` within the project (or absolute), and the expression that ran, if known."""
+    """A place in the program: ``file`` within the project (or absolute), and what ran there.
+
+    ``code`` is the line; ``span`` and ``text`` are those of the expression, where known.
+    """
 
     file: str
     line: int
     function: str
     code: str
     span: tuple[int, int, int, int] | None = None
+    text: str = ""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
@@ -50,6 +56,12 @@ class Package:
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}" if self.version else self.name
+
+    @property
+    def where(self) -> str:
+        """``file:line``, the file within the folder of installed packages."""
+        file = re.split(r"[/\\](?:site|dist)-packages[/\\]", self.position.file)[-1]
+        return f"{file}:{self.position.line}"
 
 
 @dataclass(frozen=True)
@@ -118,6 +130,19 @@ class Owner:
 
 
 @dataclass(frozen=True)
+class Copy:
+    """A transfer from a value.
+
+    Its result is on ``device``, and was ``alive`` when the program failed; ``module``: a module was moved by it.
+    """
+
+    device: str
+    chain: tuple[Position, ...]
+    alive: bool
+    module: bool
+
+
+@dataclass(frozen=True)
 class Happening:
     """Something that happened to a value.
 
@@ -131,6 +156,8 @@ class Happening:
         owner: the module that keeps its result.
         chain: positions in the project, the innermost first; empty if none of it was on the stack.
         package: where an installed package did it.
+        loader: whether a data loader did it.
+        copy: the last transfer *from* it, which left it where it was; None if there was none.
 
     """
 
@@ -143,6 +170,8 @@ class Happening:
     owner: Owner | None
     chain: tuple[Position, ...]
     package: Package | None
+    loader: bool = False
+    copy: Copy | None = None
 
     @property
     def position(self) -> Position | None:
@@ -207,6 +236,7 @@ class Story:
         operation: the operator that raised, or None.
         function: the function of the torch API that raised, or None.
         values: the tensors that the call was given.
+        homes: how many parameters of the program's modules live on each device.
 
     """
 
@@ -218,6 +248,7 @@ class Story:
     operation: str | None
     function: str | None
     values: tuple[Value, ...]
+    homes: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def where(self) -> Position:
@@ -239,12 +270,14 @@ def read_story(run: Run) -> Story | None:
         told["operation"],
         told["function"],
         tuple(map(_value, told["values"])),
+        told["homes"],
     )
 
 
 def _position(told: Mapping[str, Any]) -> Position:
     span = told["span"]
-    return Position(told["file"], told["line"], told["function"], told["code"], tuple(span) if span else None)
+    text = told["text"] or ""
+    return Position(told["file"], told["line"], told["function"], told["code"], tuple(span) if span else None, text)
 
 
 def _package(told: Mapping[str, Any] | None) -> Package | None:
@@ -295,6 +328,16 @@ def _happening(told: Mapping[str, Any]) -> Happening:
         _owner(told["owner"]),
         tuple(map(_position, told["chain"])),
         _package(told["foreign"]),
+        told["loader"],
+        _copy(told["copy"]),
+    )
+
+
+def _copy(told: Mapping[str, Any] | None) -> Copy | None:
+    return (
+        None
+        if told is None
+        else Copy(told["device"], tuple(map(_position, told["chain"])), told["alive"], told["module"])
     )
 
 

@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 
 __all__ = ["FOREIGN", "PROJECT", "Chain", "Frames", "Point", "position"]
 
-PLATFORM, PROJECT, FOREIGN = range(3)
+PLATFORM, PROJECT, FOREIGN, LOADER = range(4)
 
 #: Installed packages that are what the user stands on: no fault is looked for in them.
 _FOUNDATION = ("torch", "numpy", "scipy", "functorch", "torchgen", "_pytest", "pytest", "IPython", "ipykernel")
 _DEPTH = 6
+_LOADER = os.path.join("torch", "utils", "data") + os.sep
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LIBRARIES = tuple(
     os.path.realpath(path) + os.sep for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")} if path
@@ -35,10 +36,14 @@ class Point(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """Points of the project, the innermost first, and the innermost one of an installed package inside of them."""
+    """Points of the project, the innermost first, and the innermost one of an installed package inside of them.
+
+    ``loader`` says that a data loader stood between them or inside of them.
+    """
 
     points: tuple[Point, ...]
     foreign: Point | None
+    loader: bool = False
 
 
 class Frames:
@@ -60,7 +65,7 @@ class Frames:
         """The chain that ends in ``frame``."""
         kinds = self._kinds
         points: list[Point] = []
-        foreign = None
+        foreign, loader = None, False
         while frame is not None:
             code = frame.f_code
             kind = kinds.get(id(code))
@@ -72,11 +77,13 @@ class Frames:
                     break
             elif kind == FOREIGN and foreign is None and not points:
                 foreign = Point(code, frame.f_lasti)
+            elif kind == LOADER:
+                loader = True
             frame = frame.f_back
-        return Chain(tuple(points), foreign)
+        return Chain(tuple(points), foreign, loader)
 
     def kind(self, code: CodeType) -> int:
-        """``PLATFORM``, ``PROJECT`` or ``FOREIGN``."""
+        """``PLATFORM``, ``PROJECT``, ``FOREIGN``, or ``LOADER`` for PyTorch's data loader."""
         found = self._kinds.get(id(code))
         return self._learn(code) if found is None else found
 
@@ -98,7 +105,9 @@ class Frames:
             return PLATFORM
         installed = _package(path)
         if installed is not None:
-            return PLATFORM if installed in _FOUNDATION else FOREIGN
+            if installed not in _FOUNDATION:
+                return FOREIGN
+            return LOADER if _LOADER in path else PLATFORM
         if path.startswith(self._root):
             return PROJECT
         return PLATFORM if path.startswith(_LIBRARIES) else FOREIGN
@@ -114,10 +123,10 @@ def _package(path: str) -> str | None:
 
 
 def position(point: Point, frames: Frames) -> dict[str, Any]:
-    """A point as JSON: ``file``, ``line``, ``function``, ``code`` and ``span``.
+    """A point as JSON: ``file``, ``line``, ``function``, ``code``, ``span`` and ``text``.
 
     ``span`` is line, column, end line and end column (lines from 1, columns in bytes from 0) of the expression that
-    ran, or None before Python 3.11 (https://peps.python.org/pep-0657/).
+    ran, and ``text`` its source; None before Python 3.11 (https://peps.python.org/pep-0657/).
     """
     line, span = _lines(point)
     return {
@@ -126,7 +135,18 @@ def position(point: Point, frames: Frames) -> dict[str, Any]:
         "span": span,
         "function": point.code.co_name,
         "code": linecache.getline(point.code.co_filename, line).strip(),
+        "text": None if span is None else _text(point.code.co_filename, span),
     }
+
+
+def _text(file: str, span: list[int]) -> str:
+    line, column, end_line, end_column = span
+    lines = [linecache.getline(file, number).encode() for number in range(line, end_line + 1)]
+    if not lines:
+        return ""
+    lines[-1] = lines[-1][:end_column]
+    lines[0] = lines[0][column:]
+    return b"".join(lines).decode(errors="replace")
 
 
 def _lines(point: Point) -> tuple[int, list[int] | None]:

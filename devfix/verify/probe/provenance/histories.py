@@ -6,6 +6,7 @@ A node hangs on the storage's Python object, which PyTorch keeps alive with the 
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -35,10 +36,12 @@ class Node:
         parents: nodes of the values that it was made from.
         index: its number in the run.
         sent: to which device a copy of it, or of what was made of it there, went last; None if none did.
+        copy: the last transfer *from* it, which left its memory where it was: device, chain, the result, weakly, and
+            whether a module was moved by it; None if there was none.
 
     """
 
-    __slots__ = ("chain", "device", "generation", "index", "kind", "operation", "parents", "sent")
+    __slots__ = ("chain", "copy", "device", "generation", "index", "kind", "operation", "parents", "sent")
 
     def __init__(
         self, kind: str, operation: str, device: str, chain: Chain, parents: tuple[Node, ...], index: int
@@ -49,6 +52,7 @@ class Node:
         self.chain = chain
         self.index = index
         self.sent: str | None = None
+        self.copy: tuple[str, Chain, weakref.ref[Tensor], bool] | None = None
         self.generation: int = 1 + max((parent.generation for parent in parents), default=0)
         self.parents = parents
         if self.generation > _MOST_GENERATIONS:
@@ -173,8 +177,19 @@ class Histories:
         if node is not None and node.index > since:
             node.device = self.device_of(result)
 
-    def moved(self, source: Tensor, result: Tensor, function: str) -> None:
-        """Note that ``result`` is ``source`` on another device, or in another type."""
+    def arrived(self, tensor: Tensor, function: str, loader: bool = False) -> None:
+        """Note the birth of a tensor that no operator has made, if it is new here: NumPy's memory, or a worker's."""
+        with _NoTorchFunction():
+            try:
+                storage: Any = tensor.untyped_storage()
+            except (NotImplementedError, RuntimeError):
+                return
+            if storage._devfix_history is None:
+                device, chain = self.device_of(tensor), self.here(3)._replace(loader=loader)
+                storage._devfix_history = Node("created", function, device, chain, (), self.next())
+
+    def moved(self, source: Tensor, result: Tensor, function: str, with_module: bool) -> None:
+        """Note that ``result`` is ``source`` on another device, or in another type; perhaps as a module moves it."""
         before, now = self.of(source), self.device_of(result)
         there = self.device_of(source)
         node = Node(
@@ -187,6 +202,7 @@ class Histories:
         )
         if before is not None and there != now:
             _note_sent(before, there, now)
+            before.copy = now, node.chain, weakref.ref(result), with_module
         with _NoTorchFunction():
             try:
                 storage: Any = result.untyped_storage()

@@ -86,7 +86,7 @@ def reachable(named: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
     while pending and len(seen) < _MOST_OBJECTS:
         text, value, depth, kind = pending.popleft()
         if isinstance(value, Tensor):
-            yield text, value, kind
+            yield text, value, "parameter" if kind == "tensor" and isinstance(value, torch.nn.Parameter) else kind
             continue
         if isinstance(value, _OPAQUE) or id(value) in seen:
             continue

@@ -78,7 +78,15 @@ def _container(module: Any, modules: list[Any]) -> tuple[str, str, str] | None:
         for name, value in vars(keeper).items():
             if name in ("_modules", "_parameters", "_buffers") or not isinstance(value, (list, tuple, dict)):
                 continue
-            parts = value.values() if isinstance(value, dict) else value
-            if any(part is module for part in parts):
+            if _holds(value, module):
                 return type(keeper).__name__, name, type(value).__name__
     return None
+
+
+def _holds(container: Any, module: Any, depth: int = 3) -> bool:
+    """Whether a container, or one in it, has the module."""
+    parts = container.values() if isinstance(container, dict) else container
+    return any(
+        part is module or (depth > 0 and isinstance(part, (list, tuple, dict)) and _holds(part, module, depth - 1))
+        for part in parts
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+from collections import Counter
 from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any
@@ -34,11 +35,14 @@ def tell(watch: Provenance, error: BaseException) -> dict[str, Any] | None:
         ``operation``, ``function``: the operator and the function of the torch API that raised, or None.
         ``values``: the tensors that the call was given, each with ``role`` (the parameter's name), ``names``,
         ``shape``, ``dtype``, ``device``, ``leaf`` and ``history``: events, the oldest first.
+        ``homes``: how many parameters of the program's modules live on each device.
 
     An event has ``kind`` (``created``, ``loaded``, ``computed``, ``moved``), ``operation``, ``device`` (afterwards),
     ``index`` (its number in the run), ``from`` (numbers of the events before it), ``names`` (of what it left behind, as
-    the frames of the failure know it), ``owner``, ``chain`` (positions in the project, the innermost first) and
-    ``foreign`` (as above, where an installed package did it).  An owner is the module that keeps the tensor:
+    the frames of the failure know it), ``owner``, ``chain`` (positions in the project, the innermost first),
+    ``foreign`` (as above, where an installed package did it), ``loader`` (whether a data loader did it) and ``copy``
+    (None, or the last transfer from it, which left its memory where it was: ``device``, ``chain``, whether the result
+    is still ``alive``, and whether it moved a ``module``).  An owner is the module that keeps the tensor:
     ``type``, ``attribute``, ``kind`` (``parameter``, ``buffer``, ``attribute``), ``events`` (the module was ``moved``
     or ``attached``), ``above`` (the modules that it is a part of, the nearest first, each with ``path`` and
     ``events``), and ``container`` (a Python container that keeps the outermost one from being registered: the type of
@@ -58,6 +62,7 @@ def tell(watch: Provenance, error: BaseException) -> dict[str, Any] | None:
         "operation": None if operator is None else operator.name,
         "function": None if call is None else call.name,
         "values": [teller.value(role, tensor) for role, tensor in _values(operator or call)],
+        "homes": teller.homes(),
     }
 
 
@@ -153,6 +158,11 @@ class _Teller:
         self._modules = all_modules()
         self._owners = owners(self._modules, watch.histories.of)
 
+    def homes(self) -> dict[str, int]:
+        """How many parameters of modules live on each device."""
+        tensors = (tensor for module in self._modules for tensor in vars(module).get("_parameters", {}).values())
+        return dict(Counter(self._watch.histories.device_of(tensor) for tensor in tensors if tensor is not None))
+
     def value(self, role: str, tensor: Tensor) -> dict[str, Any]:
         node = self._watch.histories.of(tensor)
         with torch._C.DisableTorchFunction():
@@ -176,8 +186,17 @@ class _Teller:
             "from": [parent.index for parent in node.parents],
             "names": [name._asdict() for name in self._names.with_history(node)],
             "owner": self._owner(self._owners.get(id(node))),
+            "loader": node.chain.loader,
+            "copy": self._copy(node),
             **self._chain(node.chain),
         }
+
+    def _copy(self, node: Node) -> dict[str, Any] | None:
+        if node.copy is None:
+            return None
+        device, chain, result, module = node.copy
+        told = self._chain(chain)["chain"]
+        return {"device": device, "chain": told, "alive": result() is not None, "module": module}
 
     def _owner(self, owner: Owner | None) -> dict[str, Any] | None:
         if owner is None:

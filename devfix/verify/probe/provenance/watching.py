@@ -12,9 +12,10 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from .frames import Chain, Frames
-from .histories import Histories
+from .histories import Histories, tensors_in
 
 __all__ = ["Failed", "ModuleEvent", "Provenance"]
 
@@ -24,6 +25,7 @@ _TRANSFERS: dict[Any, str] = {
     for name in ("to", "cuda", "cpu", "xpu", "mps", "type", "type_as", "pin_memory", "half", "float")
     if hasattr(_Tensor, name)
 }
+_WRAPPING = (torch.as_tensor, torch.asarray, torch.frombuffer)  # of memory that is there: no operator runs
 
 
 class Failed(NamedTuple):
@@ -89,9 +91,11 @@ class _Functions(TorchFunctionMode):
         if isinstance(result, Tensor):
             if func in _TRANSFERS and isinstance(args[0], Tensor):
                 if result is not args[0]:
-                    histories.moved(args[0], result, _TRANSFERS[func])
+                    histories.moved(args[0], result, _TRANSFERS[func], self._watch.applying)
             elif histories.count != before:
                 histories.settle(result, before)
+            elif func in _WRAPPING:
+                histories.arrived(result, f"torch.{func.__name__}")
         return result
 
 
@@ -102,6 +106,7 @@ class Provenance:
         histories: what is known about memory.
         modules: what happened to each module, in order.
         failures: the last operator and the last call that raised.
+        applying: whether a module is being moved.
 
     """
 
@@ -111,7 +116,7 @@ class Provenance:
         self.modules: weakref.WeakKeyDictionary[Any, list[ModuleEvent]] = weakref.WeakKeyDictionary()
         self.operator: Failed | None = None
         self.call: Failed | None = None
-        self._applying = False
+        self.applying = False
         self._undo: list[tuple[Any, str, Any]] = []
         self._modes: tuple[Any, ...] = ()
 
@@ -121,6 +126,8 @@ class Provenance:
         self.patch(module, "__setattr__", self._watch_setattr)
         self.patch(module, "add_module", self._watch_add)
         self.patch(torch, "load", self._watch_load)
+        self.patch(torch, "from_numpy", self._watch_from_numpy)
+        self.patch(_BaseDataLoaderIter, "__next__", self._watch_next)
         self._modes = (_Functions(self), _Operators(self))
         for mode in self._modes:
             mode.__enter__()  # type: ignore[no-untyped-call]
@@ -155,13 +162,13 @@ class Provenance:
 
     def _watch_apply(self, real: Any) -> Any:
         def _apply(module: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._applying:
+            if self.applying:
                 return real(module, *args, **kwargs)
-            self._applying = True
+            self.applying = True
             try:
                 result = real(module, *args, **kwargs)
             finally:
-                self._applying = False
+                self.applying = False
             self._note_move(module)
             return result
 
@@ -212,6 +219,23 @@ class Provenance:
                 self.histories.loading = before
 
         return load
+
+    def _watch_from_numpy(self, real: Any) -> Any:
+        def from_numpy(*args: Any, **kwargs: Any) -> Any:
+            result = real(*args, **kwargs)
+            self.histories.arrived(result, "torch.from_numpy")
+            return result
+
+        return from_numpy
+
+    def _watch_next(self, real: Any) -> Any:
+        def __next__(loader: Any) -> Any:  # noqa: N807 - the name that a traceback shows
+            batch = real(loader)
+            for tensor in tensors_in([batch]):  # those of a worker process have no history here
+                self.histories.arrived(tensor, "DataLoader", loader=True)
+            return batch
+
+        return __next__
 
     def _watch_thread(self, real: Any) -> Any:
         functions, operators = self._modes

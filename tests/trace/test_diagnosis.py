@@ -1,0 +1,229 @@
+"""What is said of failures of small programs: the culprit, its birth, the rule, the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from devfix.trace.diagnosis import Diagnosis, diagnose
+from devfix.trace.story import read_story
+from devfix.verify.runs import run
+
+HEAD = """\
+import torch
+from torch import nn
+device = "cuda"
+x = torch.ones(2, 3, device=device)
+"""
+
+
+def diagnosis(folder: Path, text: str, **options: dict[str, str]) -> Diagnosis:
+    """What is said of a script whose first line is line 5, behind imports, ``device`` and ``x``."""
+    (folder / "train.py").write_text(HEAD + dedent(text))
+    done = run("train.py", cwd=folder, provenance=True, **options)  # type: ignore[arg-type]
+    story = read_story(done)
+    assert story is not None, done.output
+    found = diagnose(story)
+    assert found is not None, done.outcome
+    return found
+
+
+PROGRAMS = {
+    "a part that was replaced after the move": (
+        """\
+        model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3)).to(device)
+        model[1] = nn.Linear(3, 2)
+        model(x)
+        """,
+        ("DEV201", "model[1].weight", 6),
+        "after `nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3)).to(device)` at train.py:5",
+    ),
+    "a part that was made before the move and attached after it": (
+        """\
+        head = nn.Linear(3, 2)
+        model = nn.Sequential(nn.Linear(3, 3)).to(device)
+        model.append(head)
+        model(x)
+        """,
+        ("DEV201", "head.weight", 5),
+        "became a part of `Sequential` at train.py:7 after `nn.Sequential(nn.Linear(3, 3)).to(device)` at train.py:6",
+    ),
+    "a parameter of a criterion that is never moved, behind a computation": (
+        """\
+        class Loss(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.proxies = nn.Parameter(torch.randn(4, 3))
+            def forward(self, x):
+                return x @ nn.functional.normalize(self.proxies).t()
+        Loss()(x)
+        """,
+        ("DEV204", "self.proxies", 8),
+        "`Loss` was never moved",
+    ),
+    "layers in a list": (
+        """\
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.blocks = [nn.Linear(3, 3)]
+            def forward(self, x):
+                return self.blocks[0](x)
+        Net().to(device)(x)
+        """,
+        ("DEV203", "self.blocks[0].weight", 8),
+        "in the list `blocks` of `Net`",
+    ),
+    "a plain attribute": (
+        """\
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.mask = torch.ones(3)
+            def forward(self, x):
+                return x * (self.mask == 0)
+        Net().to(device)(x)
+        """,
+        ("DEV202", "self.mask", 8),
+        "`mask` of `Net`",
+    ),
+    "a batch of a loader": (
+        """\
+        pairs = torch.utils.data.TensorDataset(torch.ones(4, 3), torch.zeros(4, dtype=torch.long))
+        for image, tag in torch.utils.data.DataLoader(pairs, batch_size=2):
+            nn.functional.cross_entropy(image.to(device), tag)
+        """,
+        ("DEV101", "tag", 6),
+        "came from a data loader at train.py:6",
+    ),
+    "a tensor that is made without a device": (
+        "table = torch.arange(3)\nx + table\n",
+        ("DEV102", "table", 5),
+        "made at train.py:5 by `torch.arange(3)` without a device",
+    ),
+    "the result of a move that nothing keeps": (
+        "table = torch.arange(3)\ntable.to(device)\nx + table\n",
+        ("DEV103", "table", 5),
+        "`table.to(device)` at train.py:6",
+    ),
+    "a model that was brought to the CPU for a while": (
+        """\
+        model = nn.Linear(3, 2).to(device)
+        model(x)
+        model.cpu()
+        model(x)
+        """,
+        ("DEV701", "model.weight", 7),
+        "`model.cpu()` at train.py:7 moved `model.weight` to the CPU",
+    ),
+    "what was loaded to the CPU": (
+        """\
+        torch.save(torch.ones(3), "table.pt")
+        table = torch.load("table.pt", map_location="cpu")
+        x * table
+        """,
+        ("DEV302", "table", 6),
+        "with a map_location",
+    ),
+    "state of an optimizer that is made in its constructor": (
+        """\
+        model = nn.Linear(3, 2)
+        optimizer = torch.optim.Adagrad(model.parameters())
+        model.to(device)
+        model(x).sum().backward()
+        optimizer.step()
+        """,
+        ("DEV401", "optimizer.state[0]['sum']", 6),
+        "was made at train.py:6 by `torch.optim.Adagrad(model.parameters())`, on the CPU",
+    ),
+    "NumPy reads the accelerator": (
+        "import numpy\ny = x * 2\nnumpy.asarray(y)\n",
+        ("DEV601", "y", 4),
+        "NumPy reads the CPU's memory only",
+    ),
+    "lengths on the accelerator": (
+        """\
+        lengths = torch.tensor([3, 2]).to(device)
+        nn.utils.rnn.pack_padded_sequence(x.unsqueeze(2), lengths, batch_first=True)
+        """,
+        ("DEV602", "lengths", 5),
+        "takes it from the CPU only",
+    ),
+    "one value strayed to the accelerator from a program that lives on the CPU": (
+        """\
+        model = nn.Linear(3, 3)
+        shift = torch.zeros(3).cuda()
+        data = torch.ones(2, 3)
+        model(data) + shift
+        """,
+        ("DEV501", "shift", 6),
+        "moved `shift` to cuda:0",
+    ),
+    "a device that a configuration names": (
+        "place = {'where': 'cpu'}['where']\ntable = torch.zeros(3, device=place)\nx + table\n",
+        ("DEV000", "table", 6),
+        "where `place` is the CPU",
+    ),
+    "a transfer to the CPU in the middle of a computation": (
+        "mean = x.mean(0).cpu()\ncentred = mean * 2\nx - centred\n",
+        ("DEV501", "centred", 5),
+        "`x.mean(0).cpu()` at train.py:5 moved `centred` to the CPU",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "facts", "phrase"), PROGRAMS.values(), ids=PROGRAMS)
+def test_the_cause(tmp_path: Path, text: str, facts: tuple[str, str, int], phrase: str) -> None:
+    found = diagnosis(tmp_path, text)
+    assert found.born is not None
+    assert found.born.position is not None
+    assert (found.rule, found.name, found.born.position.line) == facts
+    assert phrase in found.cause
+    assert found.package is None
+
+
+def test_a_package_that_makes_its_own_tensor_is_named(tmp_path: Path) -> None:
+    package = tmp_path / "installed" / "site-packages" / "positions"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("import torch\ndef table(n):\n    return torch.arange(n)\n")
+    facts = package.parent / "positions-1.4.2.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: positions\nVersion: 1.4.2\n")
+    (facts / "top_level.txt").write_text("positions\n")
+    folder = tmp_path / "project"
+    folder.mkdir()
+    script = "from positions import table\nx + table(3)\n"
+    found = diagnosis(folder, script, env={"PYTHONPATH": str(package.parent)})
+    assert (found.rule, str(found.package)) == ("DEV000", "positions 1.4.2")
+    assert "positions/__init__.py:3" in found.cause
+    assert "`table(3)` at train.py:6" in found.cause
+    assert "pin or upgrade" in found.cause
+
+
+def test_an_error_that_is_no_device_error_has_no_diagnosis(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import torch\ntorch.ones(2) + torch.ones(3)\n")
+    story = read_story(run("train.py", cwd=tmp_path, provenance=True))
+    assert story is not None
+    assert diagnose(story) is None
+
+
+def test_a_batch_of_a_worker_process(tmp_path: Path) -> None:
+    found = diagnosis(
+        tmp_path,
+        """\
+        pairs = torch.utils.data.TensorDataset(torch.ones(4, 3))
+        for (image,) in torch.utils.data.DataLoader(pairs, batch_size=2, num_workers=1):
+            x + image
+        """,
+    )
+    assert found.born is not None
+    assert (found.rule, found.name, str(found.born.position)) == ("DEV101", "image", "train.py:6")
+
+
+def test_an_array_of_numpy(tmp_path: Path) -> None:
+    found = diagnosis(tmp_path, "import numpy\ntable = torch.from_numpy(numpy.ones((2, 3)))\nx + table\n")
+    assert found.born is not None
+    assert (found.rule, found.name, str(found.born.position)) == ("DEV102", "table", "train.py:6")
+    assert "`torch.from_numpy(numpy.ones((2, 3)))`" in found.cause

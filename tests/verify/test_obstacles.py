@@ -101,11 +101,11 @@ def test_version_control_and_environments_are_not_copied(tmp_path: Path) -> None
     assert run("train.py", [], "cpu", folder).output == "['data', 'train.py']\n"
 
 
-@pytest.mark.parametrize("verb", ["verify", "check", "apply"])
-def test_a_current_folder_that_is_gone_is_told(tmp_path: Path, verb: str) -> None:
+@pytest.mark.parametrize(("verb", "path"), [("verify", None), ("check", "."), ("apply", "train.py")])
+def test_a_current_folder_that_is_gone_is_told(tmp_path: Path, verb: str, path: str | None) -> None:
     script = project(tmp_path / "a", LISTS) / "train.py"
     (tmp_path / "gone").mkdir()
-    arguments = [sys.executable, "-m", "devfix", verb, str(script)]
+    arguments = [sys.executable, "-m", "devfix", verb, path or str(script)]
     program = f"import os; os.rmdir('../gone'); os.execv({sys.executable!r}, {arguments!r})"
 
     done = subprocess.run(

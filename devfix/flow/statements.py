@@ -18,6 +18,7 @@ from devfix.flow import (
     methods,
     misuse,
     operators,
+    placeholders,
 )
 from devfix.flow.loops import for_loop, sends_to_accelerator, while_loop
 from devfix.flow.state import DeadPath, State
@@ -74,6 +75,10 @@ def _branch(run: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
     truth = run.truth(stmt.test)
     if truth is None and conditions.asks_where(stmt.test) and not stmt.orelse and _moves(stmt.body):
         truth = True  # moved unless it is there already: it is there afterwards
+    if truth is None and not stmt.orelse and (filled := placeholders.filled(run, stmt)):
+        execute(run, stmt.body)
+        placeholders.replace_everywhere(run, filled)
+        return False
     if truth is not None:
         execute(run, stmt.body if truth else stmt.orelse)
         return False

@@ -189,7 +189,8 @@ def test_a_program_that_chooses_has_its_accelerator(met, choice):
 
 def test_what_the_same_condition_decides_goes_with_the_choice(met):
     text = (
-        "import argparse\nconfig = argparse.ArgumentParser().parse_args()\n\nwhere = 'cpu' if config.debugging else 'cuda'\nx = torch.ones(3)\n"
+        "import argparse\nconfig = argparse.ArgumentParser().parse_args()\n\n"
+        "where = 'cpu' if config.debugging else 'cuda'\nx = torch.ones(3)\n"
         "if not config.debugging:\n    x = x.cuda()\nx + torch.ones(3).to(where)\n"
     )
 

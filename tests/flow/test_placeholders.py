@@ -1,0 +1,49 @@
+"""Caches that begin with a placeholder, and are made when the shape of the input is known."""
+
+from __future__ import annotations
+
+import pytest
+
+HEAD = """
+class Head(nn.Module):
+    def __init__(self, levels):
+        super().__init__()
+        self.offset = {first}
+        self.offsets = [{first}] * levels
+
+    def one(self, x):
+        if self.offset.size(0) != x.size(0):
+            self.offset = {made}
+        return x + self.offset
+
+    def each(self, xs):
+        for k in range(len(xs)):
+            x = xs[k]
+            if self.offsets[k].shape[0] != x.shape[0]:
+                self.offsets[k] = {made}
+            x = x + self.offsets[k]
+
+
+head = Head(3)
+head.one(torch.ones(5).cuda())
+head.each([torch.ones(5).cuda(), torch.ones(7).cuda(), torch.ones(9).cuda()])
+"""
+THERE = "torch.arange(x.size(0)).to(x.device)"
+
+
+@pytest.mark.parametrize("first", ["torch.zeros(1)", "torch.empty(0)", "torch.tensor([])", "torch.Tensor()"])
+def test_a_placeholder_never_takes_part(met, first):
+    assert met(HEAD.format(first=first, made=THERE)) == []
+
+
+def test_what_is_made_on_the_cpu_does(met):
+    text = HEAD.format(first="torch.zeros(1)", made="torch.arange(x.size(0))")
+
+    assert met(text) == ["return x + self.offset", "x = x + self.offsets[k]"]
+
+
+def test_a_first_value_that_may_fit_does_too(met):
+    assert met(HEAD.format(first="torch.zeros(64)", made=THERE)) == [
+        "return x + self.offset",
+        "x = x + self.offsets[k]",
+    ]

@@ -84,6 +84,8 @@ def _edits(facts: Facts, move: LeafMove) -> tuple[Edit, ...]:
     made = call.func.value
     trailer = tree.source(call)[len(tree.source(made)) :]
     if isinstance(made, ast.Call):
+        if move.kind == "asked":
+            return (ReplaceExpression(tree.path, tree.span(call), _asked(tree, made, trailer)),)
         code = _parameter(tree, made, trailer) if move.kind == "parameter" else _leaf(tree, made, call, trailer)
         return (ReplaceExpression(tree.path, tree.span(call), code),) if code is not None else ()
     if move.kind == "leaf" and move.made is not None and isinstance(move.made.node, ast.Call):
@@ -101,6 +103,12 @@ def _parameter(tree: SourceTree, made: ast.Call, trailer: str) -> str | None:
         inner = f"({inner})"
     rest = [tree.source(other) for other in made.args[1:]] + [_keyword(tree, keyword) for keyword in made.keywords]
     return f"{tree.source(made.func)}({', '.join([inner + trailer, *rest])})"
+
+
+def _asked(tree: SourceTree, made: ast.Call, trailer: str) -> str:
+    """``x.requires_grad_().to(device)`` becomes ``x.to(device).requires_grad_()``."""
+    inner, asks, end = tree.source(made).rpartition(".requires_grad_")
+    return f"{inner}{trailer}{asks}{end}"
 
 
 def _leaf(tree: SourceTree, made: ast.Call, call: ast.Call, trailer: str) -> str:

@@ -241,7 +241,8 @@ class Uncalled:
 
 @dataclass(frozen=True, eq=False)
 class LeafMove:
-    """A leaf that learns is copied to the accelerator: ``kind`` is ``parameter`` or ``leaf``, ``made`` the factory.
+    """A leaf that learns is copied to the accelerator: ``kind`` is ``parameter``, ``leaf`` (``made`` is the
+    factory) or ``asked`` (``x.requires_grad_().to(device)``).
 
     ``uses`` are what is done with the copy that only works for leaves: ``attribute``, ``optimizer``, ``grad``.
     """

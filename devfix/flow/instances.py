@@ -31,7 +31,7 @@ def instantiate(
     if any(name.startswith("torch.optim.") and behaviour(name).startswith("optimizer") for name in names):
         base = next(name for name in names if name.startswith("torch.optim."))
         eager = behaviour(base) == "optimizer-eager" or optimizers.copies_parameters(cls)
-        return optimizers.build(run, base, eager, args, keywords, node)
+        return optimizers.build(run, base, eager, args, keywords, node, cls)
     if is_module_class(run, cls):
         opaque = any(
             name == "?" or not name.startswith(("torch.nn.Module", "builtins", "abc", "typing")) for name in names

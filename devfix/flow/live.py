@@ -114,10 +114,11 @@ def serves(site: Site, level: Level, text: str) -> bool:
     """Whether an expression is a device wherever the program runs.
 
     An index is one where a condition on the accelerator covers the statement, or where the program itself uses the
-    index under none.
+    index under none.  What the program takes only where there is an accelerator (``args.device if
+    torch.cuda.is_available() else "cpu"``) is none.
     """
     if not is_index(value_of(site, level, ast.parse(text, mode="eval").body)):
-        return True
+        return not any(_only_if_asked(tree, text) for tree in dict.fromkeys(one.tree for one in (level, *site.levels)))
     if any(_runs_with_accelerator(test, branch) for test, branch in _conditions(level.tree, level.stmt)):
         return True
     return any(_used_uncovered(tree, text) for tree in dict.fromkeys(one.tree for one in (level, *site.levels)))
@@ -153,6 +154,13 @@ def _used_uncovered(tree: SourceTree, text: str) -> bool:
             if any(text_of(item) == text for item in items) and not any(_conditions(tree, node)):
                 return True
     return False
+
+
+@lru_cache(maxsize=1024)
+def _only_if_asked(tree: SourceTree, text: str) -> bool:
+    """Whether a file chooses between this device and another by asking, and never uses it as it is."""
+    choices = (node for node in ast.walk(tree.tree) if isinstance(node, ast.IfExp) and asks_for_accelerator(node.test))
+    return any(text_of(node.body) == text for node in choices) and not _used_uncovered(tree, text)
 
 
 _TAKE_A_DEVICE = frozenset({"to", "cuda", "device", "set_device"})

@@ -32,6 +32,7 @@ from devfix.flow.values import (
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
+    from devfix.flow.sites import Site
 
 __all__ = ["after_loop", "move_leaf", "note_dropped", "note_leaf_use", "uncalled"]
 
@@ -253,7 +254,11 @@ def _names(target: ast.expr) -> Iterator[ast.expr]:
 # --- leaves --------------------------------------------------------------------------------------------------------
 def move_leaf(run: Interpreter, leaf: Tensor, moved: Tensor, call: ast.Call) -> Tensor:
     """A parameter, or a tensor made with ``requires_grad=True``, goes to the accelerator: the copy is no leaf."""
-    if leaf.place != CPU or len(leaf.births) != 1 or not isinstance(call.func, ast.Attribute):
+    if leaf.place != CPU or not isinstance(call.func, ast.Attribute):
+        return moved
+    if _asks_for_gradient(call.func.value) and not leaf.grad:
+        return _moved_leaf(run, "asked", moved, call, None)
+    if len(leaf.births) != 1:
         return moved
     birth = leaf.births[0]
     made = run.facts.leaves.get(birth.key) if birth.kind == "made" else None
@@ -264,10 +269,24 @@ def move_leaf(run: Interpreter, leaf: Tensor, moved: Tensor, call: ast.Call) -> 
         factory = source is made.node if made is not None else text_of(source.func).endswith("Parameter")
         if not factory:
             return moved
+    return _moved_leaf(run, "parameter" if made is None else "leaf", moved, call, made)
+
+
+def _asks_for_gradient(node: ast.expr) -> bool:
+    """``x.requires_grad_()``."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "requires_grad_"
+        and not node.args
+        and not node.keywords
+    )
+
+
+def _moved_leaf(run: Interpreter, kind: str, moved: Tensor, call: ast.Call, made: Site | None) -> Tensor:
     key = (run.frame.module.path if run.frame is not None else "", call.lineno, call.col_offset)
     if key not in run.facts.leaf_moves:
         number = len(run.facts.leaf_moves) + 1
-        kind = "parameter" if made is None else "leaf"
         run.facts.leaf_moves[key] = LeafMove(number, kind, run.site(call, remember=True), call, made)
     return replace(moved, births=(Birth("leaf-moved", run.facts.leaf_moves[key].number),))
 

@@ -9,8 +9,12 @@ from devfix.flow.facts import OptimizerHazard, Step
 from devfix.flow.values import (
     ACCELERATOR,
     CPU,
+    UNKNOWN,
+    Bound,
     ClassValue,
     Const,
+    Function,
+    Keywords,
     Parameters,
     Place,
     Record,
@@ -21,6 +25,7 @@ from devfix.flow.values import (
     Value,
     Yields,
     options,
+    union,
 )
 
 if TYPE_CHECKING:
@@ -31,9 +36,15 @@ __all__ = ["build", "load_state", "note_attach", "note_move", "note_state_read",
 
 
 def build(
-    run: Interpreter, name: str, eager: bool, args: list[Value], keywords: dict[str, Value], node: ast.Call
+    run: Interpreter,
+    name: str,
+    eager: bool,
+    args: list[Value],
+    keywords: dict[str, Value],
+    node: ast.Call,
+    own: ClassValue | None = None,
 ) -> Ref:
-    """An optimizer over the modules whose parameters it is given."""
+    """An optimizer over the modules whose parameters it is given; ``own`` is its class, where the project has it."""
     from devfix.flow import misuse, modules
 
     held: dict[int, None] = {}
@@ -55,8 +66,12 @@ def build(
         ("flags", tuple(flags)),
         ("stateless", stateless),
         ("filtered", frozenset()),
+        ("own", own),
     )
-    return run.new(Record("optimizer", name, born=run.site(node, remember=True), info=info))
+    ref = run.new(Record("optimizer", name, born=run.site(node, remember=True), info=info))
+    if own is not None:
+        _construct(run, own, ref, args, keywords, node)
+    return ref
 
 
 def _may_be_true(value: Value | None) -> bool:
@@ -177,6 +192,8 @@ def step(run: Interpreter, ref: Ref, node: ast.AST) -> None:
     record = run.record(ref)
     if not run.latent and all(known.site.node is not node for known in run.facts.steps):
         run.facts.steps.append(Step(run.site(node, remember=True), record.get("roots", ())))
+    if isinstance(node, ast.Call) and record.get("own") is not None:
+        _own_step(run, record, node)
     late, loaded, replaced = record.get("late"), record.get("loaded"), record.get("replaced")
     site = run.site(node)
     kinds: list[tuple[str, Site]] = []
@@ -194,6 +211,42 @@ def step(run: Interpreter, ref: Ref, node: ast.AST) -> None:
     for kind, cause in kinds:
         assert record.born is not None
         run.facts.hazards.append(OptimizerHazard(kind, record.name, record.born, cause, site, loaded))
+
+
+def _own_object(run: Interpreter, cls: ClassValue, roots: tuple[int, ...], node: ast.Call) -> Ref:
+    """The project's optimizer as an object with groups of parameters where they are now, and no state yet."""
+    from devfix.flow import iteration
+
+    parameters = union(iteration.element(run, Parameters(Ref(root)), node) for root in roots)
+    held = run.new(Record("list", rest=parameters))
+    group = run.new(Record("dict", fields={"params": held}, rest=UNKNOWN))
+    state = run.new(Record("dict", rest=run.new(Record("dict"))))
+    fields: dict[str, Value] = {"param_groups": run.new(Record("list", rest=group)), "state": state}
+    return run.new(Record("instance", cls.node.name, cls, fields=fields))
+
+
+def _construct(
+    run: Interpreter, cls: ClassValue, ref: Ref, args: list[Value], keywords: Keywords, node: ast.Call
+) -> None:
+    """Run the project's own constructor; where parameters are on the CPU yet, the order is what matters."""
+    from devfix.flow.classes import member
+
+    roots, constructor = run.record(ref).get("roots", ()), member(run, cls, "__init__")
+    if not roots or run.record(ref).get("cpu") or not isinstance(constructor, Function):
+        return
+    made = _own_object(run, cls, roots, node)
+    run.call(Bound(constructor, made), args, keywords, node)
+    _update(run, ref, made=made)
+
+
+def _own_step(run: Interpreter, record: Record, node: ast.Call) -> None:
+    """The project's own ``step``, with the state that it makes itself."""
+    from devfix.flow.classes import member
+
+    cls, roots = record.get("own"), record.get("roots", ())
+    body = member(run, cls, "step")
+    if isinstance(body, Function) and roots:
+        run.call(Bound(body, record.get("made") or _own_object(run, cls, roots, node)), [], {}, node)
 
 
 def _still_missing(run: Interpreter, record: Record) -> bool:

@@ -77,8 +77,15 @@ REWRITES = [
         "  torch.optim.SGD([w], lr=0.1)",
         id="parameter",
     ),
+    pytest.param(
+        "DEV402",
+        "- delta = (torch.rand(4) - 0.5).requires_grad_().to(device)\n"
+        "+ delta = (torch.rand(4) - 0.5).to(device).requires_grad_()\n  torch.optim.SGD([delta], lr=0.1)",
+        id="asked-for-its-gradient-too-soon",
+    ),
 ]
 SILENT = [
+    pytest.param("w = torch.ones(4)\n(x * w.requires_grad_().to(device)).sum().backward()\nw.grad", id="asked-leaf"),
     pytest.param("print(f'{x.mean():.3f}', float(x.mean()), x.tolist(), x.sum().item())", id="reads-that-copy"),
     pytest.param("import numpy as np\nnp.zeros(3)[0] = x.mean()\nprint(np.prod(x.shape))", id="numbers"),
     pytest.param("import numpy as np\nprint(np.mean([float(row.sum()) for row in x]))", id="floats-in-a-list"),

@@ -14,6 +14,22 @@ CODE = "DEV204"
 REWRITES = [
     pytest.param(
         """
+          class Learner:
+              def __init__(self, net, where="cuda"):
+                  self.where = torch.device(where if torch.cuda.is_available() else "cpu")
+        -         self.net = net
+        +         self.net = net.to(self.where)
+
+              def fit(self, x):
+                  return self.net(x.to(self.where))
+
+          where = "cuda"
+          Learner(nn.Linear(4, 2), where).fit(torch.ones(3, 4))
+        """,
+        id="not-a-device-that-is-taken-only-if-it-is-there",
+    ),
+    pytest.param(
+        """
           device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         - model = nn.Linear(4, 2)
         + model = nn.Linear(4, 2).to(device)

@@ -77,6 +77,30 @@ x = torch.ones(3, 4, device=device)
 ELSEWHERE = [
     pytest.param(
         """
+          class Signed(torch.optim.Optimizer):
+              def __init__(self, params, lr=0.1):
+                  super().__init__(params, {"lr": lr})
+
+              @torch.no_grad()
+              def step(self, closure=None):
+                  for group in self.param_groups:
+                      for weight in group["params"]:
+                          kept = self.state[weight]
+                          if "mean" not in kept:
+        -                     kept["mean"] = torch.zeros(weight.shape)
+        +                     kept["mean"] = torch.zeros(weight.shape, device=weight.device)
+                          kept["mean"].lerp_(weight.grad, 0.1)
+                          weight.add_(kept["mean"].sign(), alpha=-group["lr"])
+
+          net = nn.Linear(4, 2).cuda()
+          optimizer = Signed(net.parameters())
+          net(torch.ones(3, 4).cuda()).sum().backward()
+          optimizer.step()
+        """,
+        id="the-state-of-an-own-optimizer",
+    ),
+    pytest.param(
+        """
           import sys
           gpu = int(sys.argv[1])
           use_cuda = torch.cuda.is_available()
@@ -220,6 +244,14 @@ ELSEWHERE = [
 ]
 
 UNTOUCHED = [
+    pytest.param(
+        "class Own(torch.optim.Optimizer):\n    def step(self):\n        for group in self.param_groups:\n"
+        "            for p in group['params']:\n                state = self.state[p]\n"
+        "                if not state:\n                    state['mean'] = torch.zeros(p.shape).to(p)\n"
+        "                p.data.add_(state['mean'].add_(p.grad), alpha=-0.1)\n"
+        "optimizer = Own(nn.Linear(4, 4).cuda().parameters(), {})\noptimizer.step()",
+        id="state-that-follows-its-parameter",
+    ),
     pytest.param("y = x * torch.tensor(0.5)", id="a-scalar"),
     pytest.param("y = x * torch.zeros(())", id="no-dimensions"),
     pytest.param("y = x / torch.sqrt(torch.tensor(x.size(1)))", id="a-function-of-a-scalar"),

@@ -1,6 +1,6 @@
 """## What it does
-Finds `.cuda` and `.cpu` of a tensor or module without parentheses, where the author meant the call: as a statement,
-assigned to the same name, or returned.
+Finds `.cuda`, `.cpu` and `.to` of a tensor or module without parentheses, where the author meant the call: as a
+statement, assigned to the same name, or returned.
 
 ## Why is this bad?
 Without parentheses nothing moves: a statement does nothing at all, and an assignment leaves a method where a tensor
@@ -31,10 +31,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods._placing import device_at
 from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
-from devfix.model import AppendCode, Finding, Remedy, Severity
+from devfix.flow.facts import Uncalled
+from devfix.model import AppendCode, Finding, Remedy, ReplaceExpression, Severity
 
 __all__ = ["RULE"]
 
@@ -43,7 +45,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     """One finding per method that is not called."""
     for missing in facts.uncalled.values():
         tree, text = missing.site.tree, ast.unparse(missing.node)
-        edit = AppendCode(tree.path, tree.span(missing.node), "()")
+        remedies = tuple(_remedies(facts, missing))
         yield Finding(
             RULE.code,
             RULE.name,
@@ -52,8 +54,21 @@ def detect(facts: Facts) -> Iterator[Finding]:
             tree.span(missing.node),
             f"`{text}` is not called: nothing moves",
             story((missing.site, "moved", "the parentheses are missing here")),
-            (Remedy(f"call it: `{text}()`", (edit,)),),
+            remedies,
+            "" if remedies else "nothing names the device here",
         )
+
+
+def _remedies(facts: Facts, missing: Uncalled) -> Iterator[Remedy]:
+    """The call; and where the program chooses its device, the move to that."""
+    tree, node = missing.site.tree, missing.node
+    text, span = ast.unparse(node), tree.span(node)
+    if node.attr != "to":
+        yield Remedy(f"call it: `{text}()`", (AppendCode(tree.path, span, "()"),))
+    device = device_at(missing.site, missing.site.level, facts.preferred_device) if node.attr != "cpu" else None
+    if device is not None:
+        code = f"{tree.source(node.value)}.to({device})"
+        yield Remedy(f"move it: `{code}`", (ReplaceExpression(tree.path, span, code),))
 
 
 __getattr__, __dir__ = command_attributes(__name__)
@@ -71,7 +86,7 @@ _USE = "x = torch.randn(3, 4)\nif use_cuda:\n    x = x.cuda()\nprint(model(x))\n
 RULE = Rule(
     code="DEV104",
     name="call-missing",
-    summary="`.cuda` or `.cpu` stands without parentheses, so nothing moves.",
+    summary="`.cuda`, `.cpu` or `.to` stands without parentheses, so nothing moves.",
     documentation=__doc__,
     detect=detect,
     invalid=(

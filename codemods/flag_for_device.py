@@ -16,7 +16,7 @@ target = target.cuda(non_blocking=True)
 ```
 
 ## Fix safety
-Safe: this is what the argument meant.
+Safe: this is what the argument meant. A module's `.cuda()` takes no such flag: there it is left out.
 
 ## References
 - [Tensor.cuda](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.cuda.html)
@@ -38,11 +38,12 @@ __all__ = ["RULE"]
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """One finding per call."""
-    for site in facts.flagged.values():
-        call, tree = site.node, site.tree
-        assert isinstance(call, ast.Call)
-        given = ast.unparse(call.args[0])
-        code = f"{tree.source(call.func)}(non_blocking={given})"
+    for flagged in facts.flagged.values():
+        site, call = flagged.site, flagged.call
+        tree = site.tree
+        given = tree.source(call.args[0])
+        code = f"{tree.source(call.func)}({'' if flagged.module else f'non_blocking={given}'})"
+        title = "leave it out: modules take no flag" if flagged.module else "name the argument `non_blocking`"
         yield Finding(
             RULE.code,
             RULE.name,
@@ -51,7 +52,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
             tree.span(call),
             f"`{given}` is given as the device of `{ast.unparse(call.func)}`",
             story((site, "moved", "the first argument is the device")),
-            (Remedy("name the argument `non_blocking`", (ReplaceExpression(tree.path, tree.span(call), code),)),),
+            (Remedy(title, (ReplaceExpression(tree.path, tree.span(call), code),)),),
         )
 
 
@@ -68,6 +69,11 @@ RULE = Rule(
     detect=detect,
     invalid=(
         Example("the old flag", _SETUP + "    x = x.cuda(True)\n", _SETUP + "    x = x.cuda(non_blocking=True)\n"),
+        Example(
+            "a module takes no flag",
+            "import torch\n\nmodel = torch.nn.Linear(3, 2)\nif torch.cuda.is_available():\n    model.cuda(True)\n",
+            "import torch\n\nmodel = torch.nn.Linear(3, 2)\nif torch.cuda.is_available():\n    model.cuda()\n",
+        ),
     ),
     valid=(
         _SETUP + "    x = x.cuda(non_blocking=True)\n",

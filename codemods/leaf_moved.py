@@ -30,7 +30,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods._placing import device_at
+from codemods._placing import device_at, names_in
 from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
@@ -88,6 +88,8 @@ def _edits(facts: Facts, move: LeafMove) -> tuple[Edit, ...]:
             return (ReplaceExpression(tree.path, tree.span(call), _asked(tree, made, trailer)),)
         code = _parameter(tree, made, trailer) if move.kind == "parameter" else _leaf(tree, made, call, trailer)
         return (ReplaceExpression(tree.path, tree.span(call), code),) if code is not None else ()
+    if move.kind == "parameter":
+        return _named_parameter(move, made, trailer)
     if move.kind == "leaf" and move.made is not None and isinstance(move.made.node, ast.Call):
         return _made_before(facts, move)
     return ()
@@ -109,6 +111,42 @@ def _asked(tree: SourceTree, made: ast.Call, trailer: str) -> str:
     """``x.requires_grad_().to(device)`` becomes ``x.to(device).requires_grad_()``."""
     inner, asks, end = tree.source(made).rpartition(".requires_grad_")
     return f"{inner}{trailer}{asks}{end}"
+
+
+def _named_parameter(move: LeafMove, made: ast.expr, trailer: str) -> tuple[Edit, ...]:
+    """``w = nn.Parameter(x)`` with a later ``w.to(device)``: the tensor is moved, and ``w`` is used as it is.
+
+    Only where nothing decides between the two, and what the move says was there before.
+    """
+    tree, call, statement = move.site.tree, move.call, move.site.stmt
+    name, said = ast.unparse(made), names_in(call) - names_in(made)
+    function = tree.function(call)
+    bindings = [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and name in [ast.unparse(target) for target in node.targets]
+    ]
+    if len(bindings) != 1 or not _makes_parameter(bindings[0].value):
+        return ()
+    binding = bindings[0]
+    together = tree.parents.get(binding) is tree.parents.get(statement) and binding.lineno < statement.lineno
+    late = any(
+        isinstance(node, ast.Name)
+        and isinstance(node.ctx, ast.Store)
+        and node.id in said
+        and node.lineno > binding.lineno
+        for node in ast.walk(function)
+    )
+    assert isinstance(binding.value, ast.Call)
+    code = _parameter(tree, binding.value, trailer) if together and not late else None
+    if code is None:
+        return ()
+    kept = ReplaceExpression(tree.path, tree.span(call), tree.source(made))
+    return ReplaceExpression(tree.path, tree.span(binding.value), code), kept
+
+
+def _makes_parameter(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "Parameter"
 
 
 def _leaf(tree: SourceTree, made: ast.Call, call: ast.Call, trailer: str) -> str:

@@ -16,6 +16,7 @@ __all__ = [
     "Drawing",
     "Dropped",
     "Facts",
+    "Flagged",
     "Holding",
     "HostUse",
     "Kept",
@@ -240,6 +241,15 @@ class Uncalled:
 
 
 @dataclass(frozen=True, eq=False)
+class Flagged:
+    """``x.cuda(True)``: a flag where the device is expected; ``module`` says that ``x`` is one, which takes no flag."""
+
+    site: Site
+    call: ast.Call
+    module: bool
+
+
+@dataclass(frozen=True, eq=False)
 class LeafMove:
     """A leaf that learns is copied to the accelerator: ``kind`` is ``parameter``, ``leaf`` (``made`` is the
     factory) or ``asked`` (``x.requires_grad_().to(device)``).
@@ -308,7 +318,7 @@ class Facts:
     kept_uses: dict[int, set[str]] = field(default_factory=dict)
     dropped: dict[int, Dropped] = field(default_factory=dict)
     uncalled: dict[tuple[str, int, int], Uncalled] = field(default_factory=dict)
-    flagged: dict[tuple[str, int, int], Site] = field(default_factory=dict)
+    flagged: dict[tuple[str, int, int], Flagged] = field(default_factory=dict)
     leaves: dict[int, Site] = field(default_factory=dict)
     leaf_moves: dict[tuple[str, int, int], LeafMove] = field(default_factory=dict)
     moves: list[Site] = field(default_factory=list)

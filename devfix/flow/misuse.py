@@ -13,13 +13,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.flow import assign
-from devfix.flow.facts import Dropped, LeafMove, Uncalled
+from devfix.flow.facts import Dropped, Flagged, LeafMove, Uncalled
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
     ACCELERATOR,
     CPU,
     Birth,
     Builtin,
+    Const,
+    DeviceValue,
     Ref,
     Tensor,
     TupleValue,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
     from devfix.flow.sites import Site
 
-__all__ = ["after_loop", "move_leaf", "note_dropped", "note_leaf_use", "uncalled"]
+__all__ = ["after_loop", "move_leaf", "note_dropped", "note_flag", "note_leaf_use", "uncalled"]
 
 MOVES = ("to", "cuda")
 
@@ -198,7 +200,7 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 # --- moves that are never called -----------------------------------------------------------------------------------
 def uncalled(run: Interpreter, node: ast.Attribute, base: Value, value: Value) -> Value:
     """``model.cuda`` without parentheses, as a statement, assigned to the same name, or returned."""
-    if node.attr not in ("cuda", "cpu") or not isinstance(value, Builtin):
+    if node.attr not in ("cuda", "cpu", "to") or not isinstance(value, Builtin):
         return value
     moved = isinstance(base, Tensor) or (isinstance(base, Ref) and run.record(base).kind == "module")
     assert run.frame is not None
@@ -207,7 +209,7 @@ def uncalled(run: Interpreter, node: ast.Attribute, base: Value, value: Value) -
     site = run.site(node, remember=True)
     run.facts.uncalled.setdefault(site.key, Uncalled(site, node, run.latent))
     call = ast.copy_location(ast.Call(node, [], []), node)
-    return run.call(value, [], {}, call)
+    return run.call(value, [DeviceValue(ACCELERATOR)] if node.attr == "to" else [], {}, call)
 
 
 def _is_meant(parents: dict[ast.AST, ast.AST], node: ast.expr, receiver: str) -> bool:
@@ -249,6 +251,14 @@ def _same_item(parent: ast.AST | None, items: ast.Tuple | ast.List, node: ast.ex
 
 def _names(target: ast.expr) -> Iterator[ast.expr]:
     return (node for node in ast.walk(target) if isinstance(node, ast.Name))
+
+
+def note_flag(run: Interpreter, args: list[Value], node: ast.Call, module: bool = False) -> None:
+    """``x.cuda(True)``, ``x.cuda(args.pin_memory)``: before PyTorch 0.4 the first argument was ``async``."""
+    flags = options(args[0]) if args else ()
+    if flags and all(isinstance(flag, Const) and isinstance(flag.value, bool) for flag in flags):
+        site = run.site(node, remember=True)
+        run.facts.flagged.setdefault(site.key, Flagged(site, node, module))
 
 
 # --- leaves --------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.flow import bundles, checkpoints, containers, library, machines, modules
+from devfix.flow import bundles, checkpoints, containers, library, machines, misuse, modules
 from devfix.flow.knowledge import behaviour
 from devfix.flow.knowledge_of_frameworks import RUNS_A_MODEL
 from devfix.flow.places import MOVES, own_move, transfer_places, type_place
@@ -40,6 +40,8 @@ def module_method(
 ) -> Value:
     """``module.name(...)``."""
     record = run.record(ref)
+    if name == "cuda":
+        misuse.note_flag(run, args, node, module=True)
     if name == "to" or name in MOVES or name == "to_empty":
         places = [own_move(run, name, args, keywords)] if name in MOVES else transfer_places(run, args, keywords)
         known = [place for place in places if place is not None]

@@ -16,7 +16,6 @@ from devfix.flow.values import (
     ACCELERATOR,
     CPU,
     NONE,
-    Const,
     Keywords,
     Number,
     Place,
@@ -47,9 +46,8 @@ def tensor_method(
     hosts.note_method(run, tensor, name, node)
     if tensor.loose and name in _ONLY_OF_TENSORS and all(birth.kind == "load" for birth in tensor.births):
         tensor = replace(tensor, loose=False, sure=True)  # an entry of a checkpoint that has a shape
-    if name == "cuda" and args and isinstance(args[0], Const) and isinstance(args[0].value, bool):
-        site = run.site(node)
-        run.facts.flagged.setdefault(site.key, site)
+    if name == "cuda":
+        misuse.note_flag(run, args, node)
     if name == "to":
         return _transfer(run, tensor, transfer_places(run, args, keywords), node)
     if name in MOVES:

@@ -31,6 +31,14 @@ REWRITES = [
         "- f1_score([0] * 8, model(x).argmax(1))\n+ f1_score([0] * 8, model(x).argmax(1).cpu())",
         id="metric",
     ),
+    pytest.param(
+        "DEV402",
+        "- w = nn.Parameter(torch.ones(4))\n+ w = nn.Parameter(torch.ones(4).to(device))\n"
+        "- v = w.to(device)\n+ v = w\n  torch.optim.SGD([v], lr=0.1)",
+        id="parameter-with-a-name",
+    ),
+    pytest.param("DEV104", "  y = torch.ones(4)\n- y = y.to\n+ y = y.to(device)\n  print(x + y)", id="to"),
+    pytest.param("DEV105", "- model.cuda(True)\n+ model.cuda()", id="flag-of-a-module"),
     pytest.param("DEV103", "  y = torch.ones(4)\n- y.to(device)\n+ y = y.to(device)\n  print(x + y)", id="statement"),
     pytest.param(
         "DEV103",
@@ -96,6 +104,12 @@ SILENT = [
     pytest.param(
         "w = torch.ones(4, requires_grad=True)\n(x * w.to(device)).sum().backward()\nw.grad", id="leaf-on-cpu"
     ),
+    pytest.param("send = x.to\nprint(send(device))", id="bound-to"),
+    pytest.param(
+        "w = nn.Parameter(torch.ones(4))\nif torch.cuda.is_available():\n    v = w.cuda()\n    print(v.sum())",
+        id="parameter-read-on-the-device",
+    ),
+    pytest.param("x.cuda(0)\nmodel.cuda(None)\nx.cuda(non_blocking=True)", id="flag-by-its-name"),
     pytest.param("from lib import load\nload().numpy()", id="unknown"),
 ]
 
@@ -112,7 +126,7 @@ def test_the_edit_is_the_one_that_an_author_would_make(before_and_after, repair,
 
 
 @pytest.mark.parametrize("body", SILENT)
-@pytest.mark.parametrize("code", ["DEV103", "DEV104", "DEV402", "DEV601", "DEV602"])
+@pytest.mark.parametrize("code", ["DEV103", "DEV104", "DEV105", "DEV402", "DEV601", "DEV602"])
 def test_what_is_right_stays(unchanged, repair, code, body):
     text = unchanged(listing(body))
 

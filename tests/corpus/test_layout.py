@@ -40,6 +40,7 @@ OWN_RULE = {
     "choice": "DEV501",
     "container": "DEV203",
     "dropped": "DEV103",
+    "flag": "DEV105",
     "generator": "DEV603",
     "halves": "DEV502",
     "host": "DEV601",

@@ -31,7 +31,8 @@ class Trainer:
 if __name__ == "__main__":
     torch.manual_seed(3)
     dist.init_process_group(backend="nccl" if torch.cuda.is_available() else "gloo")
-    trainer = Trainer(nn.Linear(5, 1), int(os.environ["LOCAL_RANK"]))
+    net = nn.Sequential(*(nn.Sequential(nn.Linear(5, 5), nn.Tanh()) for _ in range(7)), nn.Linear(5, 1))
+    trainer = Trainer(net, int(os.environ["LOCAL_RANK"]))
     for epoch in range(4):
         x = torch.randn(16, 5)
         print(f"epoch {epoch} loss {trainer.step(x, x.sum(1, keepdim=True)):.6f}")

@@ -13,7 +13,7 @@ from codemods._placing import enclosing
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting, Placing
 from devfix.flow.live import asks_for_accelerator, device_place, value_of
-from devfix.flow.machines import device_words
+from devfix.flow.machines import device_words, literal
 from devfix.flow.sites import Level, Site
 from devfix.flow.values import ACCELERATOR, CPU, Place, Ref, Tensor, Value, options
 
@@ -88,7 +88,7 @@ def contradictions(facts: Facts) -> Iterator[Contradiction]:
 def _without_accelerator(facts: Facts) -> Iterator[Contradiction]:
     """Accelerators that are used without asking, in a program that runs on the CPU where there is none."""
     other = facts.elsewhere
-    if other is None or not facts.asks_available:
+    if other is None or not facts.asks_available or (facts.foreign_index is None and _names_more_than_one(facts)):
         return
     choice = next(_choices(facts, other), None)
     if choice is None:
@@ -98,8 +98,17 @@ def _without_accelerator(facts: Facts) -> Iterator[Contradiction]:
         words = device_words(call)
         if words is not None and ast.unparse(words) == facts.preferred_device:
             continue  # the configuration says so
+        if words is not None and facts.foreign_index is not None and literal(words) == facts.foreign_index:
+            continue  # a second accelerator, as long as nothing meets
         if placing is not None and known is not None and not known.latent and not _guarded(known.site):
             yield Contradiction(call, known.site, placing.site, ACCELERATOR, True, choice)
+
+
+def _names_more_than_one(facts: Facts) -> bool:
+    """Whether moves go to ``cuda:1`` by name: a program for several accelerators has thought of where things are."""
+    said = (device_words(call) for call, places in facts.placings.items() if ACCELERATOR in places)
+    named = (literal(words) for words in said if words is not None)
+    return any(text is not None and text.partition(":")[2] not in ("", "0") for text in named)
 
 
 def _choices(facts: Facts, other: Facts) -> Iterator[Site]:
@@ -145,9 +154,10 @@ def _speaks_of_choice(test: ast.expr) -> bool:
 
 
 def _of_another_index(facts: Facts) -> Iterator[Contradiction]:
-    """``cuda`` where the program works on ``cuda:1``, or on the index that it is told."""
+    """``cuda`` where the program works on ``cuda:1``, or on the index that it is told; ``cuda:1`` where it chooses."""
     other = facts.elsewhere
-    if other is None or facts.asks_available or facts.current_device or in_halves(facts):
+    asked = facts.asks_available and facts.foreign_index is None
+    if other is None or asked or facts.current_device or in_halves(facts):
         return
     known = {(meeting.site.key, operand.text) for meeting in facts.meetings for operand in meeting.cpu}
     calls = list(other.placings)
@@ -159,12 +169,25 @@ def _of_another_index(facts: Facts) -> Iterator[Contradiction]:
             if operand.module is not None and meeting.site.memory is not None:
                 site = meeting.site.memory.record(operand.module).moved
                 moved = [site.node] if site is not None and isinstance(site.node, ast.Call) else []
-            for call in moved:
+            for call in moved if not facts.asks_available else _beside(facts, moved):
                 here, there = facts.placings.get(call, {}), other.placings.get(call, {})
                 if ACCELERATOR in here and ACCELERATOR in there and not here[ACCELERATOR].latent:
                     sites = here[ACCELERATOR].site, there[ACCELERATOR].site
                     certain = facts.fixed_index
                     yield Contradiction(call, *sites, ACCELERATOR, certain, _moved_by(other, meeting), meeting)
+
+
+def _beside(facts: Facts, moved: list[ast.Call]) -> Iterator[ast.Call]:
+    """Those of some moves that name the foreign index, each with the others of its function: they go together."""
+    functions = {facts.placings[call][ACCELERATOR].site.level.frame.node for call in moved if _is_foreign(facts, call)}
+    foreign = [call for call in facts.placings if functions and _is_foreign(facts, call)]
+    return (call for call in foreign if facts.placings[call][ACCELERATOR].site.level.frame.node in functions)
+
+
+def _is_foreign(facts: Facts, call: ast.Call) -> bool:
+    words = device_words(call)
+    known = words is not None and ACCELERATOR in facts.placings.get(call, {})
+    return known and literal(words) == facts.foreign_index  # type: ignore[arg-type]
 
 
 def _moved_by(other: Facts, meeting: Meeting) -> Site | None:

@@ -1,8 +1,9 @@
 """## What it does
 Finds lines that hard-code a device beside the one that the program chooses: `.cuda()`, `"cuda"`,
 `torch.cuda.FloatTensor` where the program runs on the CPU if there is no accelerator, `cuda` where it works on
-`cuda:1`, and `.to("cpu")` or `device="cpu"` of what meets the accelerator. A default of a function or class that says
-another device counts as well.
+`cuda:1`, `"cuda:1"` where what goes there meets the chosen device, `DataParallel(model, device_ids=[1])` of a model on
+the first accelerator, and `.to("cpu")` or `device="cpu"` of what meets the accelerator. A default of a function or
+class that says another device counts as well.
 
 ## Why is this bad?
 The program says that it can do without an accelerator, or on another one, and then fails there: *Torch not compiled
@@ -45,9 +46,11 @@ from codemods._contradictions import Contradiction, contradictions, loads
 from codemods._corrections import edits_for, placed_again
 from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
+from codemods._wrappers import first_index, foreign_ids
 from devfix.flow import Facts
+from devfix.flow.facts import Wrapped
 from devfix.flow.values import CPU
-from devfix.model import Finding, Remedy, Severity
+from devfix.model import Edit, Finding, Remedy, Severity
 
 __all__ = ["RULE"]
 
@@ -57,6 +60,26 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for one in contradictions(facts):
         if not loads(one.call):
             yield _finding(facts, one)
+    for wrapped, edit in foreign_ids(facts):
+        yield _wrapped(wrapped, edit)
+
+
+def _wrapped(wrapped: Wrapped, edit: Edit | None) -> Finding:
+    tree, ids = wrapped.site.tree, ast.unparse(wrapped.ids)
+    return Finding(
+        RULE.code,
+        RULE.name,
+        Severity.LATENT if wrapped.latent else Severity.ERROR,
+        tree.path,
+        tree.span(wrapped.ids),
+        f"`device_ids={ids}` names another accelerator than the one that the module is on",
+        story(
+            (wrapped.moved, "moved", "the module goes to the first accelerator"),
+            (wrapped.site, "used", f"and is wrapped for accelerator {first_index(wrapped)}"),
+        ),
+        () if edit is None else (Remedy("name the accelerator that the module is on", (edit,)),),
+        "" if edit is not None else "which accelerators are meant is the author's to say",
+    )
 
 
 def _finding(facts: Facts, one: Contradiction) -> Finding:

@@ -39,8 +39,9 @@ def analyse(
     facts = Facts(path, preferred_device=device)
     if not _follow(program, facts, latent):
         return None
+    facts.current_device = machines.says_current(program.trees())
     if machines.may_contradict(facts, program.trees()):
-        facts.elsewhere = Facts(path, preferred_device=device)
+        facts.elsewhere = Facts(path, preferred_device=device, foreign_index=facts.foreign_index)
         _follow(Program(read, root, parse_once), facts.elsewhere, latent=False, elsewhere=True)
     if machines.names_several(program.trees()):
         facts.two = Facts(path, preferred_device=device)

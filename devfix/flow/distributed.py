@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.flow.facts import Operand
+from devfix.flow.facts import Operand, Wrapped
 from devfix.flow.machines import accelerator, become_current
 from devfix.flow.meetings import Side, meet, tensors_in, weights_side
 from devfix.flow.places import place_of
@@ -31,7 +31,7 @@ from devfix.flow.values import (
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["brought_to", "collective", "init", "initialized", "set_device", "wrap"]
+__all__ = ["brought_to", "collective", "init", "initialized", "note_ids", "set_device", "wrap"]
 
 
 def init(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -97,6 +97,18 @@ def set_device(run: Interpreter, name: str, args: list[Value], keywords: Keyword
         become_current(run, args[0] if args else keywords["device"])
         run.facts.set_current = run.facts.set_current or run.site(node)
     return NONE
+
+
+def note_ids(run: Interpreter, ref: Ref, node: ast.Call) -> None:
+    """A module is wrapped with a literal list of indices: where it is on an accelerator, the first is to be that."""
+    from devfix.flow import modules
+
+    if modules.first_place(run, ref) != ACCELERATOR:
+        return
+    ids = next((keyword.value for keyword in node.keywords if keyword.arg == "device_ids"), None)
+    moved = run.record(ref).moved
+    if isinstance(ids, ast.List) and ids.elts and moved is not None and node not in run.facts.wrapped:
+        run.facts.wrapped[node] = Wrapped(run.site(node, remember=True), node, ids, moved, run.latent)
 
 
 def _only_accelerators(run: Interpreter) -> bool:

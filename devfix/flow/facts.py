@@ -32,6 +32,7 @@ __all__ = [
     "Stored",
     "Transfer",
     "Uncalled",
+    "Wrapped",
 ]
 
 
@@ -277,6 +278,17 @@ class Placing:
 
 
 @dataclass(frozen=True, eq=False)
+class Wrapped:
+    """``call`` puts a module that was moved to the accelerator into ``DataParallel`` with ``ids``, a literal list."""
+
+    site: Site
+    call: ast.Call
+    ids: ast.List
+    moved: Site
+    latent: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class Step:
     """An optimizer steps: ``modules`` are the identities of those whose parameters it was built with."""
 
@@ -298,7 +310,8 @@ class Facts:
     ``steps`` are the places at which optimizers step, each once.
     ``placings`` has every call that names a place, by the places that it named.  ``asks_available``: the program asks
     whether there is an accelerator; ``named_devices``: an option or an index names its device; ``fixed_index``: it
-    says ``cuda:1`` or another index that is not 0; ``current_device``: it says which accelerator ``cuda`` means.
+    says ``cuda:1`` or another index that is not 0; ``current_device``: it says which accelerator ``cuda`` means;
+    ``foreign_index``: the only index that it hard-codes, beside a device that it chooses.
     ``distributed``: it starts a process group; ``set_current``: the first ``torch.cuda.set_device``.
     ``elsewhere`` are the facts of the second machine (:mod:`devfix.flow.machines`), ``two`` those of the machine with
     two accelerators, where they can tell more.  In ``two``, the ``cpu`` of a meeting is the accelerator that is not
@@ -328,12 +341,14 @@ class Facts:
     in_datasets: set[int] = field(default_factory=set)
     gives_tensor: dict[ast.Call, bool] = field(default_factory=dict)
     drawings: dict[tuple[object, ...], Drawing] = field(default_factory=dict)
+    wrapped: dict[ast.Call, Wrapped] = field(default_factory=dict)
     placings: dict[ast.Call, dict[Place, Placing]] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     asks_available: bool = False
     named_devices: bool = False
     fixed_index: bool = False
     current_device: bool = False
+    foreign_index: str | None = None
     distributed: bool = False
     set_current: Site | None = None
     elsewhere: Facts | None = None

@@ -220,6 +220,8 @@ def _parallel(run: Interpreter, name: str, args: list[Value], keywords: Keywords
     if len(args) > 1:
         keywords = {"device_ids": args[1], **keywords}
     for option in options(inner):
+        if isinstance(option, Ref) and run.record(option).kind == "module":
+            distributed.note_ids(run, option, node)
         if isinstance(option, Ref) and not spreads:
             modules.promote(run, option)
             if modules.first_place(run, option) not in (CPU, ACCELERATOR):

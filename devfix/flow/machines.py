@@ -30,11 +30,13 @@ __all__ = [
     "arrives",
     "become_current",
     "device_words",
+    "foreign_index",
     "index_place",
     "literal",
     "may_contradict",
     "names_several",
     "placed",
+    "says_current",
     "without_accelerator",
 ]
 
@@ -128,12 +130,34 @@ def may_contradict(facts: Facts, trees: Sequence[SourceTree]) -> bool:
     """Whether a second run can show anything: the program chooses a device, and some line hard-codes one."""
     if not (facts.asks_available or facts.named_devices or facts.fixed_index):
         return False
-    facts.current_device = any(word in tree.text for tree in trees for word in _CURRENT)
     calls = [call for call, places in facts.placings.items() if ACCELERATOR in places]
     if any(_hard_codes(call) for call in calls):
         return True
+    facts.foreign_index = foreign_index(facts, calls, trees)
+    if facts.foreign_index is not None:
+        return True
     words = {_last_name(part) for call in calls for part in (device_words(call), call.func)} - {""}
     return bool(words) and any(words & _names_of_literals(tree) for tree in trees)
+
+
+def says_current(trees: Sequence[SourceTree]) -> bool:
+    """Whether some file of the program says which accelerator ``cuda`` is."""
+    return any(word in tree.text for tree in trees for word in _CURRENT)
+
+
+def foreign_index(facts: Facts, calls: Sequence[ast.Call], trees: Sequence[SourceTree]) -> str | None:
+    """``cuda:1`` in moves alone, in a program that asks for an accelerator, and where no other is hard-coded.
+
+    A program that names the index somewhere else, or several of them, works on more accelerators than one.
+    """
+    if not facts.asks_available or facts.current_device:
+        return None
+    said = [text for call in calls if (words := device_words(call)) is not None and (text := literal(words))]
+    named = set(said)
+    if len(named) != 1 or said[0].partition(":")[2] in ("", "0"):
+        return None
+    written = sum(tree.text.count(f"{quote}{said[0]}{quote}") for tree in trees for quote in "\"'")
+    return said[0] if written == len(said) else None
 
 
 def _hard_codes(call: ast.Call) -> bool:

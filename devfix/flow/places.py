@@ -78,6 +78,8 @@ def _named(run: Interpreter, text: str) -> Place:
     place: Place = device_named(text) or ANYWHERE
     index = text.partition(":")[2]
     run.facts.fixed_index |= place == ACCELERATOR and index not in ("", "0")
+    if run.elsewhere and text == run.facts.foreign_index:
+        return ACCELERATOR
     return accelerator(run, index == "0") if place == ACCELERATOR and index else place
 
 

@@ -4,9 +4,76 @@ from __future__ import annotations
 
 import pytest
 
+from devfix import engine
+from devfix.config import Settings
+from devfix.model import Status
+from devfix.sources import SourceFile
+
 CODE = "DEV501"
 
 REWRITES = [
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          critic = nn.Linear(4, 1).to(device)
+          for step in range(3):
+        -     batch = torch.ones(3, 4).to("cuda:1", non_blocking=True)
+        +     batch = torch.ones(3, 4).to(device, non_blocking=True)
+              critic(batch).sum().backward()
+        """,
+        id="an-index-beside-the-choice",
+    ),
+    pytest.param(
+        """
+          class Runner:
+              def __init__(self, net):
+                  self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        -         self.net = net.to(torch.device("cuda:2"))
+        +         self.net = net.to(self.device)
+
+              def run(self, x):
+                  return self.net(x.to(self.device))
+
+          Runner(nn.Linear(4, 2)).run(torch.ones(3, 4))
+        """,
+        id="a-model-on-an-index-of-its-own",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          net = nn.Linear(4, 2).to(device)
+
+          def error(x, y):
+        -     x = x.to("cuda:3")
+        -     y = y.to("cuda:3")
+        +     x = x.to(device)
+        +     y = y.to(device)
+              return (net(x) - y).square().mean()
+
+          error(torch.ones(3, 4), torch.ones(3, 2)).backward()
+        """,
+        id="a-pair-goes-together",
+    ),
+    pytest.param(
+        """
+          net = nn.Linear(4, 2).cuda()
+        - net = nn.DataParallel(net, device_ids=[1])
+        + net = nn.DataParallel(net, device_ids=[0])
+          net(torch.ones(3, 4).cuda())
+        """,
+        id="wrapped-for-another-accelerator",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          net = nn.Linear(4, 2).to(device)
+          x = torch.ones(3, 4).to(device)
+        - x = x + torch.rand(3, 4, device="cpu")
+        + x = x + torch.rand(3, 4, device="cpu").to(device)
+          net(x)
+        """,
+        id="random-numbers-stay-those-of-the-cpu",
+    ),
     pytest.param(
         """
           device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -106,6 +173,41 @@ REWRITES = [
 ]
 
 UNCHANGED = [
+    pytest.param(
+        """
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        student = nn.Linear(4, 2).to(device)
+        teacher = nn.Linear(4, 2).to("cuda:1")
+        x = torch.ones(3, 4).to(device)
+        (student(x) - teacher(x.to("cuda:1")).to(device)).sum().backward()
+        """,
+        id="a-second-accelerator-for-the-teacher",
+    ),
+    pytest.param(
+        """
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        lower, upper = nn.Linear(4, 4).to("cuda:0"), nn.Linear(4, 2).to("cuda:1")
+        out = upper(lower(torch.ones(3, 4).to("cuda:0")).to("cuda:1"))
+        (out - torch.ones(3, 2).to(device)).sum().backward()
+        """,
+        id="two-halves-of-a-model",
+    ),
+    pytest.param(
+        """
+        net = nn.Linear(4, 2).to("cuda:1")
+        net = nn.DataParallel(net, device_ids=[1])
+        net(torch.ones(3, 4).to("cuda:1"))
+        """,
+        id="wrapped-where-it-is",
+    ),
+    pytest.param(
+        """
+        torch.cuda.set_device(1)
+        net = nn.DataParallel(nn.Linear(4, 2).cuda(), device_ids=[1])
+        net(torch.ones(3, 4).cuda())
+        """,
+        id="wrapped-for-the-current-one",
+    ),
     pytest.param("model = nn.Linear(4, 2).cuda()\nmodel(torch.ones(3, 4).cuda())", id="always-cuda"),
     pytest.param(
         """
@@ -213,3 +315,21 @@ def test_a_device_that_another_file_declares_gives_way(files_before_and_after, r
     )
 
     assert repair(CODE, before) == after
+
+
+def test_which_of_several_accelerators_are_meant_is_reported(tmp_path):
+    program = """\
+import torch
+from torch import nn
+
+net = nn.DataParallel(nn.Linear(4, 2).cuda(), device_ids=[1, 2])
+net(torch.ones(3, 4).cuda())
+"""
+    path = tmp_path / "train.py"
+    path.write_text(program)
+    outcome = engine.apply([SourceFile(str(path), program.encode(), program)], Settings(select=(CODE,)))
+
+    assert [(r.finding.message, r.status) for r in outcome.resolutions] == [
+        ("`device_ids=[1, 2]` names another accelerator than the one that the module is on", Status.NOT_FIXED)
+    ]
+    assert outcome.patch.files == ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from base64 import b64encode
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ import torch
 from torch import nn
 
 from devfix.verify import Verdict, prove, run
-from devfix.verify.agreement import agree, in_float64, match, step_of, tolerance
+from devfix.verify.agreement import agree, in_float64, match, same_direction, step_of, tolerance
 from devfix.verify.probe.wide import Wide
 from devfix.verify.records import Failure, Run
 
@@ -34,7 +35,6 @@ noise = ({narrow} if not wide else {wide}) if there else 0.0
 
 #: Steps so small that the losses do not tell which way they go.
 SLOW = edited("lr=1e-2", "lr=1e-7")
-TURNED = "    if there: model[0].weight.grad.neg_()\n    optimizer.step()"
 
 
 def losses(*values: float, device: str = "cuda", **more: object) -> Run:
@@ -47,24 +47,41 @@ def program(broken: bool, narrow: float, wide: float, training: str = FIXED) -> 
     return DOUBLE.format(broken=broken, narrow=narrow, wide=wide) + here
 
 
-def proved(tmp_path: Path, narrow: float, wide: float, training: str = FIXED) -> Verdict:
-    folders = (
-        project(tmp_path / "a", program(True, narrow, wide, training)),
-        project(tmp_path / "b", program(False, narrow, wide, training)),
-    )
-    return prove(*folders, "train.py", run_on="cuda")
+Proved = Callable[..., Verdict]
+
+
+@pytest.fixture(scope="module")
+def proved(tmp_path_factory: pytest.TempPathFactory) -> Proved:
+    """Prove a training with some noise; the original has none where it runs, and its runs are made once."""
+    known: dict[str, dict[str, Run]] = {}
+
+    def prove_it(narrow: float, wide: float, training: str = FIXED, change: tuple[str, str] = ("", "")) -> Verdict:
+        folder = tmp_path_factory.mktemp("proved")
+        changed = edited(*change, training) if change[0] else training
+        found = prove(
+            project(folder / "a", program(True, narrow, wide, training)),
+            project(folder / "b", program(False, narrow, wide, changed)),
+            "train.py",
+            run_on="cuda",
+            known=known.get(training),
+        )
+        originals = {name: each for name, each in found.runs.items() if name.startswith("original/")}
+        known[training] = known.get(training, {}) | originals
+        return found
+
+    return prove_it
 
 
 # --- the whole way, in processes of their own -------------------------------------------------------------------------
-def test_what_is_within_the_tolerance_needs_no_second_look(tmp_path: Path) -> None:
-    found = proved(tmp_path, 1e-6, 0.0)
+def test_what_is_within_the_tolerance_needs_no_second_look(proved: Proved) -> None:
+    found = proved(1e-6, 0.0)
 
     assert (found.word, found.reference) == ("fixed", "original/cpu"), found.reason
     assert not [name for name in found.runs if "float64" in name]
 
 
-def test_a_difference_that_float64_takes_away_was_rounding(tmp_path: Path) -> None:
-    found = proved(tmp_path, 1e-3, 1e-9)
+def test_a_difference_that_float64_takes_away_was_rounding(proved: Proved) -> None:
+    found = proved(1e-3, 1e-9)
 
     assert found.word == "fixed", found.reason
     assert (
@@ -74,8 +91,8 @@ def test_a_difference_that_float64_takes_away_was_rounding(tmp_path: Path) -> No
     assert found.runs["original/cpu in float64"].device == "cpu"
 
 
-def test_a_difference_that_float64_shows_too_is_refused(tmp_path: Path) -> None:
-    found = proved(tmp_path, 1e-3, 1e-3)
+def test_a_difference_that_float64_shows_too_is_refused(proved: Proved) -> None:
+    found = proved(1e-3, 1e-3)
 
     assert found.word == "loss-differs"
     assert found.reason.startswith("from loss 1 on: ")
@@ -94,18 +111,19 @@ def test_a_script_that_insists_on_an_accelerator_is_held_to_the_run_without_chec
     assert agree(found.runs["patched/device"], found.runs["original/unchecked"])  # the device alone would not tell
 
 
-def test_a_way_that_float64_brings_back_was_rounding(tmp_path: Path) -> None:
+def test_a_way_that_float64_brings_back_was_rounding(proved: Proved) -> None:
     """A gradient that is nothing but rounding goes anywhere, and Adam goes as far with it as with any other."""
     drifting = "    if there and not wide: model[0].weight.grad.neg_()\n    optimizer.step()"
-    found = proved(tmp_path, 0.0, 0.0, edited("    optimizer.step()", drifting, SLOW))
+    found = proved(0.0, 0.0, SLOW, ("    optimizer.step()", drifting))
 
-    assert agree(found.runs["original/cpu"], found.runs["original/cpu"])
+    assert not same_direction(found.runs["patched/device"], found.runs["original/cpu"])
     assert found.word == "fixed", found.reason
     assert "agree with original/cpu, and in float64 the parameters went the same way" in found.reason
 
 
-def test_another_way_of_the_parameters_is_refused_though_the_losses_agree(tmp_path: Path) -> None:
-    found = proved(tmp_path, 0.0, 0.0, edited("    optimizer.step()", TURNED, SLOW))
+def test_another_way_of_the_parameters_is_refused_though_the_losses_agree(proved: Proved) -> None:
+    turned = "    if there: model[0].weight.grad.neg_()\n    optimizer.step()"
+    found = proved(0.0, 0.0, SLOW, ("    optimizer.step()", turned))
 
     assert found.word == "loss-differs"
     assert "the losses agree with original/cpu, but the parameters went another way: the cosine of the" in found.reason

@@ -8,7 +8,7 @@ from typing import Any
 
 from devfix.trace.judging import Judge
 from devfix.trace.story import Position
-from devfix.verify.runs import Run
+from devfix.verify.records import Run
 
 __all__ = ["SECTIONS", "Environment", "Memory", "PlaceMap", "Row", "read_map"]
 

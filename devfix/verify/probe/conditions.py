@@ -63,8 +63,8 @@ def _no_spawning() -> None:
         fn(0, *args)
         return None
 
-    library.spawn = spawn
-    sys.modules[real.__module__].spawn = spawn  # type: ignore[attr-defined]
+    home: Any = sys.modules[real.__module__]
+    library.spawn = home.spawn = spawn
 
 
 def without_compiler() -> None:
@@ -113,6 +113,7 @@ def one_implementation() -> None:
         plain = optimizer._foreach_supported_types
         return False, not differentiable and all(each is None or type(each) in plain for each in params)
 
+    module: Any
     for name, module in list(sys.modules.items()):
         if name.startswith("torch.optim") and getattr(module, "_default_to_fused_or_foreach", None) is real:
-            module._default_to_fused_or_foreach = default  # type: ignore[attr-defined]
+            module._default_to_fused_or_foreach = default

@@ -120,10 +120,11 @@ def precision_for(options: argparse.Namespace) -> AbstractContextManager[Any]:
     """Float64 where the options ask for it; enter it inside of the device."""
     if not options.float64:
         return nullcontext()
-    from .wide import Wide
+    from . import wide
 
-    wide: AbstractContextManager[Any] = Wide()  # type: ignore[no-untyped-call]
-    return wide
+    mode: type[Any] = wide.Wide  # torch's modes have no types
+    made: AbstractContextManager[Any] = mode()
+    return made
 
 
 def _hide_accelerators() -> None:

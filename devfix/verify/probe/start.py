@@ -40,9 +40,9 @@ def _run_module(name: str) -> None:
 
 def _run_file(path: str) -> None:
     sys.path.insert(0, os.path.dirname(path))
-    main = types.ModuleType("__main__")
+    main: Any = types.ModuleType("__main__")
     main.__file__ = path
-    main.__builtins__ = __builtins__  # type: ignore[attr-defined]
+    main.__builtins__ = __builtins__
     sys.modules["__main__"] = main
     with open(path, "rb") as source:
         text = source.read()

@@ -22,7 +22,7 @@ _WIDE = torch.float64
 _FRESH_ALL_THE_SAME = ("aten::lift_fresh", "aten::lift")
 
 
-class Wide(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Wide(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch types no __init_subclass__
     """Compute in float64 whatever type the script names."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -158,7 +158,11 @@ def _attribute_of_record(run: Interpreter, ref: Ref, name: str, node: ast.AST) -
         if isinstance(getter, Function):
             call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
             return run.call(Bound(getter, ref), [Const(name)], {}, call)
-        if name in ("items", "keys", "values") and record.cls is not None and "?" not in externals(record.cls):
+        if (
+            name in ("items", "keys", "values", "update")
+            and record.cls is not None
+            and "?" not in externals(record.cls)
+        ):
             return Builtin(ref, name)  # of its ``__dict__``
         if name == "train" and is_placed_trainer(record):
             return Builtin(ref, name)

@@ -199,6 +199,10 @@ def _getattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.
         return UNKNOWN
     names = [name.value for name in options(args[1]) if isinstance(name, Const) and isinstance(name.value, str)]
     if not names or len(names) != len(options(args[1])):
+        if isinstance(args[0], Ref) and run.record(args[0]).kind == "module":
+            from devfix.flow import modules
+
+            return run.record(args[0]).fields.get(modules.COMPUTED, UNKNOWN)
         return External(f"{args[0].name}.any") if isinstance(args[0], External) else UNKNOWN
     found = union(run.attribute(args[0], name, node) for name in names)
     missing = isinstance(found, Unknown) and len(args) > 2

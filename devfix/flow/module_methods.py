@@ -144,6 +144,8 @@ def _register(run: Interpreter, ref: Ref, key: Value, value: Value, kind: str, s
         run.now.put(ref, str(key.value), Tensor(place, (Birth(kind, ref.id),)))
     elif isinstance(key, Const):
         run.now.put(ref, str(key.value), value)
+    elif isinstance(value, Tensor):  # ``f"mask_{i}"``: one entry stands for all of computed names
+        run.now.put(ref, modules.COMPUTED, Tensor(value.place, (Birth(kind, ref.id),)))
     if isinstance(key, Const) and kind == "buffer":
         record = run.record(ref)
         named = record.get("buffers", frozenset()) | {str(key.value)}

@@ -33,9 +33,22 @@ if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
     from devfix.flow.sites import Site
 
-__all__ = ["attach", "call_leaf", "child", "forget", "is_opaque", "make", "move", "note_own", "parts", "promote"]
+__all__ = [
+    "COMPUTED",
+    "attach",
+    "call_leaf",
+    "child",
+    "forget",
+    "is_opaque",
+    "make",
+    "move",
+    "note_own",
+    "parts",
+    "promote",
+]
 
 _HELD = ("parameter", "buffer")
+COMPUTED = "*computed"  # the field that stands for all buffers whose names are computed
 
 
 def make(

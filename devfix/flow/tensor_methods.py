@@ -16,10 +16,12 @@ from devfix.flow.values import (
     ACCELERATOR,
     CPU,
     NONE,
+    DType,
     Keywords,
     Number,
     Place,
     Tensor,
+    TupleValue,
     Unknown,
     Value,
     options,
@@ -36,6 +38,7 @@ _SAME_SIZE = frozenset(
     "detach clone contiguous float half double long int bool bfloat16 squeeze unsqueeze exp log log2 log10 sqrt abs "
     "neg sigmoid tanh round requires_grad_".split()
 )
+_GIVES_DIMENSIONS = frozenset("unsqueeze view reshape expand expand_as repeat tile flatten ravel".split())
 _ONLY_OF_TENSORS = frozenset("view view_as unsqueeze permute expand expand_as".split())
 
 
@@ -96,7 +99,14 @@ def tensor_method(
     if name.startswith("new_"):
         return Tensor(tensor.place)
     single = tensor.single and name in _SAME_SIZE
-    return replace(tensor, scalar=tensor.scalar and name != "unsqueeze", single=single)
+    return replace(tensor, scalar=tensor.scalar and not _gives_dimensions(name, args), single=single)
+
+
+def _gives_dimensions(name: str, args: list[Value]) -> bool:
+    """``total.reshape(1)``, but not ``reshape(())`` and ``view(dtype)``."""
+    if name not in _GIVES_DIMENSIONS or (not args and name not in ("flatten", "ravel")):
+        return False
+    return args != [TupleValue(())] and not any(isinstance(value, DType) for value in args)
 
 
 def _transfer(run: Interpreter, tensor: Tensor, places: list[Place | None], node: ast.Call) -> Value:

@@ -195,3 +195,15 @@ def test_a_failing_line_is_told_for_each_place_in_the_source_once(met):
 )
 def test_what_is_written_in_place_must_be_where_the_rest_is(met, statement, fails):
     assert met(SETUP + statement) == ([statement] if fails else [])
+
+
+@pytest.mark.parametrize("shape", ["reshape(1)", "view(1, -1)", "expand(3)", "repeat(3)", "flatten()", "unsqueeze(0)"])
+def test_a_number_that_is_given_a_shape_is_one_no_more(met, shape):
+    text = f"total = torch.rand(9).sum()\nfree = total * torch.ones(3).cuda()\ntotal.{shape} * torch.ones(3).cuda()\n"
+
+    assert met(text) == [f"total.{shape} * torch.ones(3).cuda()"]
+
+
+@pytest.mark.parametrize("shape", ["reshape(())", "view(torch.float32)", "detach()", "squeeze()"])
+def test_a_number_without_a_shape_stays_one(met, shape):
+    assert met(f"torch.rand(9).sum().{shape} * torch.ones(3).cuda()") == []

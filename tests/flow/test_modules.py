@@ -197,3 +197,38 @@ def test_a_project_class_with_its_own_to_is_read(met):
         """
 
     assert met(program) == []
+
+
+def test_buffers_of_computed_names_move_and_their_aliases_do_not(met):
+    text = """
+class Bank(nn.Module):
+    def __init__(self):
+        super().__init__()
+        for name in ("low", "high"):
+            self.register_buffer("filter_" + name, torch.ones(3))
+        self.kept = [getattr(self, "filter_" + name) for name in ("low", "high")]
+
+    def forward(self, x, name):
+        x = x * getattr(self, f"filter_{name}")
+        return x * self.kept[0]
+
+
+bank = Bank().cuda()
+bank(torch.ones(3).cuda(), input())
+"""
+
+    assert met(text) == ["return x * self.kept[0]"]
+
+
+def test_attributes_that_come_through_vars_are_attributes(met):
+    text = """
+class Options:
+    def __init__(self, **given):
+        vars(self).update(given)
+
+
+options = Options(weight=torch.ones(3), rate=0.1)
+options.weight * torch.ones(3).cuda()
+"""
+
+    assert met(text) == ["options.weight * torch.ones(3).cuda()"]

@@ -115,11 +115,9 @@ def machine(kind: str) -> AbstractContextManager[Any]:
 
 def watch(kind: str) -> Provenance:
     frames = Frames(str(ROOT), (str(ROOT / "devfix" / "simulator"),))
-    return Provenance(frames, (lambda each: str(reported_device(each))) if kind == "simulated" else _device)
-
-
-def _device(tensor: torch.Tensor) -> str:
-    return str(tensor.device)
+    if kind == "CPU":
+        return Provenance(frames, lambda each: str(each.device), by_function=True)
+    return Provenance(frames, lambda each: str(reported_device(each)))
 
 
 def ratio(task: Task, kind: str, pairs: int) -> float:

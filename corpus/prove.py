@@ -44,11 +44,11 @@ def installed(case: Path, meta: dict[str, Any]) -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join(folders)} if folders else {}
 
 
-def run(tree: Path, meta: dict[str, Any], device: str) -> dict[str, Any]:
+def run(tree: Path, meta: dict[str, Any], device: str, options: tuple[str, ...] = ()) -> dict[str, Any]:
     """Run a case's program, after its setup where it has one, in one scratch folder.
 
     ``device`` is ``sim`` or ``cpu``; a case with ``run_on = "cpu"`` is set up on ``sim``, if at all, and then run on
-    ``cpu``.
+    ``cpu``.  ``options`` are more options for the probe.
     Returns the report of the last run, with what it printed under ``output``.
     """
     runs = []
@@ -78,6 +78,7 @@ def run(tree: Path, meta: dict[str, Any], device: str) -> dict[str, Any]:
                 str(tree),
                 "--devices",
                 str(meta.get("devices", 1)),
+                *options,
             ]
             started = variables(meta.get("devices", 1) - 1) if meta.get("torchrun") else {}
             environment = clean_environment(scratch, {**installed(tree.parent, meta), **started})

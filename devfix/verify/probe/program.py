@@ -67,7 +67,7 @@ def _provenance(options: argparse.Namespace, device: devices.NoDevice) -> Abstra
     from .provenance import Frames, Provenance
 
     frames = Frames(options.root or os.getcwd(), (options.simulator,) if options.simulator else ())
-    return Provenance(frames, device.place_of)
+    return Provenance(frames, device.place_of, by_function=options.device == "cpu")
 
 
 def _survey(options: argparse.Namespace, watch: Any) -> Any:

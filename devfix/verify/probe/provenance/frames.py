@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 __all__ = ["FOREIGN", "PROJECT", "Chain", "Frames", "Point", "position"]
 
-PLATFORM, PROJECT, FOREIGN, LOADER = range(4)
+PLATFORM, PROJECT, FOREIGN, LOADER, _END = range(5)
 
 #: Installed packages that are what the user stands on: no fault is looked for in them.
 _FOUNDATION = ("torch", "numpy", "scipy", "functorch", "torchgen", "_pytest", "pytest", "IPython", "ipykernel")
@@ -63,22 +63,25 @@ class Frames:
 
     def chain(self, frame: FrameType | None) -> Chain:
         """The chain that ends in ``frame``."""
-        kinds = self._kinds
+        kind_of = self._kinds.get
         points: list[Point] = []
         foreign, loader = None, False
         while frame is not None:
             code = frame.f_code
-            kind = kinds.get(id(code))
+            kind = kind_of(id(code))
             if kind is None:
                 kind = self._learn(code)
-            if kind == PROJECT:
-                points.append(Point(code, frame.f_lasti))
-                if len(points) == _DEPTH:
+            if kind:  # most are the platform's
+                if kind == PROJECT:
+                    points.append(Point(code, frame.f_lasti))
+                    if len(points) == _DEPTH:
+                        break
+                elif kind == LOADER:
+                    loader = True
+                elif kind == _END:
                     break
-            elif kind == FOREIGN and foreign is None and not points:
-                foreign = Point(code, frame.f_lasti)
-            elif kind == LOADER:
-                loader = True
+                elif foreign is None and not points:
+                    foreign = Point(code, frame.f_lasti)
             frame = frame.f_back
         return Chain(tuple(points), foreign, loader)
 
@@ -93,7 +96,8 @@ class Frames:
         return path[len(self._root) :] if path.startswith(self._root) else path
 
     def _learn(self, code: CodeType) -> int:
-        kind = self._kinds[id(code)] = self._classify(code.co_filename)
+        starts = code.co_name == "execute" and code.co_filename.startswith(_OWN)
+        kind = self._kinds[id(code)] = _END if starts else self._classify(code.co_filename)
         self._kept.append(code)
         return kind
 

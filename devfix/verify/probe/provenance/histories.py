@@ -53,9 +53,13 @@ class Node:
         self.index = index
         self.sent: str | None = None
         self.copy: tuple[str, Chain, weakref.ref[Tensor], bool] | None = None
-        self.generation: int = 1 + max((parent.generation for parent in parents), default=0)
         self.parents = parents
-        if self.generation > _MOST_GENERATIONS:
+        generation = 0
+        for parent in parents:
+            if parent.generation > generation:
+                generation = parent.generation
+        self.generation = generation + 1
+        if generation >= _MOST_GENERATIONS:
             self.parents = tuple({id(first): first for first in map(_first, parents)}.values())
             self.generation = 2
 
@@ -114,6 +118,7 @@ class Histories:
         self.device_of = device_of
         self.count = 0
         self.loading: str | None = None  # the function that reads a file now
+        self._words: dict[Any, tuple[str, bool]] = {}
         setattr(torch.UntypedStorage, _ATTRIBUTE, None)
 
     def of(self, tensor: Tensor) -> Node | None:
@@ -134,7 +139,7 @@ class Histories:
         return self.frames.chain(sys._getframe(depth))
 
     def born(self, operation: Any, result: Any, args: Any, kwargs: Any) -> None:
-        """Note the birth of those results of an operator that lie in new memory."""
+        """Note the birth of those results of an operator, or of a function, that lie in new memory."""
         if isinstance(result, Tensor):
             self._born(operation, result, args, kwargs)
         elif isinstance(result, (list, tuple)):
@@ -149,27 +154,43 @@ class Histories:
                     return
             except (NotImplementedError, RuntimeError):
                 return
-            name = operation._schema.name
-            parents = self._parents(args, kwargs)
-            made = not parents or any(mark in name for mark in _CREATING)
-            kind = "computed" if not made else "loaded" if self.loading else "created"
-            operation_name = self.loading if kind == "loaded" and self.loading else name
-            storage._devfix_history = Node(
-                kind, operation_name, self.device_of(result), self.here(5), () if made else parents, self.next()
-            )
+            name, making = self._words.get(operation) or self._learn(operation)
+            parents = () if making else self._parents(args, kwargs)
+            kind = "computed" if parents else "created"
+            if self.loading and not parents:
+                kind, name = "loaded", self.loading
+            chain = self.frames.chain(sys._getframe(3))
+            self.count = index = self.count + 1
+            storage._devfix_history = Node(kind, name, self.device_of(result), chain, parents, index)
+
+    def _learn(self, operation: Any) -> tuple[str, bool]:
+        """The name of an operator or function, and whether it makes something new of what it is given."""
+        schema = getattr(operation, "_schema", None)
+        name = schema.name if schema is not None else getattr(operation, "__name__", str(operation))
+        found = self._words[operation] = name, any(mark in name for mark in _CREATING)
+        return found
 
     def _parents(self, args: Any, kwargs: Any) -> tuple[Node, ...]:
         found: list[Node] = []
-        for tensor in tensors_in((*args, *kwargs.values()) if kwargs else args):
-            try:
-                node = tensor.untyped_storage()._devfix_history  # type: ignore[attr-defined]
-            except (NotImplementedError, RuntimeError):
-                continue
-            if node is not None and node not in found:
-                found.append(node)
-                if len(found) == _MOST_PARENTS:
-                    break
+        for value in (*args, *kwargs.values()) if kwargs else args:
+            if isinstance(value, Tensor):
+                self._add_parent(value, found)
+            elif isinstance(value, (list, tuple, dict)):
+                for tensor in tensors_in([value]):
+                    self._add_parent(tensor, found)
+                    if len(found) == _MOST_PARENTS:
+                        break
+            if len(found) == _MOST_PARENTS:
+                break
         return tuple(found)
+
+    def _add_parent(self, tensor: Tensor, found: list[Node]) -> None:
+        try:
+            node = tensor.untyped_storage()._devfix_history  # type: ignore[attr-defined]
+        except (NotImplementedError, RuntimeError):
+            return
+        if node is not None and node not in found:
+            found.append(node)
 
     def settle(self, result: Tensor, since: int) -> None:
         """Correct the device of a node that was written while a call ran, from what the call returned."""

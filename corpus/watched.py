@@ -1,0 +1,72 @@
+"""Every program of the corpus runs the same under provenance: its end, losses, parameters, and random numbers.
+
+    python corpus/watched.py                         # on the simulator
+    python corpus/watched.py --device cpu seeds made # cases whose path contains one of the words, without accelerator
+
+Prints what differs; exits with 1 where something does.  A map is taken of each, too: it must be there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from prove import run, tomllib  # noqa: E402
+
+_COMPARED = ("losses", "steps", "digest", "random", "optimizers", "device_operations", "all_operations", "exit_code")
+
+
+def programs(words: list[str]) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The folders of all programs, with what their case says of them."""
+    for path in sorted(HERE.rglob("case.toml")):
+        name = path.parent.relative_to(HERE).as_posix()
+        if not words or any(word in name for word in words):
+            meta = tomllib.loads(path.read_text(encoding="utf-8"))
+            for tree in sorted(each for each in path.parent.iterdir() if (each / meta["script"]).is_file()):
+                yield tree, meta
+
+
+def differences(tree: Path, meta: dict[str, Any], device: str) -> list[str]:
+    """What is not the same under provenance, and whether the map is missing."""
+    alone = run(tree, meta, device)
+    watched = run(tree, meta, device, ("--provenance",))
+    found = [
+        f"{name}: {alone.get(name)!r:.200} alone, {watched.get(name)!r:.200} watched"
+        for name in _COMPARED
+        if repr(alone.get(name)) != repr(watched.get(name))
+    ]
+    if _failure(alone) != _failure(watched):
+        found.append(f"ended with {_failure(alone)} alone, with {_failure(watched)} watched")
+    mapped = run(tree, meta, device, ("--map",))
+    return found if mapped.get("map") else [*found, f"no map: {mapped.get('output', '')[-400:]}"]
+
+
+def _failure(report: dict[str, Any]) -> tuple[Any, ...] | None:
+    error = report.get("exception")
+    frame = (error or {}).get("frame") or {}
+    return error and (error.get("type"), error.get("text"), frame.get("line"), frame.get("code"))
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", choices=("sim", "cpu"), default="sim")
+    parser.add_argument("words", nargs="*")
+    options = parser.parse_args(arguments)
+    count = bad = 0
+    for tree, meta in programs(options.words):
+        found = differences(tree, meta, options.device)
+        count, bad = count + 1, bad + bool(found)
+        for line in found:
+            print(f"{tree.relative_to(HERE)}: {line}", flush=True)
+    print(f"{count - bad} of {count} programs run the same under provenance")
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

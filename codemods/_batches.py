@@ -94,6 +94,8 @@ def _at_name(facts: Facts, culprit: Culprit, binding: Binding) -> Placed | None:
     if guard is not None:
         code = f"if {guard}:\n    {code}"
     if binding.kind == "target" and isinstance(statement, (ast.For, ast.AsyncFor)):
+        if _dispatches(statement, name):
+            return None
         where = Where.BODY_START
     elif binding.kind == "param":
         function = site.level.frame.node
@@ -109,7 +111,7 @@ def _at_name(facts: Facts, culprit: Culprit, binding: Binding) -> Placed | None:
 
 
 def _dispatches(function: ast.AST, name: str) -> bool:
-    """Whether a function asks what its argument is: then it may be anything, not only a tensor."""
+    """Whether a function asks what its argument is, or a loop its item: it may be anything, not only a tensor."""
     return any(_asks_about(node, name) for node in ast.walk(function))
 
 

@@ -9,6 +9,27 @@ CODE = "DEV101"
 REWRITES = [
     pytest.param(
         """
+          class Sample:
+              def __init__(self, rows):
+                  self.x = torch.stack(rows)
+                  self.names = ["a", "b"]
+
+              def to(self, device):
+                  for key, value in self.__dict__.items():
+                      if isinstance(value, torch.Tensor):
+                          setattr(self, key, value)
+                  return self
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2).to(device)
+          for sample in DataLoader([torch.ones(4), torch.ones(4)], batch_size=2, collate_fn=Sample):
+        -     model(sample.to(device).x)
+        +     model(sample.to(device).x.to(device, non_blocking=True))
+        """,
+        id="an-item-that-may-be-no-tensor",
+    ),
+    pytest.param(
+        """
           device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
           loader = DataLoader(TensorDataset(torch.randn(8, 4), torch.randint(0, 2, (8,))), batch_size=4)
           model = nn.Linear(4, 2).to(device)

@@ -31,7 +31,8 @@ from collections.abc import Iterator
 from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
-from devfix.model import Finding, Remedy, ReplaceExpression, Severity
+from devfix.flow.syntax import SourceTree
+from devfix.model import Edit, Finding, Remedy, ReplaceExpression, Severity
 
 __all__ = ["RULE"]
 
@@ -41,8 +42,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for flagged in facts.flagged.values():
         site, call = flagged.site, flagged.call
         tree = site.tree
-        given = tree.source(call.args[0])
-        code = f"{tree.source(call.func)}({'' if flagged.module else f'non_blocking={given}'})"
+        given, edit = tree.source(call.args[0]), _without_flag(tree, call, flagged.module)
         title = "leave it out: modules take no flag" if flagged.module else "name the argument `non_blocking`"
         yield Finding(
             RULE.code,
@@ -52,8 +52,18 @@ def detect(facts: Facts) -> Iterator[Finding]:
             tree.span(call),
             f"`{given}` is given as the device of `{ast.unparse(call.func)}`",
             story((site, "moved", "the first argument is the device")),
-            (Remedy(title, (ReplaceExpression(tree.path, tree.span(call), code),)),),
+            (Remedy(title, (edit,)),) if edit is not None else (),
+            "" if edit is not None else "the call has another argument in the place of the flag",
         )
+
+
+def _without_flag(tree: SourceTree, call: ast.Call, module: bool) -> Edit | None:
+    """The call with a name for its flag, or without it; ``None`` where it has a second flag."""
+    if len(call.args) > 1 or any(keyword.arg in ("non_blocking", None) for keyword in call.keywords):
+        return None
+    flag = [] if module else [f"non_blocking={tree.source(call.args[0])}"]
+    others = [f"{keyword.arg}={tree.source(keyword.value)}" for keyword in call.keywords]
+    return ReplaceExpression(tree.path, tree.span(call), f"{tree.source(call.func)}({', '.join([*flag, *others])})")
 
 
 __getattr__, __dir__ = command_attributes(__name__)

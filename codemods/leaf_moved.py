@@ -52,9 +52,16 @@ _RANDOM = frozenset("rand randn randint randperm normal".split())
 def detect(facts: Facts) -> Iterator[Finding]:
     """One finding per move of a leaf whose copy is used as a leaf."""
     for move in facts.leaf_moves.values():
-        uses = {use: site for use, site in move.uses.items() if use != "attribute" or move.kind == "parameter"}
-        if uses:
-            yield _finding(facts, move, next(use for use in _TOLD if use in uses))
+        use = next((use for use in _TOLD if use in move.uses and _needs_leaf(move, use)), None)
+        if use is not None:
+            yield _finding(facts, move, use)
+
+
+def _needs_leaf(move: LeafMove, use: str) -> bool:
+    """Whether a use fails with a copy: any tensor can be an attribute, and one that retains its gradient has one."""
+    if use == "attribute":
+        return move.kind == "parameter"
+    return use != "grad" or "retained" not in move.uses
 
 
 def _finding(facts: Facts, move: LeafMove, use: str) -> Finding:

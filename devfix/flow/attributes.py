@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import bundles, distributions, modules, optimizers
+from devfix.flow import bundles, distributions, misuse, modules, optimizers
 from devfix.flow.classes import externals, is_placed_trainer, member
 from devfix.flow.values import (
     CPU,
@@ -111,7 +111,7 @@ def _attribute_of_tensor(value: Tensor, name: str) -> Value:
     if name in _TENSOR_NUMBERS:
         return UNKNOWN
     if name in _TENSOR_TENSORS:
-        return replace(value, grad=False) if name in ("data", "grad") else value
+        return misuse.detached(value) if name == "data" else replace(value, grad=value.grad and name != "grad")
     if value.loose:
         births = tuple(Birth(birth.kind, birth.key, (*birth.item, f".{name}")) for birth in value.births)
         return replace(value, births=births)

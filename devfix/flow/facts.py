@@ -255,7 +255,8 @@ class LeafMove:
     """A leaf that learns is copied to the accelerator: ``kind`` is ``parameter``, ``leaf`` (``made`` is the
     factory) or ``asked`` (``x.requires_grad_().to(device)``).
 
-    ``uses`` are what is done with the copy that only works for leaves: ``attribute``, ``optimizer``, ``grad``.
+    ``uses`` are what is done with the copy that only works for leaves: ``attribute``, ``optimizer``, ``grad`` (which
+    works for a copy, too, that was told to keep its gradient: ``retained``).
     """
 
     number: int

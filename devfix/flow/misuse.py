@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
     from devfix.flow.sites import Site
 
-__all__ = ["after_loop", "move_leaf", "note_dropped", "note_flag", "note_leaf_use", "uncalled"]
+__all__ = ["after_loop", "detached", "move_leaf", "note_dropped", "note_flag", "note_leaf_use", "uncalled"]
 
 MOVES = ("to", "cuda")
 
@@ -301,8 +301,14 @@ def _moved_leaf(run: Interpreter, kind: str, moved: Tensor, call: ast.Call, made
     return replace(moved, births=(Birth("leaf-moved", run.facts.leaf_moves[key].number),))
 
 
+def detached(tensor: Tensor) -> Tensor:
+    """What has the numbers and not the history of a tensor: a leaf again, also where that one was the copy of one."""
+    births = tuple(birth for birth in tensor.births if birth.kind != "leaf-moved")
+    return replace(tensor, births=births, grad=False)
+
+
 def note_leaf_use(run: Interpreter, value: Value, use: str, node: ast.AST) -> None:
-    """The copy is registered, optimised, or asked for its gradient."""
+    """The copy is registered, optimised, asked for its gradient, or told to keep that."""
     for option in options(value):
         if isinstance(option, Ref) and run.record(option).kind in ("list", "dict"):
             record = run.record(option)

@@ -64,6 +64,10 @@ def tensor_method(
     if name == "backward" and args:
         sides = [tensor_side(tensor, "…"), *tensors_in(run, args[0], text_of(node.args[0]) if node.args else "…")]
         meet(run, node, ".backward()", sides)
+    if name == "retain_grad":
+        misuse.note_leaf_use(run, tensor, "retained", node)
+    if name in ("detach", "detach_"):
+        tensor = misuse.detached(tensor)
     if name in ("backward", "zero_", "fill_", "retain_grad", "register_hook"):
         return tensor if name.endswith("_") else NONE
     if tensor.loose:

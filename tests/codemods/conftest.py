@@ -65,15 +65,15 @@ def files_before_and_after():
 def repair(tmp_path):
     """Repair programs with one rule: one text, or several files by their names."""
 
-    def call(code: str, given: str | dict[str, str]):
+    def call(code: str, given: str | dict[str, str], unsafe: bool = False):
         if isinstance(given, str):
-            return _repaired(tmp_path, code, {"train.py": given})["train.py"]
-        return _repaired(tmp_path, code, given)
+            return _repaired(tmp_path, code, {"train.py": given}, unsafe)["train.py"]
+        return _repaired(tmp_path, code, given, unsafe)
 
     return call
 
 
-def _repaired(folder: Path, code: str, texts: dict[str, str]) -> dict[str, str]:
+def _repaired(folder: Path, code: str, texts: dict[str, str], unsafe: bool) -> dict[str, str]:
     files = []
     for name, text in texts.items():
         path = folder / name
@@ -81,7 +81,7 @@ def _repaired(folder: Path, code: str, texts: dict[str, str]) -> dict[str, str]:
         path.write_text(text)
         files.append(SourceFile(str(path), text.encode(), text))
     rule = rule_for(code)
-    unsafe = rule is not None and rule.unsafe
+    unsafe |= rule is not None and rule.unsafe
     outcome = engine.apply(files, Settings(select=(code,), unsafe_fixes=unsafe, root=str(folder)))
     assert outcome.problems == ()
     changed = {str(Path(change.path).relative_to(folder)): change.new.decode() for change in outcome.patch.files}

@@ -1,0 +1,253 @@
+"""DEV602 by example: lengths and data sets that are on the accelerator and belong on the CPU."""
+
+from __future__ import annotations
+
+import pytest
+
+CODE = "DEV602"
+REWRITES = [
+    pytest.param(
+        """
+          from torch.nn.utils.rnn import pack_padded_sequence
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          lstm = nn.LSTM(3, 4, batch_first=True).to(device)
+          x, lengths = torch.randn(2, 5, 3).to(device), torch.tensor([5, 3]).to(device)
+        - packed = pack_padded_sequence(x, lengths, batch_first=True)
+        + packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True)
+          lstm(packed)[0].data.sum().backward()
+        """,
+        id="flat",
+    ),
+    pytest.param(
+        """
+          class Encoder(nn.Module):
+              def __init__(self):
+                  super().__init__()
+                  self.rnn = nn.GRU(3, 4)
+
+              def forward(self, x, lengths):
+                  packed = nn.utils.rnn.pack_padded_sequence(
+        -             x, lengths, enforce_sorted=False
+        +             x, lengths.cpu(), enforce_sorted=False
+                  )
+                  return self.rnn(packed)[1]
+
+
+          class Trainer:
+              def __init__(self, device):
+                  self.device, self.model = device, Encoder().to(device)
+
+              def step(self, x, lengths):
+                  return self.model(x.to(self.device), lengths.to(self.device))
+
+
+          trainer = Trainer(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
+          trainer.step(torch.randn(5, 2, 3), torch.tensor([5, 3])).sum().backward()
+        """,
+        id="trainer-class",
+    ),
+    pytest.param(
+        """
+          import argparse
+
+          parser = argparse.ArgumentParser()
+          parser.add_argument('--cuda', action='store_true')
+          args = parser.parse_args()
+          mask = torch.ones(2, 5)
+          x = torch.randn(2, 5, 3)
+          if args.cuda:
+              x, mask = x.cuda(), mask.cuda()
+        - packed = nn.utils.rnn.pack_padded_sequence(x, mask.sum(1).long(), batch_first=True)
+        + packed = nn.utils.rnn.pack_padded_sequence(x, mask.sum(1).long().cpu(), batch_first=True)
+          for part in packed:
+              print(part)
+        """,
+        id="cuda-under-a-flag",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2).to(device)
+          x = torch.randn(8, 4).to(device)
+        - loader = DataLoader(TensorDataset(x), batch_size=2, pin_memory=True)
+        + loader = DataLoader(TensorDataset(x), batch_size=2, pin_memory=False)
+          for (part,) in loader:
+              model(part).sum().backward()
+        """,
+        id="pinned",
+    ),
+    pytest.param(
+        """
+          # In[1]:
+          device = 'cuda' if torch.cuda.is_available() else 'cpu'
+          data = TensorDataset(torch.randn(8, 4, device=device))
+          # In[2]:
+        - loader = DataLoader(data, 2, shuffle=True, pin_memory=True)
+        + loader = DataLoader(data, 2, shuffle=True, pin_memory=False)
+          # In[3]:
+          for (part,) in loader:
+              print(part.mean())
+        """,
+        id="notebook-export",
+    ),
+    pytest.param(
+        """
+          class Windows(Dataset):
+              def __init__(self, series, device):
+                  self.series = series.to(device)
+
+              def __len__(self):
+                  return len(self.series) - 4
+
+              def __getitem__(self, i):
+                  return self.series[i : i + 4]
+
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        - loader = DataLoader(Windows(torch.arange(20.0), device), batch_size=2, pin_memory=True)
+        + loader = DataLoader(Windows(torch.arange(20.0), device), batch_size=2, pin_memory=False)
+          for window in loader:
+              print(window.mean())
+        """,
+        id="a-data-set-of-the-program",
+    ),
+]
+SILENT = [
+    pytest.param(
+        """
+        x = torch.randn(2, 5, 3).cuda()
+        packed = nn.utils.rnn.pack_padded_sequence(x, torch.tensor([5, 3]), batch_first=True)
+        nn.LSTM(3, 4, batch_first=True).cuda()(packed)[0].data.sum().backward()
+        """,
+        id="lengths-on-the-cpu",
+    ),
+    pytest.param(
+        """
+        x = torch.randn(2, 5, 3).cuda()
+        packed = nn.utils.rnn.pack_padded_sequence(x, [5, 3], batch_first=True)
+        nn.LSTM(3, 4, batch_first=True).cuda()(packed)[0].data.sum().backward()
+        """,
+        id="a-list",
+    ),
+    pytest.param(
+        """
+        class Encoder(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rnn = nn.GRU(3, 4)
+
+            def forward(self, x, lengths):
+                packed = nn.utils.rnn.pack_padded_sequence(x, lengths.to("cpu"), enforce_sorted=False)
+                return self.rnn(packed)[1]
+
+
+        lengths = torch.tensor([5, 3]).cuda()
+        Encoder().cuda()(torch.randn(5, 2, 3).cuda(), lengths).sum().backward()
+        """,
+        id="brought-back",
+    ),
+    pytest.param(
+        """
+        lengths = torch.tensor([5, 3]).cuda()
+        x = torch.randn(2, 5, 3).cuda()
+        nn.utils.rnn.pack_padded_sequence(x, lengths.tolist(), batch_first=True)
+        print(lengths.max().item())
+        x.sum().tolist()
+        """,
+        id="as-numbers",
+    ),
+    pytest.param(
+        """
+        loader = DataLoader(TensorDataset(torch.randn(8, 4)), batch_size=2, pin_memory=True, num_workers=2)
+        model = nn.Linear(4, 2).cuda()
+        for (x,) in loader:
+            model(x.cuda(non_blocking=True)).sum().backward()
+        """,
+        id="moved-in-the-loop",
+    ),
+    pytest.param(
+        """
+        import argparse
+
+        parser = argparse.ArgumentParser()
+        parser.add_argument('--workers', type=int, default=4)
+        args = parser.parse_args()
+        data = TensorDataset(torch.randn(8, 4))
+        for (x,) in DataLoader(data, batch_size=2, pin_memory=torch.cuda.is_available(), num_workers=args.workers):
+            print(x.cuda().mean())
+        """,
+        id="argparse-workers",
+    ),
+    pytest.param(
+        """
+        # %%
+        x = torch.randn(8, 4, device='cuda')
+        # %%
+        for (part,) in DataLoader(TensorDataset(x), batch_size=2):
+            print(part.mean())
+        """,
+        id="notebook-export-main-process",
+    ),
+]
+
+
+@pytest.mark.parametrize("listing", REWRITES)
+def test_what_pytorch_wants_there_is_brought_to_the_cpu(before_and_after, repair, listing):
+    before, after = before_and_after(listing)
+
+    assert repair(CODE, before) == after
+
+
+@pytest.mark.parametrize("listing", SILENT)
+def test_what_is_on_the_cpu_already_stays(unchanged, repair, listing):
+    text = unchanged(listing)
+
+    assert repair(CODE, text) == text
+
+
+WORKERS = """
+  x = torch.randn(8, 4, device='cuda')
+- loader = DataLoader(TensorDataset(x), 2, shuffle=True, num_workers=4)
++ loader = DataLoader(TensorDataset(x), 2, shuffle=True, num_workers=0)
+  for (part,) in loader:
+      print(part.mean())
+"""
+
+
+def test_worker_processes_are_only_given_up_where_unsafe_fixes_are_wanted(before_and_after, repair):
+    before, after = before_and_after(WORKERS)
+
+    assert repair(CODE, before) == before
+    assert repair(CODE, before, unsafe=True) == after
+
+
+def test_a_model_in_another_file(files_before_and_after, repair):
+    before, after = files_before_and_after(
+        {
+            "encoder.py": """
+              from torch import nn
+              from torch.nn.utils import rnn
+
+
+              class Encoder(nn.Module):
+                  def __init__(self):
+                      super().__init__()
+                      self.rnn = nn.GRU(3, 4)
+
+                  def forward(self, x, lengths):
+            -         return self.rnn(rnn.pack_padded_sequence(x, lengths))[1]
+            +         return self.rnn(rnn.pack_padded_sequence(x, lengths.cpu()))[1]
+            """,
+            "train.py": """
+            import torch
+            from encoder import Encoder
+
+            device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+            model = Encoder().to(device)
+            model(torch.randn(5, 2, 3).to(device), torch.tensor([5, 3]).to(device)).sum().backward()
+            """,
+        }
+    )
+
+    assert repair(CODE, before) == after

@@ -1,0 +1,208 @@
+"""DEV601 by example: what NumPy and its neighbours read, and reads that copy by themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+CODE = "DEV601"
+SETUP = """
+  device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+  model = nn.Linear(4, 2).to(device)
+  x = torch.randn(8, 4).to(device)
+"""
+
+
+def below_setup(body: str) -> str:
+    return SETUP + "\n".join(row if row[:2] in ("- ", "+ ") else f"  {row}" for row in body.splitlines()) + "\n"
+
+
+REWRITES = [
+    pytest.param(below_setup("- p = model(x).numpy()\n+ p = model(x).detach().cpu().numpy()"), id="gradient"),
+    pytest.param(below_setup("- p = x.data.numpy()\n+ p = x.data.cpu().numpy()"), id="no-gradient"),
+    pytest.param(
+        below_setup(
+            "import numpy as np\nkept = []\nfor _ in range(2):\n-     kept.append(model(x).argmax(1))\n"
+            "+     kept.append(model(x).argmax(1).cpu())\nprint(np.concatenate(kept))"
+        ),
+        id="list",
+    ),
+    pytest.param(
+        below_setup(
+            "import numpy as np\nlosses = []\nfor _ in range(2):\n    losses.append(model(x).mean())\n"
+            "sum(losses).backward()\n- print(np.mean(losses))\n+ print(np.mean([loss.item() for loss in losses]))"
+        ),
+        id="list-that-is-differentiated",
+    ),
+    pytest.param(
+        below_setup(
+            "from sklearn.metrics import f1_score\n"
+            "- f1_score([0] * 8, model(x).argmax(1))\n+ f1_score([0] * 8, model(x).argmax(1).cpu())"
+        ),
+        id="metric",
+    ),
+    pytest.param(
+        """
+          class Trainer:
+              def __init__(self, model, loader, device):
+                  self.model, self.loader, self.device = model.to(device), loader, device
+
+              def predict(self):
+                  outputs = []
+                  with torch.no_grad():
+                      for (x,) in self.loader:
+                          outputs.append(self.model(x.to(self.device)))
+        -         return torch.cat(outputs).numpy()
+        +         return torch.cat(outputs).cpu().numpy()
+
+
+          loader = DataLoader(TensorDataset(torch.randn(8, 4)), batch_size=2)
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          Trainer(nn.Linear(4, 2), loader, device).predict()
+        """,
+        id="trainer-class",
+    ),
+    pytest.param(
+        """
+          import argparse
+
+          import matplotlib.pyplot as plt
+
+          parser = argparse.ArgumentParser()
+          parser.add_argument('--cuda', action='store_true')
+          args = parser.parse_args()
+          net, x = nn.Linear(4, 4), torch.ones(4)
+          if args.cuda:
+              net, x = net.cuda(), x.cuda()
+        - plt.imshow(net(x).detach().view(2, 2))
+        + plt.imshow(net(x).detach().view(2, 2).cpu())
+          net(x).sum().backward()
+        """,
+        id="cuda-under-a-flag",
+    ),
+    pytest.param(
+        """
+          # In[1]:
+          import numpy as np
+          device = 'cuda' if torch.cuda.is_available() else 'cpu'
+          # In[2]:
+          noise = torch.randn(64, device=device)
+          # In[3]:
+        - np.save('noise.npy', noise)
+        + np.save('noise.npy', noise.cpu())
+        """,
+        id="notebook-export",
+    ),
+    pytest.param(
+        below_setup(
+            "import numpy as np\nhistory = []\nwith torch.no_grad():\n    for _ in range(2):\n"
+            "        loss = model(x).mean()\n-         history.append(loss)\n+         history.append(loss.item())\n"
+            "print(np.mean(history))"
+        ),
+        id="numbers-of-an-epoch",
+    ),
+]
+SILENT = [
+    pytest.param(
+        below_setup("print(f'{x.mean():.3f}', float(x.mean()), x.tolist(), x.sum().item())"), id="reads-that-copy"
+    ),
+    pytest.param(
+        below_setup("import numpy as np\nnp.zeros(3)[0] = x.mean()\nprint(np.prod(x.shape))"), id="only-numbers"
+    ),
+    pytest.param(
+        below_setup("import numpy as np\nprint(np.mean([float(row.sum()) for row in x]))"), id="floats-in-a-list"
+    ),
+    pytest.param(below_setup("p = model(x).detach().cpu().numpy()"), id="brought-back"),
+    pytest.param(below_setup("from lib import load\nload().numpy()"), id="nobody-knows"),
+    pytest.param(
+        """
+        import numpy as np
+
+
+        class Meter:
+            def __init__(self):
+                self.values = []
+
+            def update(self, value):
+                self.values.append(value.item())
+
+            def mean(self):
+                return np.mean(self.values)
+
+
+        meter = Meter()
+        for _ in range(2):
+            meter.update(torch.ones(4).cuda().mean())
+        print(meter.mean())
+        """,
+        id="meter-class",
+    ),
+    pytest.param(
+        """
+        import argparse
+
+        parser = argparse.ArgumentParser()
+        parser.add_argument('--device', default='cuda')
+        args = parser.parse_args()
+        model = nn.Linear(4, 2).to(args.device)
+        data = torch.randn(8, 4)
+        print(data.numpy().mean())
+        model(data.to(args.device)).sum().backward()
+        """,
+        id="argparse-data-on-the-cpu",
+    ),
+    pytest.param(
+        """
+        # %%
+        x = torch.randn(8, 4)
+        target = x.argmax(1)
+        # %%
+        nn.Linear(4, 2).cuda()(x.cuda()).sum().backward()
+        # %%
+        import numpy as np
+        print(np.bincount(target))
+        """,
+        id="notebook-export-on-the-cpu",
+    ),
+]
+
+
+@pytest.mark.parametrize("listing", REWRITES)
+def test_what_is_read_is_brought_to_the_cpu(before_and_after, repair, listing):
+    before, after = before_and_after(listing)
+
+    assert repair(CODE, before) == after
+
+
+@pytest.mark.parametrize("listing", SILENT)
+def test_reads_that_copy_and_values_on_the_cpu_stay(unchanged, repair, listing):
+    text = unchanged(listing)
+
+    assert repair(CODE, text) == text
+
+
+def test_a_metric_in_another_file(files_before_and_after, repair):
+    before, after = files_before_and_after(
+        {
+            "metrics.py": """
+              import numpy as np
+
+
+              def accuracy(logits, target):
+            -     return np.mean(logits.argmax(1).numpy() == target.numpy())
+            +     return np.mean(logits.argmax(1).cpu().numpy() == target.cpu().numpy())
+            """,
+            "evaluate.py": """
+            import torch
+            from metrics import accuracy
+            from torch import nn
+
+            device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+            model = nn.Linear(4, 2).to(device)
+            x, y = torch.randn(8, 4).to(device), torch.zeros(8).to(device)
+            with torch.no_grad():
+                print(accuracy(model(x), y))
+            """,
+        }
+    )
+
+    assert repair(CODE, before) == after

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from devfix.flow.values import Record, Ref, Value, union
+from devfix.flow.values import Bound, Record, Ref, TupleValue, Union, Value, union
 
 __all__ = ["Base", "DeadPath", "State"]
 
@@ -136,17 +136,41 @@ class State:
         self.write(ref.id, replace(record, fields=fields))
 
     @staticmethod
-    def join(states: list[State]) -> State | None:
-        """The state after several paths meet; ``None`` where there is no path."""
+    def join(states: list[State], replaced: bool = False) -> State | None:
+        """The state after several paths meet; ``None`` where there is no path.
+
+        ``replaced``: a path may have let go of a module and made another one, as an exception's handler does.  The
+        module is then as the others left it.
+        """
         if not states:
             return None
         first, *others = states
         for other in others:
-            first = _join(first, other)
+            first = _join(first, other, replaced)
         return first
 
+    def reaches(self, key: int) -> bool:
+        """Whether a name leads to an object."""
+        envs = (*self.base.envs.values(), *self.envs.values())
+        waiting, seen = [value for env in envs for value in env.values()], set[int]()
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, Ref):
+                if value.id == key:
+                    return True
+                if value.id not in seen and self.has(value.id):
+                    seen.add(value.id)
+                    record = self.at(value.id)
+                    waiting.extend(record.fields.values())
+                    waiting.extend([record.rest] if record.rest is not None else [])
+            elif isinstance(value, (Union, TupleValue)):
+                waiting.extend(value.options if isinstance(value, Union) else value.items)
+            elif isinstance(value, Bound):
+                waiting.append(value.receiver)
+        return False
 
-def _join(one: State, two: State) -> State:
+
+def _join(one: State, two: State, replaced: bool = False) -> State:
     if one is two:
         return one
     joined = State(one.base)
@@ -156,6 +180,11 @@ def _join(one: State, two: State) -> State:
         mine = one.heap.get(key) or one.base.heap.get(key)
         theirs = two.heap.get(key) or one.base.heap.get(key)
         if mine is not None and theirs is not None and mine is not theirs:
+            if replaced and mine.kind == "module" and mine.places != theirs.places:
+                held = one.reaches(key), two.reaches(key)
+                if held in ((True, False), (False, True)):
+                    joined.heap[key] = mine if held[0] else theirs
+                    continue
             joined.heap[key] = _join_records(mine, theirs)
         elif mine is not None:
             joined.heap[key] = mine

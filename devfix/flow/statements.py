@@ -163,7 +163,7 @@ def _try(run: Interpreter, stmt: ast.Try) -> None:
             execute(run, handler.body)
             if run.state is not None:
                 ends.append(run.state)
-    run.state = State.join(ends)
+    run.state = State.join(ends, replaced=True)
     if run.state is not None:
         execute(run, stmt.finalbody)
 

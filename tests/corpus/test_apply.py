@@ -87,13 +87,7 @@ def test_nothing_is_edited_where_the_answer_is_no_edit(name):
     assert outcome.patch.files == ()
 
 
-EDITED = {"incidents/cartoongan_vgg_except_branch": "a module that is made anew and moved in an except block"}
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=[pytest.mark.xfail(reason=EDITED[n])] if n in EDITED else []) for n in INCIDENTS],
-)
+@pytest.mark.parametrize("name", INCIDENTS)
 def test_a_repaired_incident_is_not_edited(name):
     outcome, _ = apply(CORPUS / name / "fixed")
 

@@ -58,3 +58,41 @@ def test_a_device_context_ends_with_its_block(place):
 
 def test_statements_of_one_line_are_all_run(place):
     assert place("x = torch.ones(3); x = x.cuda(); y = x", "y") == "accelerator"
+
+
+BUILD = """
+def build(path):
+    net = nn.Linear(3, 3)
+    try:
+        net.load_state_dict(torch.load(path))
+        net = net.cuda()
+    except OSError:
+        {handler}
+    return net
+
+
+build("net.pt")(torch.ones(3).cuda())
+"""
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        pytest.param("net = nn.Linear(3, 3)\n        net.cuda()", id="made-anew-and-moved"),
+        pytest.param("net = nn.Sequential(nn.Linear(3, 3), nn.ReLU()).to('cuda')", id="another"),
+        pytest.param("net = net.cuda()", id="the-same"),
+    ],
+)
+def test_a_module_that_a_handler_lets_go_of_is_as_the_body_left_it(met, handler):
+    assert met(BUILD.format(handler=handler)) == []
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        pytest.param("net = nn.Linear(3, 3)", id="made-anew"),
+        pytest.param("net.eval().apply(print)\n        net = net", id="kept"),
+    ],
+)
+def test_a_handler_that_moves_nothing_leaves_the_module_behind(met, handler):
+    assert met(BUILD.format(handler=handler)) == ['build("net.pt")(torch.ones(3).cuda())']

@@ -81,10 +81,8 @@ def _device_before(attribute: Attribute, site: Site) -> str | None:
 
 
 def _own_device(facts: Facts, site: Site) -> str | None:
-    """A device that the function itself is given, or that its object has."""
+    """A device that the function (or the script) itself has, or that its object has."""
     level = site.level
-    if isinstance(level.frame.node, ast.Module):
-        return None
     assert site.memory is not None
     local = site.memory.names(level.frame.env)
     named = [

@@ -183,7 +183,7 @@ def _findings(space: Workspace, facts: flow.Facts) -> list[Finding]:
     from codemods import all_rules
 
     found: dict[Identity, Finding] = {}
-    told: set[tuple[str, int, int]] = set()
+    told: set[tuple[str, int]] = set()
     settings = space.settings
     rules = [rule for rule in all_rules() if rule.default or settings.asks_for(rule.code)]
     for rule in sorted(rules, key=lambda rule: rule.fallback):
@@ -199,8 +199,9 @@ def _findings(space: Workspace, facts: flow.Facts) -> list[Finding]:
     return sorted(found.values(), key=position)
 
 
-def _place(event: Event) -> tuple[str, int, int]:
-    return event.path, event.line, event.column
+def _place(event: Event) -> tuple[str, int]:
+    """Where an event is told: a story has one event for a line, also where several tensors are made there."""
+    return event.path, event.line
 
 
 def _hazards(facts: flow.Facts) -> Iterator[tuple[Site, Hazard]]:

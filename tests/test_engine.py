@@ -566,3 +566,18 @@ def test_the_old_async_argument_is_told_by_its_new_name(write):
     (problem,) = check(write(train=IMPORTS + "x = torch.ones(2).cuda(async=True)\n"), settings()).problems
 
     assert "non_blocking=" in problem.hint
+
+
+def test_two_tensors_of_one_line_are_one_cause(tmp_path):
+    text = (
+        "import torch\nfrom torch import nn\n\n\nclass Reader(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.rnn = nn.LSTM(4, 6)\n        self.state = None\n\n"
+        "    def forward(self, x):\n        out, self.state = self.rnn(x, self.state)\n        return out\n\n\n"
+        "def run(reader):\n    reader.state = torch.zeros(1, 5, 6), torch.zeros(1, 5, 6)\n"
+        "    return reader(torch.ones(3, 5, 4).cuda())\n\n\nrun(Reader().cuda())\n"
+    )
+    source = sources.SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+
+    outcome = check([source], Settings(root=str(tmp_path)))
+
+    assert [(r.finding.code, r.finding.span.line) for r in outcome.resolutions] == [("DEV202", 17)]

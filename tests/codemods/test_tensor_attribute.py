@@ -326,6 +326,28 @@ REWRITES = [
         """,
         id="beside-its-siblings",
     ),
+    pytest.param(
+        """
+          class Walker(nn.Module):
+              def __init__(self):
+                  super().__init__()
+                  self.cell = nn.GRUCell(4, 4)
+                  self.memory = None
+
+              def forward(self, x):
+                  self.memory = self.cell(x, self.memory)
+                  return self.memory
+
+
+          place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          walker = Walker().to(place)
+          for _ in range(3):
+        -     walker.memory = torch.zeros(2, 4)
+        +     walker.memory = torch.zeros(2, 4, device=place)
+              walker(torch.ones(2, 4, device=place))
+        """,
+        id="written-from-the-script",
+    ),
 ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from devfix.flow import Facts
 from devfix.flow.values import ACCELERATOR, OTHER, Place
 
@@ -13,6 +15,8 @@ def in_halves(facts: Facts) -> bool:
     two = facts.two
     if two is None or two.distributed:
         return False
+    if _sent_apart(two):
+        return True
     homes: set[Place] = set()
     for meeting in two.meetings:
         memory = meeting.site.memory
@@ -23,3 +27,15 @@ def in_halves(facts: Facts) -> bool:
         if homes >= {ACCELERATOR, OTHER}:
             return True
     return False
+
+
+def _sent_apart(two: Facts) -> bool:
+    """Whether modules are sent to two accelerators, each by its own name."""
+    named = {
+        place
+        for call, places in two.placings.items()
+        for place, placing in places.items()
+        if placing.came is None and isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda")
+        if call.args or call.keywords
+    }
+    return named >= {ACCELERATOR, OTHER}

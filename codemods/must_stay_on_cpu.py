@@ -20,7 +20,8 @@ packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted
 
 ## Fix safety
 Safe: `.cpu()` returns a tensor that is there already as it is, and memory that is on the accelerator gains nothing from
-pinning. `num_workers=0` is an unsafe fix: a dataset that leaves the move to the training loop loads faster.
+pinning. A move inside of `__getitem__` or a `collate_fn` goes to the loops over its loaders, which gives the same
+batches. Where it cannot, `num_workers=0` is an unsafe fix.
 
 ## References
 - [pack_padded_sequence](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pack_padded_sequence.html)
@@ -36,6 +37,7 @@ import ast
 from collections.abc import Iterator
 
 from codemods._hosting import to_cpu
+from codemods._loading import moved_in_the_loops
 from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
@@ -55,10 +57,10 @@ def detect(facts: Facts) -> Iterator[Finding]:
     """One finding per expression."""
     for use in facts.needs_cpu.values():
         if use.kind in _TOLD:
-            yield _finding(use)
+            yield _finding(facts, use)
 
 
-def _finding(use: HostUse) -> Finding:
+def _finding(facts: Facts, use: HostUse) -> Finding:
     tree, text = use.site.tree, ast.unparse(use.expression)
     return Finding(
         RULE.code,
@@ -68,8 +70,15 @@ def _finding(use: HostUse) -> Finding:
         tree.span(use.expression),
         _TOLD[use.kind].format(text=text, consumer=use.consumer),
         story((use.site, "used", "it is needed on the CPU here")),
-        (_remedy(use),),
+        (*_in_the_loops(facts, use), _remedy(use)),
     )
+
+
+def _in_the_loops(facts: Facts, use: HostUse) -> Iterator[Remedy]:
+    """A dataset that leaves the move to the loop."""
+    edits = moved_in_the_loops(facts, use) if use.kind in ("pinned", "workers") else ()
+    if edits:
+        yield Remedy("move the batches in the loop, not in the dataset", edits)
 
 
 def _remedy(use: HostUse) -> Remedy:

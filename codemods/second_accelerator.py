@@ -128,6 +128,9 @@ def _words(two: Facts, meeting: Meeting, home: Operand) -> Iterator[str]:
     if home.module is None:
         there = ACCELERATOR if home in meeting.accelerator else OTHER
         yield from (f"{ast.unparse(node)}.device" for node in _tensors(site, home.text, there))
+    elif _one_of_several(site):
+        yield from _of_weights(site, home)
+        return
     moved = _moved(two, meeting, home)
     call = moved.node if moved is not None else None
     if moved is not None and isinstance(call, ast.Call):
@@ -135,6 +138,13 @@ def _words(two: Facts, meeting: Meeting, home: Operand) -> Iterator[str]:
         if words is not None and _same_there(moved, site, words):
             yield moved.tree.source(words)
     yield from _of_weights(site, home)
+
+
+def _one_of_several(site: Site) -> bool:
+    """Whether the module that is called is the variable of a loop: the others may be elsewhere."""
+    name = text_of(site.node.func) if isinstance(site.node, ast.Call) else ""
+    loops = (node for node in site.tree.ancestors(site.node) if isinstance(node, (ast.For, ast.AsyncFor)))
+    return any(isinstance(node, ast.Name) and node.id == name for loop in loops for node in ast.walk(loop.target))
 
 
 def _tensors(site: Site, text: str, place: Place) -> Iterator[ast.expr]:

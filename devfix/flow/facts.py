@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import ast
 
     from devfix.flow.sites import Site
-    from devfix.flow.values import Birth, ClassValue, Place, Ref, Tensor, Value
+    from devfix.flow.values import Birth, ClassValue, Place, Record, Ref, Tensor, Value
 
 __all__ = [
     "Binding",
@@ -178,7 +178,7 @@ class HostUse:
     ``kind``: ``numpy`` (``x.numpy()``), ``array`` (an argument that becomes an array), ``lengths`` (of a packed
     sequence), ``pinned`` (memory of a loader), ``workers`` (processes of a loader).
     ``expression`` is the value in the source; ``held`` are the tensors on the accelerator: the value itself,
-    or (``container``) what it holds.
+    or (``container``) what it holds.  ``sample`` is what ``loader`` would bring.
     """
 
     kind: str
@@ -188,6 +188,8 @@ class HostUse:
     held: tuple[Tensor, ...]
     container: bool = False
     latent: bool = False
+    loader: Record | None = None
+    sample: Value | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -119,5 +119,5 @@ def note_loader(run: Interpreter, loader: Record, sample: Value) -> None:
     for flag, kind in (("pin_memory", "pinned"), ("num_workers", "workers")):
         if loader.get(flag) and flag in named:
             key = (site.tree.path, named[flag].lineno, named[flag].col_offset)
-            use = HostUse(kind, site, f"{flag}=", named[flag], held, latent=run.latent)
+            use = HostUse(kind, site, f"{flag}=", named[flag], held, latent=run.latent, loader=loader, sample=sample)
             run.facts.needs_cpu.setdefault(key, use)

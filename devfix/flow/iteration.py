@@ -134,7 +134,7 @@ def source_key(run: Interpreter, kind: str, node: ast.AST, loader: Ref | None = 
         run.facts.sources.append(
             Source(
                 kind,
-                run.site(node, remember=kind == "made"),
+                run.site(node, remember=kind == "made" or loader is not None),
                 loader,
                 record.get("pinned") if record else None,
                 record.born if record else None,
@@ -185,6 +185,7 @@ def _batch(run: Interpreter, ref: Ref, node: ast.AST) -> Value:
     if collate_fn is not None and collate_fn != Const(None):
         samples = run.new(Record("list", rest=one))
         batch = run.call(collate_fn, [samples], {}, _bare_call(node))
+        hosts.note_loader(run, record, batch)
         if isinstance(batch, Unknown) or (isinstance(batch, Ref) and run.record(batch).kind == "opaque"):
             batch = Tensor(CPU, sure=False, loose=True)
     else:

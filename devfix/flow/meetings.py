@@ -134,8 +134,8 @@ def meet(
         run.facts.meetings.append(
             Meeting(site, consumer, _distinct(cpu), _distinct(accelerator), opaque, run.latent, numbers)
         )
-        if run.two:
-            return ANYWHERE, ()  # either may be what was meant: what comes after is not told again
+        if run.two:  # as if the others had been brought to the first, which are a module's weights
+            return next(iter(sides[0].places)) if len(sides[0].places) == 1 else ANYWHERE, ()
     return _result(sides)
 
 

@@ -66,6 +66,21 @@ REWRITES = [
     ),
 ]
 
+REWRITES += [
+    pytest.param(
+        "DEV502",
+        HALVES + "  for layer in (front, back):\n-     x = layer(x.to(first))\n"
+        "+     x = layer(x.to(first).to(next(layer.parameters()).device))\n",
+        id="in-a-loop",
+    ),
+    pytest.param(
+        "DEV502",
+        HALVES + "  h = front(x.to(first))\n- out = back(h)\n+ out = back(h.to(second))\n"
+        "- (out - h[:, :2]).sum().backward()\n+ (out - h[:, :2].to(out.device)).sum().backward()\n",
+        id="one-behind-the-other",
+    ),
+]
+
 SILENT = [
     pytest.param(PROCESS + RANK + "  torch.cuda.set_device(local_rank)\n  DDP(nn.Linear(4, 2).cuda())\n", id="current"),
     pytest.param(PROCESS + "  DDP(nn.Linear(4, 2).cuda())\n", id="nothing-says-that-there-are-several"),

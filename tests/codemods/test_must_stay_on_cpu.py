@@ -8,6 +8,39 @@ CODE = "DEV602"
 REWRITES = [
     pytest.param(
         """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+          class Data(Dataset):
+              def __getitem__(self, i):
+        -         return torch.ones(4).to(device)
+        +         return torch.ones(4)
+
+
+          model = nn.Linear(4, 2).to(device)
+          for y in DataLoader(Data(), num_workers=2):
+        +     y = y.to(device)
+              model(y).sum().backward()
+        """,
+        id="moved-by-workers",
+    ),
+    pytest.param(
+        """
+          def collate(rows):
+        -     return torch.stack(rows).cuda()
+        +     return torch.stack(rows)
+
+
+          device = torch.device("cuda")
+          model = nn.Linear(4, 2).to(device)
+          for i, y in enumerate(DataLoader([torch.ones(4)], collate_fn=collate, pin_memory=True)):
+        +     y = y.to(device)
+              model(y).sum().backward()
+        """,
+        id="moved-by-collate",
+    ),
+    pytest.param(
+        """
           from torch.nn.utils.rnn import pack_padded_sequence
 
           device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -1,0 +1,109 @@
+"""Moves inside a dataset or a ``collate_fn``: taken out of there, and made in the loops over its loaders."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from codemods._placing import device_at
+from devfix.flow import Facts
+from devfix.flow.facts import HostUse, Placing, Source
+from devfix.flow.live import visible
+from devfix.flow.syntax import text_of
+from devfix.flow.values import ACCELERATOR, ClassValue, Function, Record, Ref, Tensor, TupleValue, Value
+from devfix.model import Edit, InsertStatement, ReplaceExpression, Where
+
+__all__ = ["moved_in_the_loops"]
+
+
+def moved_in_the_loops(facts: Facts, use: HostUse) -> tuple[Edit, ...]:
+    """Edits that leave the dataset on the CPU and move each batch; none where some move or loop is of another form."""
+    if use.loader is None or use.sample is None:
+        return ()
+    placings = list(_inside(facts, use.loader))
+    taken = [_without(placing) for placing in placings]
+    loops = [source for source in facts.sources if source.kind == "batch" and _same_origin(use.loader, source)]
+    if not taken or not loops or None in taken:
+        return ()
+    moved = [_moved(facts, placings[0], source, use.sample) for source in loops]
+    if None in moved:
+        return ()
+    return tuple(edit for edit in dict.fromkeys([*taken, *moved]) if edit is not None)
+
+
+def _origin(loader: Record) -> list[object]:
+    """What makes a loader's batches: the class of its dataset, its ``collate_fn``."""
+    made: list[object] = []
+    collate = loader.fields.get("collate_fn")
+    if isinstance(collate, Function):
+        made.append(collate.node)
+    return made
+
+
+def _same_origin(loader: Record, source: Source) -> bool:
+    if source.loader is None or source.site.memory is None or not source.site.memory.has(source.loader.id):
+        return False
+    memory, other = source.site.memory, source.site.memory.record(source.loader)
+    if other.kind != "loader":
+        return False
+    classes = [_class_of(memory.record(held).cls) for held in (_dataset(loader), _dataset(other)) if held is not None]
+    return bool(set(_origin(loader)) & set(_origin(other))) or (len(classes) == 2 and classes[0] is classes[1])
+
+
+def _dataset(loader: Record) -> Ref | None:
+    held = loader.fields.get("dataset")
+    return held if isinstance(held, Ref) else None
+
+
+def _class_of(cls: ClassValue | None) -> ast.AST | None:
+    return cls.node if cls is not None else None
+
+
+def _inside(facts: Facts, loader: Record) -> Iterator[Placing]:
+    """Moves to the accelerator that a step over the loader makes, in ``__getitem__`` or the ``collate_fn``."""
+    collates = _origin(loader)
+    for places in facts.placings.values():
+        placing = places.get(ACCELERATOR)
+        if placing is None or placing.latent:
+            continue
+        functions = [level.frame.node for level in placing.site.levels]
+        if any(node in collates or getattr(node, "name", "") == "__getitem__" for node in functions):
+            yield placing
+
+
+def _without(placing: Placing) -> Edit | None:
+    """``x.to(device)`` becomes ``x``."""
+    call, tree = placing.call, placing.site.tree
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("to", "cuda"):
+        return None
+    if len(call.args) > 1 or any(keyword.arg not in ("device", "non_blocking") for keyword in call.keywords):
+        return None
+    return ReplaceExpression(tree.path, tree.span(call), tree.source(call.func.value))
+
+
+def _moved(facts: Facts, placing: Placing, source: Source, sample: Value) -> Edit | None:
+    """``x, y = x.to(device), y.to(device)`` first thing in a loop that names the parts of its batches."""
+    loop = source.site.stmt
+    if not isinstance(loop, (ast.For, ast.AsyncFor)):
+        return None
+    target: ast.expr = loop.target
+    if isinstance(loop.iter, ast.Call) and text_of(loop.iter.func) == "enumerate" and isinstance(target, ast.Tuple):
+        target = target.elts[-1]
+    names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+    parts = sample.items if isinstance(sample, TupleValue) else (sample,)
+    if len(names) != len(parts) or not all(isinstance(name, ast.Name) for name in names):
+        return None
+    there = [
+        text_of(name)
+        for name, part in zip(names, parts, strict=True)
+        if isinstance(part, Tensor) and part.place == ACCELERATOR
+    ]
+    said = placing.call.args[0] if placing.call.args else None
+    like = ast.unparse(said) if said is not None else None
+    device = device_at(source.site, source.site.level, facts.preferred_device, like=like)
+    legacy = device is None and said is None and "torch" in visible(source.site, source.site.level)
+    if not there or (device is None and not legacy):
+        return None
+    trailer = ".cuda()" if device is None else f".to({device})"
+    code = f"{', '.join(there)} = {', '.join(name + trailer for name in there)}"
+    return InsertStatement(source.site.tree.path, source.site.tree.span(loop), Where.BODY_START, code)

@@ -24,6 +24,7 @@ _VERBS = {
     "check": "Print device bugs and change nothing.",
     "explain": "Explain one rule, with an example.",
     "rules": "List all rules.",
+    "trace": "Run a script and tell what a device error comes from.",
     "verify": "Prove a repair by running the script.",
 }
 

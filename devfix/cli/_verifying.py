@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from devfix.report.verdict import Proof
     from devfix.verify.experiment import Experiment
 
-__all__ = ["ProofRequest", "limit_options", "proved", "take_limits", "verify"]
+__all__ = ["ProofRequest", "ScriptCommand", "limit_options", "proved", "take_limits", "verify"]
 
 _LIMITS = (
     *("module", "device", "devices", "max_steps", "timeout", "memory", "python"),
@@ -96,6 +96,17 @@ def limit_options(function: _Function) -> _Function:
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
+
+
+class ScriptCommand(click.Command):
+    """Options of the script are a likely mistake: ``python`` takes them without a mark between."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            hint = "Options of the script itself follow after '--'."
+            raise click.UsageError(f"{error.format_message()} {hint}", ctx) from error
 
 
 @contextmanager

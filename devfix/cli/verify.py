@@ -6,23 +6,12 @@ from typing import Any
 
 import click
 
-from devfix.cli._verifying import limit_options
+from devfix.cli._verifying import ScriptCommand, limit_options
 
 __all__ = ["command"]
 
 
-class _Verify(click.Command):
-    """Options of the script are a likely mistake: ``python`` takes them without a mark between."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            hint = "Options of the script itself follow after '--'."
-            raise click.UsageError(f"{error.format_message()} {hint}", ctx) from error
-
-
-@click.command("verify", cls=_Verify, short_help="Prove a repair by running the script.")
+@click.command("verify", cls=ScriptCommand, short_help="Prove a repair by running the script.")
 @click.argument("script", metavar="SCRIPT")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED, metavar="[-- ARGS...]")
 @click.option(

@@ -23,7 +23,18 @@ if TYPE_CHECKING:
     from devfix.verify.judgement import Verdict
     from devfix.verify.records import Run
 
-__all__ = ["SCHEMA_VERSION", "Proof", "cells", "console", "document", "dumps", "largest_difference", "sentence", "show"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "Proof",
+    "cells",
+    "console",
+    "device_in_words",
+    "document",
+    "dumps",
+    "largest_difference",
+    "sentence",
+    "show",
+]
 
 SCHEMA_VERSION = 1
 
@@ -111,11 +122,11 @@ class Proof:
     def where(self) -> str:
         """One line: on what, and with what."""
         torch = next((run.torch for run in self.verdict.runs.values() if run.torch), "")
-        parts = [_device(self.experiment), f"torch {torch}" if torch else "", self.experiment.python]
+        parts = [device_in_words(self.experiment), f"torch {torch}" if torch else "", self.experiment.python]
         return ", ".join(part for part in parts if part)
 
 
-def _device(experiment: Experiment) -> str:
+def device_in_words(experiment: Experiment) -> str:
     """The device in words, and why that one."""
     kind = experiment.kind.upper()
     what = {"sim": f"a simulated {kind} device", "cpu": "a machine without accelerator"}

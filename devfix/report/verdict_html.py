@@ -12,7 +12,7 @@ from devfix.report.verdict import cells, sentence
 if TYPE_CHECKING:
     from devfix.report.verdict import Proof
 
-__all__ = ["page"]
+__all__ = ["kind_of_line", "page"]
 
 _MOST_POINTS = 1200
 _FEW_POINTS = 60  # up to here each loss is marked
@@ -89,11 +89,12 @@ def _diff(proof: Proof) -> list[tuple[str, str]]:
             before = b""
         old, new = (text.decode("utf-8", "replace").splitlines() for text in (before, proof.changes[name]))
         diff = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm="")
-        lines.extend((_kind(line), line) for line in diff)
+        lines.extend((kind_of_line(line), line) for line in diff)
     return lines
 
 
-def _kind(line: str) -> str:
+def kind_of_line(line: str) -> str:
+    """How a line of a unified diff is shown: ``file``, ``hunk``, ``added``, ``removed``, or as it is."""
     if line.startswith(("--- ", "+++ ")):
         return "file"
     return {"@": "hunk", "+": "added", "-": "removed"}.get(line[:1], "")

@@ -13,7 +13,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from devfix.trace.culprits import NEED_CPU, Accused, is_in_module, is_part, line_from
-from devfix.trace.story import CallName, Copy, Happening, ModuleHappening, Owner, Package, Position, Story, Value
+from devfix.trace.story import CallName, Happening, ModuleHappening, Owner, Package, Story, Value
+from devfix.trace.syntax import call_at, is_attribute, is_lost, names_cpu, takes_map_location
 from devfix.trace.wording import expression, name_of, place, quoted_move
 
 __all__ = ["NO_RULE", "Cause", "cause_of"]
@@ -141,7 +142,7 @@ def _parameter_in_container(case: _Case) -> Cause | None:
     names = _call_names(case)
     if case.owner is not None or not any(name.kind == "parameter" for name in names):
         return None
-    held = next((name.text for name in names if name.text.endswith("]") and _is_attribute(name.text)), None)
+    held = next((name.text for name in names if name.text.endswith("]") and is_attribute(name.text)), None)
     if held is None:
         return None
     return Cause(
@@ -220,7 +221,7 @@ def _never_moved(case: _Case) -> Cause | None:
     if case.part is None:
         return None
     stayed = [event for event in _events(case.part) if event.kind == "moved" and event.device == case.culprit.device]
-    to_cpu = [event for event in stayed if event.chain and _names_cpu(event.chain[0])]
+    to_cpu = [event for event in stayed if event.chain and names_cpu(event.chain[0])]
     if to_cpu and not _last_move_away(case):
         return Cause(
             "DEV501", f"{quoted_move(to_cpu[-1])} put {case.whole} with {case.name} on {case.here}, while the rest is"
@@ -231,33 +232,11 @@ def _never_moved(case: _Case) -> Cause | None:
     return Cause("DEV204", f"{case.whole} was never moved: {case.name}, {_made(case)}, is still on {case.here}.")
 
 
-def _names_cpu(position: Position) -> bool:
-    """Whether the call asks for the CPU in so many words."""
-    call = _call(position)
-    if call is None:
-        return False
-    if isinstance(call.func, ast.Attribute) and call.func.attr == "cpu":
-        return True
-    return any(
-        isinstance(node, ast.Constant) and node.value == "cpu"
-        for given in (*call.args, *(keyword.value for keyword in call.keywords))
-        for node in ast.walk(given)
-    )
-
-
-def _call(position: Position) -> ast.Call | None:
-    try:
-        tree = ast.parse((position.text or position.code).strip(), mode="eval").body
-    except (SyntaxError, ValueError):
-        return None
-    return tree if isinstance(tree, ast.Call) else None
-
-
 # --- other tensors --------------------------------------------------------------------------------------------------
 def _dropped(case: _Case) -> Cause | None:
     """A copy was made where it should be, and nothing kept it: a bare call, or a name that was bound again."""
     copies = [event.copy for event in case.line if event.copy and event.copy.chain and not event.copy.module]
-    copy = next((each for each in copies if each.device == _device_of_peer(case) and _is_lost(each)), None)
+    copy = next((each for each in copies if each.device == _device_of_peer(case) and is_lost(each)), None)
     if copy is None:
         return None
     where = copy.chain[0]
@@ -265,25 +244,6 @@ def _dropped(case: _Case) -> Cause | None:
         "DEV103",
         f"`{expression(where)}` at {where} returned a copy that nothing keeps, so {case.name} stayed on {case.here}.",
     )
-
-
-def _is_lost(copy: Copy) -> bool:
-    try:
-        statement = ast.parse(copy.chain[0].code.strip()).body[0]
-    except (SyntaxError, IndexError):
-        return False
-    dropped = isinstance(statement, ast.Expr)
-    bound_again = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) and not copy.alive
-    if not isinstance(statement, (ast.Expr, ast.Assign)) or not (dropped or bound_again):
-        return False
-    return ast.unparse(statement.value) == _normal(copy.chain[0].text)
-
-
-def _normal(text: str) -> str:
-    try:
-        return ast.unparse(ast.parse(text, mode="eval"))
-    except SyntaxError:
-        return ""
 
 
 def _attribute(case: _Case) -> Cause | None:
@@ -294,7 +254,7 @@ def _attribute(case: _Case) -> Cause | None:
         moved = _last_move_away(case)
         left = f", which {quoted_move(moved)} left where it was" if moved else ", which no module moves"
         return Cause("DEV202", f"{case.name} (`{attribute}` of `{keeper}`), {_made(case)}, is a plain attribute{left}.")
-    held = next((name.text for name in _call_names(case) if _is_attribute(name.text)), None)
+    held = next((name.text for name in _call_names(case) if is_attribute(name.text)), None)
     if case.born.kind == "created" and held is not None and _born_elsewhere(case):
         what = case.name if f"`{held}`" == case.name else f"{case.name} (`{held}`)"
         return Cause("DEV202", f"{what}, {_made(case)}, is kept as an attribute that no module moves.")
@@ -304,17 +264,6 @@ def _attribute(case: _Case) -> Cause | None:
 def _call_names(case: _Case) -> list[CallName]:
     """All names of it and of what it comes from, its own first."""
     return [*case.culprit.names, *(name for event in reversed(case.line) for name in event.names)]
-
-
-def _is_attribute(name: str) -> bool:
-    """Whether a name is that of an attribute, or of what is in it."""
-    try:
-        tree = ast.parse(name, mode="eval").body
-    except SyntaxError:
-        return False
-    while isinstance(tree, ast.Subscript):
-        tree = tree.value
-    return isinstance(tree, ast.Attribute)
 
 
 def _born_elsewhere(case: _Case) -> bool:
@@ -339,8 +288,7 @@ def _batch(case: _Case) -> Cause | None:
 def _loaded(case: _Case) -> Cause | None:
     if case.born is None or case.born.kind != "loaded":
         return None
-    call = _call(case.born.position) if case.born.position else None
-    mapped = call is not None and (len(call.args) > 1 or any(each.arg == "map_location" for each in call.keywords))
+    mapped = takes_map_location(call_at(case.born.position))
     how = "with a map_location" if mapped else "without map_location"
     return Cause(
         "DEV302" if mapped else "DEV301",
@@ -402,7 +350,7 @@ def _others(case: _Case) -> str:
 def _made_without_device(case: _Case) -> Cause | None:
     if case.born is None or case.born.kind != "created" or case.born.position is None:
         return None
-    call = _call(case.born.position)
+    call = call_at(case.born.position)
     told = next((each for each in call.keywords if each.arg == "device"), None) if call else None
     if told is None:
         if not case.culprit.on_cpu:

@@ -7,7 +7,7 @@ counts them (https://docs.python.org/3/reference/datamodel.html#codeobject.co_po
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -256,11 +256,19 @@ class Story:
         return self.frames[0]
 
 
-def read_story(run: Run) -> Story | None:
-    """The story of a run; None if it did not fail, or failed where no code of the project was on the stack."""
+def read_story(run: Run, shown: Callable[[str], str] | None = None) -> Story | None:
+    """The story of a run; None if it did not fail, or failed where no code of the project was on the stack.
+
+    Args:
+        run: the run.
+        shown: how files are written; default: by their path within the project.
+
+    """
     told, failure = run.story, run.failure
     if told is None or failure is None:
         return None
+    if shown is not None:
+        told = _renamed(told, shown)
     return Story(
         failure.type,
         failure.text,
@@ -272,6 +280,13 @@ def read_story(run: Run) -> Story | None:
         tuple(map(_value, told["values"])),
         told["homes"],
     )
+
+
+def _renamed(told: Any, shown: Callable[[str], str]) -> Any:
+    """The same, with other names of files."""
+    if isinstance(told, Mapping):
+        return {key: shown(part) if key == "file" else _renamed(part, shown) for key, part in told.items()}
+    return [_renamed(part, shown) for part in told] if isinstance(told, (list, tuple)) else told
 
 
 def _position(told: Mapping[str, Any]) -> Position:

@@ -31,7 +31,8 @@ def name_of(value: Value, line: Sequence[Happening] = ()) -> str:
 
 def expression(position: Position) -> str:
     """The expression at a position on one line, shortened; the line where no expression is known."""
-    text = re.sub(r"\s+", " ", position.text or position.code)
+    statement = position.text.startswith(("for ", "async for ", "with ", "async with "))
+    text = re.sub(r"\s+", " ", position.text if position.text and not statement else position.code)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 

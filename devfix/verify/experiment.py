@@ -11,7 +11,7 @@ from devfix.verify.patches import program_texts
 from devfix.verify.project import Project, find_project, find_python
 from devfix.verify.proof import prove
 from devfix.verify.records import Run
-from devfix.verify.runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT
+from devfix.verify.runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT, run
 from devfix.verify.targets import choose_target
 from devfix.verify.torchrun import expects_torchrun
 
@@ -75,6 +75,41 @@ class Experiment:
             verdict = self._prove(changes)
         self._originals.update({name: each for name, each in verdict.runs.items() if name.startswith("original/")})
         return verdict
+
+    def watched(self, changes: Mapping[str, bytes] | None = None) -> Run:
+        """One run of the script on the device that notes where values come from, with new contents of files.
+
+        Raises:
+            devfix.verify.RunError: the run could not be made.
+
+        """
+        done = self._watched(changes)
+        if not self.torchrun and expects_torchrun(done):
+            self.torchrun = True
+            done = self._watched(changes)
+        return done
+
+    def _watched(self, changes: Mapping[str, bytes] | None) -> Run:
+        return run(
+            self.project.module or self.project.script,
+            self.args,
+            self.device,
+            self.project.root,
+            self.limits.timeout,
+            self.limits.memory_mb,
+            self.python,
+            max_steps=self.limits.max_steps,
+            devices=self.devices,
+            module=self.project.module is not None,
+            setup=self.setup,
+            start=self.project.start,
+            changes=changes,
+            keep=self.keep,
+            kind=self.kind,
+            torchrun=self.torchrun,
+            compiled=self.compiled,
+            provenance=True,
+        )
 
     def _prove(self, changes: Mapping[str, bytes]) -> Verdict:
         return prove(

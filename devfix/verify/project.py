@@ -44,6 +44,12 @@ class Project(NamedTuple):
         whole = Path(path).absolute()
         return str(whole.parent.resolve() / whole.name)
 
+    def shown(self, path: str) -> str:
+        """A path within the project as a person would name it from the current folder; others as they are."""
+        whole = self.root / path
+        relative = os.path.relpath(whole, Path.cwd().resolve())
+        return path if os.path.isabs(path) else str(whole) if relative.startswith("..") else relative
+
 
 def find_project(script: str, cwd: str | None = None, folder: str | None = None, *, module: bool = False) -> Project:
     """The project of a script: ``folder``, else its repository, else the current folder where that holds it.

@@ -1,0 +1,36 @@
+"""``devfix trace``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from devfix.cli._verifying import ScriptCommand, limit_options
+
+__all__ = ["command"]
+
+
+@click.command("trace", cls=ScriptCommand, short_help="Run a script and tell what a device error comes from.")
+@click.argument("script", metavar="SCRIPT")
+@click.argument("args", nargs=-1, type=click.UNPROCESSED, metavar="[-- ARGS...]")
+@limit_options
+@click.option("--keep", is_flag=True, help="Leave the scratch copy behind, and say where.")
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json", "html"]),
+    default="text",
+    show_default=True,
+    help="All on standard output; html is one file that needs nothing else.",
+)
+def command(script: str, args: tuple[str, ...], output_format: str, **given: Any) -> None:
+    """Run SCRIPT once and tell which two values met, where each was born and moved, and why.
+
+    The script runs in a scratch copy of its project, without secrets in the environment and with limits on time and
+    memory. Arguments of the script follow after '--', as in `devfix trace train.py -- --epochs 1`.
+
+    Exit codes: 0 no device error; 1 a device error, which is told; 2 wrong usage, or the run could not be made.
+    """
+    from devfix.cli import _tracing
+
+    click.get_current_context().exit(_tracing.trace_script(script, args, output_format, **given))

@@ -1,0 +1,36 @@
+"""What a run showed as one HTML file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from devfix.report._html import rendered
+from devfix.report.trace import described, last_words, rule_words, where_run
+from devfix.report.verdict_html import kind_of_line
+
+if TYPE_CHECKING:
+    from devfix.trace.tracing import Trace
+
+__all__ = ["page"]
+
+
+def page(trace: Trace) -> str:
+    """The whole file.
+
+    Raises:
+        ImportError: jinja2 is not installed.
+
+    """
+    from devfix.trace.proposal import diff_lines
+
+    project, proposal = trace.experiment.project, trace.proposal
+    diff = [(kind_of_line(line), line) for line in diff_lines(project, proposal.changes)] if proposal else []
+    return rendered(
+        "trace.html",
+        trace=trace,
+        where=where_run(trace),
+        values=[(told, described(told)) for told in trace.values],
+        rule=rule_words(trace.cause.rule) if trace.cause else "",
+        diff=diff,
+        last_words=last_words(trace),
+    )

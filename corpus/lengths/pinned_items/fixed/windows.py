@@ -13,8 +13,8 @@ class Windows(Dataset):
         return len(self.series) - self.size
 
     def __getitem__(self, index):
-        window = self.series[index : index + self.size].to(DEVICE)
-        following = self.series[index + self.size].to(DEVICE)
+        window = self.series[index : index + self.size]
+        following = self.series[index + self.size]
         return window, following
 
 
@@ -24,11 +24,12 @@ def main():
     loader = DataLoader(
         Windows(series, 8),
         batch_size=13,
-        pin_memory=False,
+        pin_memory=torch.cuda.is_available(),
     )
     model = nn.Linear(8, 1).to(DEVICE)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     for windows, following in loader:
+        windows, following = windows.to(DEVICE), following.to(DEVICE)
         loss = (model(windows).squeeze(1) - following).pow(2).mean()
         optimizer.zero_grad()
         loss.backward()

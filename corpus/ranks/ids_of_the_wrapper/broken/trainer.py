@@ -36,4 +36,7 @@ if __name__ == "__main__":
     for epoch in range(4):
         x = torch.randn(16, 5)
         print(f"epoch {epoch} loss {trainer.step(x, x.sum(1, keepdim=True)):.6f}")
+        with torch.no_grad():
+            held_out = [trainer.model.module(torch.randn(16, 5).to(trainer.device)).mean() for _ in range(8)]
+        print("held out", sum(held_out).item())
     dist.destroy_process_group()

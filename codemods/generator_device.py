@@ -133,11 +133,22 @@ def _placed_there(facts: Facts, clash: Drawing) -> Edit | None:
     return None if device is None else AddKeyword(site.tree.path, site.tree.span(call), "device", device)
 
 
+def _own_generator(facts: Facts, born: Site, call: ast.Call) -> Edit | None:
+    """``torch.manual_seed(0)`` in a generator's place becomes ``torch.Generator(device=device).manual_seed(0)``."""
+    device, tree = device_for(facts, born, born.level), born.tree
+    if device is None or not isinstance(call.func, ast.Attribute):
+        return None
+    made = f"{tree.source(call.func.value)}.Generator(device={device})"
+    return ReplaceExpression(tree.path, tree.span(call.func.value), made)
+
+
 def _made_there(facts: Facts, born: Site, on_accelerator: bool) -> Edit | None:
     """``torch.Generator()`` on the device at hand, or on the CPU."""
     call, tree = born.node, born.tree
     if not isinstance(call, ast.Call):
         return None
+    if ast.unparse(call.func).endswith("manual_seed"):
+        return _own_generator(facts, born, call) if on_accelerator else None
     if not on_accelerator:
         return ReplaceExpression(tree.path, tree.span(call), f"{tree.source(call.func)}()")
     device = device_for(facts, born, born.level)

@@ -331,6 +331,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "device": _device,
     "factory": _factory,
     "from-cpu": _from_cpu,
+    "default-generator": generators.default,
     "generator": generators.make,
     "gradients": _gradients,
     "from-data": _from_data,

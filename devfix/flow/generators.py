@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
     from devfix.flow.sites import Site
 
-__all__ = ["draw", "draw_of_loader", "is_generator", "make"]
+__all__ = ["default", "draw", "draw_of_loader", "is_generator", "make"]
 
 
 def make(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -38,6 +38,11 @@ def make(run: Interpreter, name: str, args: list[Value], keywords: Keywords, nod
     places = {CPU if option == NONE else place_of(run, option) or ANYWHERE for option in options(device)}
     run.facts.accelerated |= places == {ACCELERATOR}
     return run.new(Record("generator", name, places=frozenset(places), born=run.site(node, remember=True)))
+
+
+def default(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``torch.manual_seed(0)`` gives PyTorch's own generator, which is on the CPU."""
+    return run.new(Record("generator", name, places=frozenset({CPU}), born=run.site(node, remember=True)))
 
 
 def is_generator(run: Interpreter, value: Value) -> bool:

@@ -354,12 +354,13 @@ TABLE = (
     Row("draws", "matplotlib.pyplot.", _DRAWING, "https://matplotlib.org/stable/"),
     Row("draws", "matplotlib.axes.Axes.", _DRAWING, "https://matplotlib.org/stable/"),
     Row("harmless", "matplotlib.", "*", "https://matplotlib.org/stable/"),
+    Row("default-generator", "torch.", "manual_seed", _DOCS + "generated/torch.manual_seed.html"),
     # what looks at a module and leaves it where it is
     Row(
         "harmless",
         "",
         "torchinfo.* torchsummary.* wandb.* logging.* json.* time.* random.* os.* sys.* math.* pathlib.* glob.* "
-        "mlflow.* tensorboardX.* torch.utils.tensorboard.* thop.* ptflops.* fvcore.* torch.manual_seed torch.cuda.* "
+        "mlflow.* tensorboardX.* torch.utils.tensorboard.* thop.* ptflops.* fvcore.* torch.cuda.* "
         "torch.backends.* torch.set_grad_enabled torch.no_grad torch.enable_grad torch.inference_mode torch.autograd.* "
         "torch.set_num_threads torch.set_float32_matmul_precision torch.random.* torch.distributed.* torch.profiler.* "
         "torch.onnx.* torch.jit.trace datetime.* collections.* warnings.* shutil.* csv.* pickle.* yaml.* re.* "

@@ -62,6 +62,12 @@ REPAIRED = [
         "generator=torch.Generator(device=device))",
         id="a-loader-under-a-default-device",
     ),
+    pytest.param(
+        "seeded = torch.manual_seed(3)\nfor shape in ((2, 2), (3, 3)):\n"
+        "    print(torch.rand(shape, device=device, generator=seeded))",
+        "torch.rand(shape, generator=seeded).to(device)",
+        id="what-manual-seed-gives",
+    ),
 ]
 
 LEFT = [

@@ -61,18 +61,22 @@ class Experiment:
     compiled: bool = False
     _originals: dict[str, Run] = field(default_factory=dict, repr=False)
 
-    def prove(self, changes: Mapping[str, bytes]) -> Verdict:
+    def prove(self, changes: Mapping[str, bytes], made: Mapping[str, Run] | None = None) -> Verdict:
         """The verdict on new contents of files, by their path within the project.
+
+        Args:
+            changes: the new contents.
+            made: runs with these changes that were made already, by name.
 
         Raises:
             devfix.verify.RunError: a run could not be made.
 
         """
-        verdict = self._prove(changes)
+        verdict = self._prove(changes, made or {})
         if not self.torchrun and not verdict.good and expects_torchrun(verdict.runs["original/unchecked"]):
             self.torchrun = True
             self._originals.clear()
-            verdict = self._prove(changes)
+            verdict = self._prove(changes, {})
         self._originals.update({name: each for name, each in verdict.runs.items() if name.startswith("original/")})
         return verdict
 
@@ -102,6 +106,7 @@ class Experiment:
             devices=self.devices,
             module=self.project.module is not None,
             setup=self.setup,
+            setup_device="sim" if self.device == "cpu" else self.device,
             start=self.project.start,
             changes=changes,
             keep=self.keep,
@@ -111,7 +116,7 @@ class Experiment:
             provenance=True,
         )
 
-    def _prove(self, changes: Mapping[str, bytes]) -> Verdict:
+    def _prove(self, changes: Mapping[str, bytes], made: Mapping[str, Run]) -> Verdict:
         return prove(
             self.project.root,
             self.project.root,
@@ -126,7 +131,7 @@ class Experiment:
             start=self.project.start,
             changes=changes,
             keep=self.keep,
-            known=self._originals,
+            known={**self._originals, **made},
             module=self.project.module is not None,
             kind=self.kind,
             devices=self.devices,

@@ -1,0 +1,140 @@
+"""What a candidate is, and what all of them are made with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from devfix.flow.syntax import SourceTree
+from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, Where
+from devfix.trace.diagnosis import Diagnosis
+from devfix.trace.story import CallName, Happening, Position, Value
+from devfix.trace.texts import Texts
+from devfix.trace.words import device_words, in_scope, movers
+
+__all__ = ["Candidate", "Spot", "appended", "made_there", "made_there_or_moved", "names_in", "spots_of", "trailers"]
+
+#: Factories that give the same numbers everywhere; random ones keep the numbers that the CPU draws.
+#: https://docs.pytorch.org/docs/stable/torch.html#creation-ops
+_DETERMINISTIC = frozenset(
+    "zeros ones full empty arange linspace logspace eye tensor as_tensor tril_indices triu_indices "
+    "hann_window hamming_window zeros_like ones_like full_like empty_like".split()
+)
+MOST_WORDS = 3
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Edits that belong together, and an imperative title for them."""
+
+    title: str
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A node of the program at a position of the story."""
+
+    tree: SourceTree
+    node: ast.expr | ast.stmt
+    position: Position
+
+    @property
+    def statement(self) -> ast.stmt:
+        return self.tree.statement(self.node)
+
+    @property
+    def in_loader(self) -> bool:
+        """Whether it is code of a data set: moves do not belong there."""
+        function = self.tree.function(self.node)
+        return getattr(function, "name", "") in ("__getitem__", "__getitems__", "__iter__", "__next__") or any(
+            word in getattr(function, "name", "") for word in ("collate",)
+        )
+
+    @property
+    def value_is_used(self) -> bool:
+        """Whether the expression's value goes somewhere."""
+        return isinstance(self.node, ast.expr) and not isinstance(self.tree.parents.get(self.node), ast.Expr)
+
+
+def spots_of(happening: Happening, texts: Texts) -> Iterator[Spot]:
+    """The nodes on the way to an event, the innermost first."""
+    for position in happening.chain:
+        found = texts.node_at(position)
+        if found is not None:
+            yield Spot(*found, position)
+
+
+def names_in(value: Value, frame: int) -> list[CallName]:
+    """What one frame of the failure calls a value."""
+    return [name for name in value.names if name.frame == frame]
+
+
+def trailers(diagnosis: Diagnosis, spot: Spot, at: ast.AST | None = None) -> list[str]:
+    """What to append to a tensor or module at a spot so that it goes to the accelerator, the best first."""
+    node = at or spot.node
+    frames = [n for n, frame in enumerate(diagnosis.story.frames) if frame.function == spot.position.function]
+    peer = diagnosis.peer
+    peers = tuple(name.text for frame in frames for name in names_in(peer, frame)) if peer is not None else ()
+    words = device_words(spot.tree, node, peers)[:MOST_WORDS]
+    found = [f".to({word})" for word in words]
+    if any(isinstance(call.func, ast.Attribute) and call.func.attr == "cuda" for call in movers(spot.tree, node)):
+        found.insert(0, ".cuda()")
+    if not found:  # where nothing names a device: as the file does anywhere
+        calls = [n for n in ast.walk(spot.tree.tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+        found += (
+            [".cuda()"]
+            if any(call.func.attr == "cuda" for call in calls if isinstance(call.func, ast.Attribute))
+            else []
+        )
+    return found
+
+
+def appended(spot: Spot, node: ast.expr, trailer: str, name: str) -> Candidate:
+    """An expression with a trailer."""
+    edit = AppendCode(spot.tree.path, spot.tree.span(node), trailer)
+    return Candidate(f"move {name}: `{_short(spot.tree.source(node))}{trailer}`", (edit,))
+
+
+def made_there(spot: Spot, word: str) -> Candidate | None:
+    """A factory's call with ``device=``; None where it is no such call, or says where already."""
+    node = spot.node
+    if not isinstance(node, ast.Call) or ast.unparse(node.func).split(".")[-1] not in _DETERMINISTIC:
+        return None
+    if not isinstance(node.func, ast.Attribute) and not isinstance(node.func, ast.Name):
+        return None
+    if any(keyword.arg in ("device", None) for keyword in node.keywords):
+        return None
+    edit = AddKeyword(spot.tree.path, spot.tree.span(node), "device", word)
+    return Candidate(f"make `{_short(spot.tree.source(node))}` on `{word}`", (edit,))
+
+
+def made_there_or_moved(spot: Spot, trailer: str, name: str) -> Candidate | None:
+    """``device=`` where the factory gives the same numbers everywhere, else the trailer; None for no expression."""
+    if not isinstance(spot.node, ast.expr):
+        return None
+    if trailer.startswith(".to("):
+        made = made_there(spot, trailer[len(".to(") : -1])
+        if made is not None:
+            return made
+    return appended(spot, spot.node, trailer, name)
+
+
+def inserted(spot: Spot, anchor: ast.stmt, where: Where, code: str) -> Candidate:
+    """A new statement."""
+    edit = InsertStatement(spot.tree.path, spot.tree.span(anchor), where, code)
+    return Candidate(f"insert `{_short(code)}`", (edit,))
+
+
+def usable(spot: Spot, node: ast.AST, text: str) -> bool:
+    """Whether an expression can be written at a node."""
+    return in_scope(spot.tree, node, text)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else line[:57] + "..."
+
+
+__all__ += ["inserted", "usable"]

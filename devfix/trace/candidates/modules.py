@@ -1,0 +1,274 @@
+"""Candidates for parameters, buffers and attributes of modules: the module moves, or registers what it keeps."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from devfix.model import ReplaceExpression, ReplaceStatement, Where
+from devfix.trace.candidates._candidate import (
+    Candidate,
+    Spot,
+    appended,
+    inserted,
+    spots_of,
+    trailers,
+    usable,
+)
+from devfix.trace.diagnosis import Diagnosis
+from devfix.trace.story import Happening, ModuleHappening, Owner
+from devfix.trace.texts import Texts
+
+__all__ = ["moved"]
+
+_MOST_FRAMES = 4
+
+
+def moved(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
+    """Bring the module that keeps the culprit, or what the culprit was computed from, to the accelerator."""
+    kept = next((event for event in diagnosis.culprit.strand() if event.owner is not None), None)
+    if kept is None or kept.owner is None:
+        return
+    owner = kept.owner
+    if owner.kind == "attribute":
+        yield from _registered_tensor(diagnosis, kept, owner, texts)
+        return
+    if owner.container is not None:
+        yield from _registered_modules(owner, texts)
+    last = owner.last_move
+    if last is not None and last.device != "cpu":
+        yield from _after_the_change(diagnosis, kept, owner, last, texts)
+    if last is not None and last.device == "cpu":
+        yield from _brought_back(diagnosis, last, texts)
+    yield from _beside_a_sibling(diagnosis, kept, texts)
+    yield from _where_made(diagnosis, kept, texts)
+    yield from _before_use(diagnosis, kept, texts)
+
+
+# --- attached after the move ------------------------------------------------------------------------------------------
+def _after_the_change(
+    diagnosis: Diagnosis, kept: Happening, owner: Owner, last: ModuleHappening, texts: Texts
+) -> Iterator[Candidate]:
+    """The move said again after the last structural change, or the new part moved where it is attached."""
+    changes = [event for events in (owner.events, *(each.events for each in owner.above)) for event in events]
+    attached = [event for event in changes if event.kind == "attached" and event.index > last.index]
+    moves = [Spot(*found, position) for position in last.chain if (found := texts.node_at(position))]
+    for event in sorted(attached, key=lambda each: -each.index):
+        for position in event.chain:
+            found = texts.node_at(position)
+            if found is None:
+                continue
+            spot = Spot(*found, position)
+            for move in moves:
+                code = _statement_of_move(move)
+                if code is not None and _same_function(move, spot) and usable(spot, spot.statement, code):
+                    yield inserted(spot, _last_change(spot, attached, texts), Where.AFTER, code)
+            yield from _part_moved(diagnosis, spot)
+
+
+def _statement_of_move(move: Spot) -> str | None:
+    """``model.to(device)``, as it stands, or as a statement of its own where it is a part of one."""
+    call, statement = move.node, move.statement
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return None
+    if isinstance(statement, ast.Expr) and statement.value is call:
+        return move.tree.source(statement)
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = move.tree.source(statement.targets[0])
+        receiver = call.func.value
+        trailer = move.tree.source(call).removeprefix(move.tree.source(receiver))
+        same = ast.unparse(receiver) == ast.unparse(statement.targets[0])
+        return f"{target} = {target}{trailer}" if same else f"{target}{trailer}"
+    return None
+
+
+def _same_function(one: Spot, other: Spot) -> bool:
+    return one.tree is other.tree and one.tree.function(one.node) is other.tree.function(other.node)
+
+
+def _last_change(spot: Spot, attached: list[ModuleHappening], texts: Texts) -> ast.stmt:
+    """The last statement of the spot's block in which a part was attached, out of loops that attach several."""
+    lines = {position.line for event in attached for position in event.chain if position.file == spot.tree.path}
+    statement = spot.statement
+    for parent in spot.tree.ancestors(statement):
+        if isinstance(parent, (ast.For, ast.While)):
+            statement = parent
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)):
+            break
+    _, block, index = spot.tree.block(statement)
+    later = [each for each in block[index:] if any(each.lineno <= n <= (each.end_lineno or 0) for n in lines)]
+    return later[-1] if later else statement
+
+
+def _part_moved(diagnosis: Diagnosis, spot: Spot) -> Iterator[Candidate]:
+    statement = spot.statement
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+        for trailer in trailers(diagnosis, spot, statement):
+            yield appended(spot, statement.value, trailer, "the new part")
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call) and _name_of(node) in ("setattr", "add_module", "register_module"):
+            for trailer in trailers(diagnosis, spot, statement):
+                yield appended(spot, node.args[-1], trailer, "the new part")
+
+
+def _name_of(call: ast.Call) -> str:
+    return ast.unparse(call.func).split(".")[-1]
+
+
+# --- never moved ------------------------------------------------------------------------------------------------------
+def _where_made(diagnosis: Diagnosis, kept: Happening, texts: Texts) -> Iterator[Candidate]:
+    """At the calls that made it: those outside of constructors first, for they make the outermost module."""
+    spots = [spot for spot in spots_of(kept, texts) if isinstance(spot.node, ast.Call)]
+    outer = [spot for spot in spots if getattr(spot.tree.function(spot.node), "name", "") != "__init__"]
+    inner = [spot for spot in spots if spot not in outer]
+    for spot in (*outer, *inner):
+        node = spot.node
+        assert isinstance(node, ast.Call)
+        if not spot.value_is_used or isinstance(spot.statement, ast.Return):
+            continue
+        if isinstance(spot.statement, ast.Assign) and isinstance(spot.statement.targets[0], ast.Tuple):
+            continue
+        for trailer in trailers(diagnosis, spot):
+            yield appended(spot, node, trailer, "the module")
+    for spot in outer:
+        if isinstance(spot.statement, ast.Return) and isinstance(spot.node, ast.expr):
+            for trailer in trailers(diagnosis, spot):
+                yield appended(spot, spot.node, trailer, "the module")
+
+
+def _beside_a_sibling(diagnosis: Diagnosis, kept: Happening, texts: Texts) -> Iterator[Candidate]:
+    """Where another module is moved by a statement, the same statement for this one, after it."""
+    names = [target for spot in spots_of(kept, texts) for target in _assigned(spot)]
+    for value in diagnosis.story.values:
+        for event in value.history:
+            last = event.owner.last_move if event.owner is not None else None
+            if last is None or last.device == "cpu" or value.device == diagnosis.culprit.device:
+                continue
+            for position in last.chain:
+                found = texts.node_at(position)
+                move = Spot(*found, position) if found is not None else None
+                if move is None or not isinstance(move.statement, ast.Expr):
+                    continue
+                if not isinstance(move.node, ast.Call) or not isinstance(move.node.func, ast.Attribute):
+                    continue
+                receiver = move.tree.source(move.node.func.value)
+                trailer = move.tree.source(move.node).removeprefix(receiver)
+                for path, name in names:
+                    if path == move.tree.path and usable(move, move.statement, name):
+                        yield inserted(move, move.statement, Where.AFTER, f"{name}{trailer}")
+
+
+def _assigned(spot: Spot) -> Iterator[tuple[str, str]]:
+    statement = spot.statement
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], (ast.Name, ast.Attribute)):
+        yield spot.tree.path, spot.tree.source(statement.targets[0])
+
+
+# --- moved away -------------------------------------------------------------------------------------------------------
+def _brought_back(diagnosis: Diagnosis, away: ModuleHappening, texts: Texts) -> Iterator[Candidate]:
+    """After what took it to the CPU, from the nearest caller that the failure shares with it; else before the use."""
+    frames = {(frame.file, frame.function) for frame in diagnosis.story.frames}
+    spots = [Spot(*found, position) for position in away.chain if (found := texts.node_at(position))]
+    names = _module_names(diagnosis)
+    for spot in spots:
+        if (spot.position.file, spot.position.function) in frames:
+            for name in names:
+                if usable(spot, spot.statement, name):
+                    for trailer in trailers(diagnosis, spot):
+                        yield inserted(spot, spot.statement, Where.AFTER, f"{name}{trailer}")
+
+
+def _before_use(diagnosis: Diagnosis, kept: Happening, texts: Texts) -> Iterator[Candidate]:
+    """Ahead of the failing statement, out of its loops, of the innermost frame that is not the module's own."""
+    for number, position in enumerate(diagnosis.story.frames[:_MOST_FRAMES]):
+        found = texts.node_at(position)
+        if found is None:
+            continue
+        spot = Spot(*found, position)
+        names = [name for name in _module_names(diagnosis, number) if name != "self"]
+        for name in names:
+            for trailer in trailers(diagnosis, spot):
+                yield inserted(spot, _outside_loops(spot, name), Where.BEFORE, f"{name}{trailer}")
+
+
+def _outside_loops(spot: Spot, name: str) -> ast.stmt:
+    """The outermost loop around a spot that does not bind the name, or the statement."""
+    root = re.split(r"[.\[]", name)[0]
+    statement = spot.statement
+    for parent in spot.tree.ancestors(statement):
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)):
+            break
+        if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
+            stores = (each.id for each in ast.walk(parent) if isinstance(each, ast.Name) and _is_store(each))
+            if root in stores:
+                break
+            statement = parent
+    return statement
+
+
+def _is_store(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
+
+
+def _module_names(diagnosis: Diagnosis, frame: int | None = None) -> list[str]:
+    """What the frames call the modules that keep the culprit, the outermost module first."""
+    found: dict[str, None] = {}
+    events = [event for event in diagnosis.culprit.strand() if event.owner is not None]
+    for event in events:
+        for name in event.names:
+            if frame is not None and name.frame != frame:
+                continue
+            if name.kind not in ("parameter", "buffer"):
+                continue
+            parts = re.findall(r"[^.\[]+|\[[^\]]*\]", name.text)[:-1]
+            paths = [
+                "".join(f".{part}" if n and not part.startswith("[") else part for n, part in enumerate(parts[:end]))
+                for end in range(1, len(parts) + 1)
+            ]
+            depth = len(event.owner.above) if event.owner is not None else 0
+            start = max(0, len(paths) - 1 - depth)
+            found.update(dict.fromkeys(paths[start:]))
+    return list(found)
+
+
+# --- what is kept, but not registered ---------------------------------------------------------------------------------
+def _registered_tensor(diagnosis: Diagnosis, kept: Happening, owner: Owner, texts: Texts) -> Iterator[Candidate]:
+    """``self.register_buffer("table", …, persistent=False)``, which the module moves and does not save."""
+    tree_spots = list(spots_of(kept, texts))
+    for spot in tree_spots:
+        statement = spot.statement
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            continue
+        target = statement.targets[0]
+        if ast.unparse(target) == f"self.{owner.attribute}" and not isinstance(
+            spot.tree.function(statement), ast.Lambda
+        ):
+            code = f'self.register_buffer("{owner.attribute}", {spot.tree.source(statement.value)}, persistent=False)'
+            if getattr(spot.tree.function(statement), "name", "") == "__init__":
+                edit = ReplaceStatement(spot.tree.path, spot.tree.span(statement), (code,))
+                yield Candidate(f"register `{owner.attribute}` as a buffer", (edit,))
+            for trailer in trailers(diagnosis, spot, statement):
+                yield appended(spot, statement.value, trailer, f"`{owner.attribute}`")
+
+
+def _registered_modules(owner: Owner, texts: Texts) -> Iterator[Candidate]:
+    """``nn.ModuleList`` around the container that hides the modules."""
+    assert owner.container is not None
+    keeper, attribute, kind = owner.container
+    for event in (event for events in (owner.events, *(each.events for each in owner.above)) for event in events):
+        for position in event.chain:
+            yield from _wrapped(texts, position.file, keeper, attribute, kind)
+
+
+def _wrapped(texts: Texts, path: str, keeper: str, attribute: str, kind: str) -> Iterator[Candidate]:
+    tree = texts.tree(path)
+    if tree is None:
+        return
+    wrapper = "nn.ModuleDict" if kind == "dict" else "nn.ModuleList"
+    for cls in (each for each in ast.walk(tree.tree) if isinstance(each, ast.ClassDef) and each.name == keeper):
+        for node in ast.walk(cls):
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == f"self.{attribute}":
+                code = f"{wrapper}({tree.source(node.value)})"
+                edit = ReplaceExpression(path, tree.span(node.value), code)
+                yield Candidate(f"register `{attribute}`: `{wrapper}`", (edit,))

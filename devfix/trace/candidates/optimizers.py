@@ -1,0 +1,80 @@
+"""Candidates for the state of optimizers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from devfix.model import MoveStatements, Where
+from devfix.trace.candidates._candidate import Candidate, Spot, inserted
+from devfix.trace.diagnosis import Diagnosis
+from devfix.trace.texts import Texts
+
+__all__ = ["moved"]
+
+_STATE_MOVE = """\
+for state in {optimizer}.state.values():
+    for key, value in state.items():
+        if torch.is_tensor(value):
+            state[key] = value.to({device})"""
+
+
+def moved(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
+    """Load the state after the model's move, or bring it to the parameters."""
+    state = next((name for name in diagnosis.culprit.names if name.kind == "state"), None)
+    if state is None:
+        return
+    optimizer = state.text.split(".state[")[0]
+    for move in _moves(diagnosis, texts):
+        yield from _behind(move, optimizer)
+    for position in diagnosis.story.frames:
+        found = texts.node_at(position)
+        tree = found[0] if found else None
+        if tree is None:
+            continue
+        for node in ast.walk(tree.tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".load_state_dict"):
+                assert isinstance(node.func, ast.Attribute)
+                receiver = tree.source(node.func.value)
+                if receiver.split(".")[-1] != optimizer.split(".")[-1]:
+                    continue
+                spot = Spot(tree, node, position)
+                for device in _devices(diagnosis, spot):
+                    code = _STATE_MOVE.format(optimizer=receiver, device=device)
+                    yield inserted(spot, spot.statement, Where.AFTER, code)
+
+
+def _moves(diagnosis: Diagnosis, texts: Texts) -> Iterator[Spot]:
+    """The last moves of the modules whose parameters met the state."""
+    for value in diagnosis.story.values:
+        for event in value.history:
+            last = event.owner.last_move if event.owner is not None else None
+            for position in last.chain if last is not None else ():
+                found = texts.node_at(position)
+                if found is not None:
+                    yield Spot(*found, position)
+
+
+def _behind(move: Spot, optimizer: str) -> Iterator[Candidate]:
+    """The statements that make and load the optimizer, behind the move of the same block."""
+    _, block, index = move.tree.block(move.statement)
+    short = optimizer.split(".")[-1]
+    earlier = [each for each in block[:index] if _is_about(each, short)]
+    if earlier:
+        spans = tuple(move.tree.span(each) for each in earlier)
+        edit = MoveStatements(move.tree.path, spans, move.tree.span(move.statement))
+        yield Candidate(f"move `{short}` behind the move of the model", (edit,))
+
+
+def _is_about(statement: ast.stmt, optimizer: str) -> bool:
+    return isinstance(statement, (ast.Assign, ast.Expr, ast.If)) and any(
+        (isinstance(node, ast.Name) and node.id == optimizer)
+        or (isinstance(node, ast.Attribute) and node.attr == optimizer)
+        for node in ast.walk(statement)
+    )
+
+
+def _devices(diagnosis: Diagnosis, spot: Spot) -> list[str]:
+    from devfix.trace.candidates._candidate import trailers
+
+    return [text[len(".to(") : -1] for text in trailers(diagnosis, spot) if text.startswith(".to(")]

@@ -1,0 +1,241 @@
+"""Candidates for tensors that are out of place: beside their siblings, at their birth, where they are bound or used."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from devfix.model import ReplaceExpression, Where
+from devfix.trace.candidates._candidate import (
+    Candidate,
+    Spot,
+    appended,
+    inserted,
+    made_there_or_moved,
+    names_in,
+    spots_of,
+    trailers,
+    usable,
+)
+from devfix.trace.diagnosis import Diagnosis
+from devfix.trace.story import Happening, Value
+from devfix.trace.texts import Texts
+
+__all__ = ["left_where_it_was", "moved", "uses"]
+
+_LOOPS = (ast.For, ast.AsyncFor)
+_MOST_FRAMES = 4
+_MOST_BIRTHS = 5
+
+
+def moved(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
+    """Bring the culprit to the accelerator."""
+    from_loader = comes_from_loader(diagnosis, texts)
+    yield from _beside_siblings(diagnosis, texts)
+    if from_loader:
+        yield from _where_bound(diagnosis, texts)
+    yield from _loaded(diagnosis, texts)
+    yield from _births(diagnosis, texts, inner=True)
+    if not from_loader:
+        yield from uses(diagnosis, texts)
+        yield from _where_bound(diagnosis, texts)
+    else:
+        yield from uses(diagnosis, texts)
+    yield from _births(diagnosis, texts, inner=False)
+
+
+def comes_from_loader(diagnosis: Diagnosis, texts: Texts) -> bool:
+    """Whether a ``for`` statement was asking for data when the culprit was made."""
+    for event in diagnosis.culprit.history:
+        for spot in spots_of(event, texts):
+            if spot.in_loader or isinstance(spot.node, _LOOPS):
+                return True
+    return False
+
+
+# --- beside its siblings ----------------------------------------------------------------------------------------------
+def _beside_siblings(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
+    """A statement that moves another value of the same call, said again for the culprit, after it."""
+    for value in _others(diagnosis):
+        for event in value.history:
+            if event.kind == "moved" and event.device != "cpu":
+                for spot in spots_of(event, texts):
+                    yield from _said_again(diagnosis, spot, event)
+
+
+def _others(diagnosis: Diagnosis) -> list[Value]:
+    return [value for value in diagnosis.story.values if value.device != diagnosis.culprit.device]
+
+
+def _said_again(diagnosis: Diagnosis, spot: Spot, event: Happening) -> Iterator[Candidate]:
+    statement = spot.statement
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(spot.node, ast.Call):
+        return
+    call = spot.node
+    if not isinstance(call.func, ast.Attribute):
+        return
+    trailer = spot.tree.source(call).removeprefix(spot.tree.source(call.func.value))
+    frames = [n for n, frame in enumerate(diagnosis.story.frames) if frame.function == spot.position.function]
+    for frame in frames:
+        for name in names_in(diagnosis.culprit, frame):
+            if usable(spot, statement, name.text) and name.kind == "tensor":
+                yield inserted(spot, statement, Where.AFTER, f"{name.text} = {name.text}{trailer}")
+
+
+# --- where it is bound ------------------------------------------------------------------------------------------------
+def _where_bound(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
+    """``x = x.to(device)``: first thing in the loop that binds it, else ahead of the statement that fails."""
+    for number, position in enumerate(diagnosis.story.frames[:_MOST_FRAMES]):
+        found = texts.node_at(position)
+        if found is None:
+            continue
+        spot = Spot(*found, position)
+        for name in _assignable(diagnosis.culprit, number):
+            for trailer in trailers(diagnosis, spot):
+                code = f"{name} = {name}{trailer}"
+                loop = _binding_loop(spot, name)
+                if loop is not None:
+                    yield inserted(spot, loop, Where.BODY_START, code)
+                yield inserted(spot, spot.statement, Where.BEFORE, code)
+
+
+def _assignable(value: Value, frame: int) -> list[str]:
+    plain = [name.text for name in names_in(value, frame) if name.kind == "tensor"]
+    return [text for text in plain if re.fullmatch(r"[A-Za-z_]\w*(\.\w+|\[(\d+|\"[^\"]*\")\])*", text)][:2]
+
+
+def _binding_loop(spot: Spot, name: str) -> ast.stmt | None:
+    """The loop around the spot whose target binds the name."""
+    root = re.split(r"[.\[]", name)[0]
+    for parent in spot.tree.ancestors(spot.node):
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return None
+        if isinstance(parent, _LOOPS):
+            bound = {each.id for each in ast.walk(parent.target) if isinstance(each, ast.Name)}
+            if root in bound:
+                return parent
+    return None
+
+
+# --- at its birth -----------------------------------------------------------------------------------------------------
+def _loaded(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
+    from devfix.model import AddKeyword
+
+    for event in diagnosis.culprit.strand():
+        if event.kind != "loaded":
+            continue
+        for spot in spots_of(event, texts):
+            call = spot.node
+            if not isinstance(call, ast.Call) or not ast.unparse(call.func).endswith("load"):
+                continue
+            given = next((keyword for keyword in call.keywords if keyword.arg == "map_location"), None)
+            for trailer in trailers(diagnosis, spot):
+                if not trailer.startswith(".to("):
+                    continue
+                word = trailer[len(".to(") : -1]
+                path = spot.tree.path
+                edit = (
+                    AddKeyword(path, spot.tree.span(call), "map_location", word)
+                    if given is None
+                    else ReplaceExpression(path, spot.tree.span(given.value), word)
+                )
+                yield Candidate(f"load to `{word}`", (edit,))
+
+
+def _births(diagnosis: Diagnosis, texts: Texts, inner: bool) -> Iterator[Candidate]:
+    """At the events that made it, the oldest first, and at the calls around them.
+
+    ``inner`` asks for the events' own expressions outside of data sets; else for all others.
+    """
+    count = 0
+    for event in diagnosis.culprit.strand():
+        if event.kind == "moved":
+            continue
+        spots = list(spots_of(event, texts))
+        if any(spot.in_loader or isinstance(spot.node, _LOOPS) for spot in spots):
+            continue
+        for depth, spot in enumerate(spots):
+            if (depth == 0) != inner or not spot.value_is_used or isinstance(spot.node, _LOOPS):
+                continue
+            if depth and _is_tuple_call(spot):
+                continue
+            for trailer in trailers(diagnosis, spot):
+                candidate = made_there_or_moved(spot, trailer, _name(diagnosis))
+                if candidate is not None:
+                    count += 1
+                    yield candidate
+            if count >= _MOST_BIRTHS * 3:
+                return
+
+
+def _is_tuple_call(spot: Spot) -> bool:
+    """Whether the value of the call is taken apart: it is no tensor."""
+    statement = spot.statement
+    return isinstance(statement, ast.Assign) and isinstance(statement.targets[0], (ast.Tuple, ast.List))
+
+
+def _name(diagnosis: Diagnosis) -> str:
+    return f"`{diagnosis.name}`"
+
+
+# --- where it is used -------------------------------------------------------------------------------------------------
+def uses(diagnosis: Diagnosis, texts: Texts, spoken: tuple[str, ...] | None = None) -> Iterator[Candidate]:
+    """The operand of the call that fails, and of the calls that led to it; with the trailers of ``spoken`` if given."""
+    for number, position in enumerate(diagnosis.story.frames[:_MOST_FRAMES]):
+        found = texts.node_at(position)
+        if found is None:
+            continue
+        spot = Spot(*found, position)
+        for operand in _operands(diagnosis, spot, number):
+            for trailer in spoken or trailers(diagnosis, spot, operand):
+                yield appended(spot, operand, trailer, _name(diagnosis))
+
+
+def _operands(diagnosis: Diagnosis, spot: Spot, frame: int) -> Iterator[ast.expr]:
+    """Expressions within the failing one that are the culprit: by its names, else by the event that made it."""
+    texts = [name.text for name in names_in(diagnosis.culprit, frame)]
+    nodes = [each for each in ast.walk(spot.node) if isinstance(each, ast.expr) and _is_read(each)]
+    written = [(ast.unparse(each), each) for each in nodes]
+    for text in texts:
+        wanted = _normal(text)
+        yield from (each for source, each in written if source == wanted)
+    if frame == 0 and diagnosis.culprit.last is not None:
+        span = diagnosis.culprit.last.position.span if diagnosis.culprit.last.position else None
+        if span is not None:
+            yield from (
+                each
+                for each in nodes
+                if each is not spot.node
+                and (each.lineno, each.col_offset, each.end_lineno, each.end_col_offset) == span
+            )
+
+
+def _is_read(node: ast.expr) -> bool:
+    return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+
+
+def _normal(text: str) -> str:
+    try:
+        return ast.unparse(ast.parse(text, mode="eval"))
+    except SyntaxError:
+        return text
+
+
+# --- a stray one on the accelerator -----------------------------------------------------------------------------------
+def left_where_it_was(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
+    """Where all else is on the CPU: the transfer that took the culprit away goes to the device of what it meets."""
+    for event in diagnosis.culprit.history:
+        if event.kind != "moved":
+            continue
+        for spot in spots_of(event, texts):
+            call = spot.node
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "cuda":
+                span = spot.tree.span(call)
+                source = spot.tree.source(call.func.value)
+                yield Candidate(f"leave `{source}` where it is", (ReplaceExpression(spot.tree.path, span, source),))
+    assert diagnosis.peer is not None
+    for number, _ in enumerate(diagnosis.story.frames[:1]):
+        devices = tuple(f".to({name.text}.device)" for name in names_in(diagnosis.peer, number)[:2])
+        if devices:
+            yield from uses(diagnosis, texts, devices)

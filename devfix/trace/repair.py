@@ -1,0 +1,235 @@
+"""Repair by running: a failure's story, the edits that an expert would try, and the run that tells whether one helps.
+
+The search goes down one failure after the other.  An edit that lets the script run to its end is proved
+(:meth:`devfix.verify.experiment.Experiment.prove`); one after which another value fails, later, is kept and the story
+of the new failure is read; all others are dropped.  What is proved is made smaller where it can be.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from devfix.trace.candidates import Candidate, candidates
+from devfix.trace.diagnosis import Diagnosis, diagnose
+from devfix.trace.smaller import without_each
+from devfix.trace.story import read_story
+from devfix.trace.texts import Texts
+from devfix.verify.experiment import Experiment
+from devfix.verify.proof import Verdict
+from devfix.verify.runs import Run
+
+__all__ = ["Budget", "Repair", "Step", "repair"]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a search may take: runs on the accelerator, seconds, failures that follow each other, tries for each."""
+
+    runs: int = 60
+    seconds: float = 900.0
+    depth: int = 6
+    tries: int = 16
+
+
+@dataclass(frozen=True)
+class Step:
+    """One edit, and the failure that it is for."""
+
+    diagnosis: Diagnosis
+    candidate: Candidate
+
+
+@dataclass(frozen=True)
+class Repair:
+    """How a search ended.
+
+    Attributes:
+        steps: the edits that are kept, in order; empty where the script is not repaired.
+        base: the patch that the search began with, if what is repaired stands on it; else nothing.
+        changes: new contents of files, by their path within the project; ``base`` where nothing is repaired.
+        verdict: on ``changes``; None where the script did not get so far.
+        runs: how many runs on the accelerator looked for the repair; those of the proof are not among them.
+        diagnosis: of the failure that is left; None if none is.
+        reason: why nothing was repaired; empty where it was.
+
+    """
+
+    steps: tuple[Step, ...]
+    base: Mapping[str, bytes]
+    changes: Mapping[str, bytes]
+    verdict: Verdict | None
+    runs: int
+    diagnosis: Diagnosis | None
+    reason: str
+
+    @property
+    def repaired(self) -> bool:
+        return self.verdict is not None and self.verdict.word == "fixed"
+
+
+def repair(
+    experiment: Experiment,
+    changes: Mapping[str, bytes] | None = None,
+    budget: Budget = Budget(),
+    tell: Callable[[str], None] = lambda _: None,
+) -> Repair:
+    """Look for edits after which the script runs on the accelerator and trains as it does without one.
+
+    Args:
+        experiment: the script, and where it runs.
+        changes: a patch to begin with, such as that of the static rules.
+        budget: when to give up.
+        tell: is given one line for each run.
+
+    Raises:
+        devfix.verify.RunError: a run could not be made.
+
+    """
+    return _Search(experiment, budget, tell).run(dict(changes or {}))
+
+
+@dataclass
+class _Search:
+    experiment: Experiment
+    budget: Budget
+    tell: Callable[[str], None]
+    runs: int = 0
+    started: float = field(default_factory=time.monotonic)
+    seen: set[frozenset[tuple[str, bytes]]] = field(default_factory=set)
+    best: tuple[Verdict, Mapping[str, bytes]] | None = None
+
+    def run(self, changes: dict[str, bytes]) -> Repair:
+        texts = Texts(self.experiment.project.root, changes)
+        self.tell("running it as it is" if not changes else "running it with what reading repairs")
+        first = self._traced(texts)
+        if first.ok:
+            verdict = self._proved(texts, first)
+            if verdict.word == "fixed" or not changes:
+                reason = "" if verdict.word == "fixed" else f"{verdict.word}: {verdict.reason}"
+                return Repair((), changes, changes, verdict, self.runs, None, reason)
+            return self.run({})  # what reading repairs is not right: begin without it
+        found = self._follow(texts, first, ())
+        if found is not None:
+            steps, patched, verdict = found
+            smallest = self._smallest(patched, changes)
+            return Repair(steps, changes, smallest, verdict, self.runs, None, "")
+        if changes:
+            return self.run({})
+        diagnosis = _diagnosis(first)
+        verdict = self.best[0] if self.best else None
+        return Repair((), changes, changes, verdict, self.runs, diagnosis, self._reason(first, diagnosis))
+
+    def _traced(self, texts: Texts) -> Run:
+        self.runs += 1
+        self.seen.add(frozenset(texts.changes.items()))
+        return self.experiment.traced(texts.changes)
+
+    def _proved(self, texts: Texts, run: Run) -> Verdict:
+        self.tell("it runs; comparing what it trains")
+        verdict = self.experiment.prove(texts.changes, {"patched/device": run})
+        if verdict.word != "fixed" and self.best is None:
+            self.best = (verdict, texts.changes)
+        return verdict
+
+    def _spent(self) -> bool:
+        return self.runs >= self.budget.runs or time.monotonic() - self.started > self.budget.seconds
+
+    def _follow(
+        self, texts: Texts, failed: Run, steps: tuple[Step, ...]
+    ) -> tuple[tuple[Step, ...], Texts, Verdict] | None:
+        """Repair the failure of a run and what fails after it; None if no candidate helps."""
+        diagnosis = _diagnosis(failed)
+        if diagnosis is None or len(steps) == self.budget.depth:
+            return None
+        later: list[tuple[Texts, Run, Step]] = []
+        for candidate, after in self._candidates(diagnosis, texts):
+            if self._spent():
+                break
+            self.tell(f"trying: {candidate.title}")
+            run, step = self._traced(after), Step(diagnosis, candidate)
+            if run.ok:
+                verdict = self._proved(after, run)
+                if verdict.word == "fixed":
+                    return (*steps, step), after, verdict
+            elif _got_further(failed, run):
+                if _is_another(diagnosis, run):
+                    found = self._follow(after, run, (*steps, step))
+                    if found is not None:
+                        return found
+                else:
+                    later.append((after, run, step))
+        for after, run, step in later:
+            if self._spent():
+                break
+            found = self._follow(after, run, (*steps, step))
+            if found is not None:
+                return found
+        return None
+
+    def _candidates(self, diagnosis: Diagnosis, texts: Texts) -> Iterator[tuple[Candidate, Texts]]:
+        """The candidates that can be written and were not tried, with the program after each."""
+        from codemods._rewrite import RewriteError
+
+        tried = 0
+        for candidate in candidates(diagnosis, texts):
+            try:
+                after = texts.after(candidate.edits)
+            except RewriteError:
+                continue
+            if frozenset(after.changes.items()) in self.seen:
+                continue
+            tried += 1
+            yield candidate, after
+            if tried == self.budget.tries:
+                return
+
+    def _smallest(self, texts: Texts, base: Mapping[str, bytes]) -> Mapping[str, bytes]:
+        """The changes without those hunks of ours that nothing needs."""
+        for smaller in without_each(texts, base):
+            if self._spent():
+                break
+            self.tell("trying without one of the changes")
+            run = self._traced(smaller)
+            if run.ok and self.experiment.prove(smaller.changes, {"patched/device": run}).word == "fixed":
+                return self._smallest(smaller, base)
+        return texts.changes
+
+    def _reason(self, first: Run, diagnosis: Diagnosis | None) -> str:
+        if not first.device_error:
+            return f"the script does not fail of a device error: {first.outcome}"
+        if diagnosis is None:
+            return "what met is not known: the failing call was given no tensors that Python sees"
+        if diagnosis.package is not None:
+            return diagnosis.cause
+        if self._spent():
+            return f"nothing helped within {self.runs} runs"
+        if self.best is not None:
+            return f"it runs with the edits that were tried, but not as before: {self.best[0].reason}"
+        return "no edit that was tried helps"
+
+
+def _diagnosis(run: Run) -> Diagnosis | None:
+    story = read_story(run) if run.device_error else None
+    return None if story is None else diagnose(story)
+
+
+def _got_further(before: Run, after: Run) -> bool:
+    """Whether a run failed of a device error, later than the one before it."""
+    return after.device_error and after.all_operations > before.all_operations
+
+
+def _is_another(diagnosis: Diagnosis, run: Run) -> bool:
+    """Whether a run failed of another value than the diagnosis tells of."""
+    other = _diagnosis(run)
+    if other is None:
+        return False
+    return _birth(other) != _birth(diagnosis)
+
+
+def _birth(diagnosis: Diagnosis) -> object:
+    born = diagnosis.born
+    if born is None or born.position is None:
+        return diagnosis.name
+    return born.position.file, born.position.code

@@ -69,7 +69,7 @@ class Request:
         if same["isolated"] and same["config_file"] is not None:
             raise click.UsageError("--isolated and --config exclude each other.")
         if same.get("proof") is not None and _STDIN in paths:
-            raise click.UsageError("--verify runs a script: name its file instead of '-'.")
+            raise click.UsageError("a script that runs needs a file: name it instead of '-'.")
         return cls(
             mode=mode,
             paths=paths,
@@ -98,6 +98,12 @@ def run(request: Request) -> int:
 
 
 def _run(request: Request) -> int:
+    tracing = None
+    if request.proof is not None and request.proof.trace:
+        from devfix.cli._repairing import Tracing
+
+        tracing = Tracing(request.proof, request.paths)
+        request = replace(request, paths=tracing.paths)
     settings = _settings(request)
     files, problems, raw = _files(request, settings)
     cache = None if request.no_cache or request.stdin else Cache(default_folder())
@@ -110,7 +116,10 @@ def _run(request: Request) -> int:
         def again(without: Sequence[Finding]) -> Outcome:
             return engine.apply(files, settings, request.jobs, without=without)
 
-        outcome, show_proof = proved(outcome, again, request.paths, request.proof)
+        if tracing is not None:
+            outcome, show_proof = tracing.repaired(outcome, again, request.verbosity)
+        else:
+            outcome, show_proof = proved(outcome, again, request.paths, request.proof)
     outcome = _with_problems(outcome, problems)
     if request.filters:
         _write_stdout(outcome.patch.files[0].new if outcome.patch.files else raw)

@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from devfix.report.verdict import Proof
     from devfix.verify.experiment import Experiment
 
-__all__ = ["ProofRequest", "ScriptCommand", "limit_options", "proved", "take_limits", "verify"]
+__all__ = [
+    "ProofRequest",
+    "ScriptCommand",
+    "displayed",
+    "limit_options",
+    "one_line_errors",
+    "proved",
+    "take_limits",
+    "verify",
+]
 
 _LIMITS = (
     *("module", "device", "devices", "max_steps", "timeout", "memory", "python"),
@@ -150,23 +159,39 @@ def prepared(
 
 @dataclass(frozen=True)
 class ProofRequest:
-    """``apply --verify``: the script's arguments, and the options for its runs."""
+    """``apply --verify`` or ``--trace``: the script's arguments, the options for its runs, and which of the two."""
 
     args: tuple[str, ...]
     limits: dict[str, Any]
+    trace: bool = False
+
+    def script(self, paths: tuple[str, ...]) -> str:
+        """The script among the paths; raises ``click.UsageError`` where there is none."""
+        option = "--trace" if self.trace else "--verify"
+        script = next((path for path in paths if not os.path.isdir(path)), None)
+        if script is None:
+            raise click.UsageError(
+                f"{option} runs a script: name it among the paths, as in devfix apply train.py . {option}"
+            )
+        return script
+
+    def prepared(self, paths: tuple[str, ...]) -> Experiment:
+        """The experiment that was asked for."""
+        with one_line_errors():
+            return prepared(self.script(paths), self.args, keep=False, **self.limits)
 
 
 def take_limits(
-    context: click.Context, given: dict[str, Any], args: tuple[str, ...], *, wanted: bool
+    context: click.Context, given: dict[str, Any], args: tuple[str, ...], *, wanted: bool, trace: bool = False
 ) -> ProofRequest | None:
     """Take the options for runs out of ``given``; raises ``click.UsageError`` where nothing is to run."""
     limits = {name: given.pop(name) for name in _LIMITS}
     if wanted:
-        return ProofRequest(args, limits)
+        return ProofRequest(args, limits, trace)
     for name in _LIMITS:
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             option = next(each for each in context.command.params if each.name == name)
-            raise click.UsageError(f"{option.opts[-1]} goes with --verify.")
+            raise click.UsageError(f"{option.opts[-1]} goes with --verify or --trace.")
     return None
 
 
@@ -177,19 +202,20 @@ def proved(
     from devfix.report import verdict
     from devfix.verify.subset import provable
 
-    script = next((path for path in paths if not os.path.isdir(path)), None)
-    if script is None:
-        raise click.UsageError(
-            "--verify runs a script: name it among the paths, as in devfix apply train.py . --verify"
-        )
+    request.script(paths)
     if not outcome.patch.files:
         return outcome, None
+    experiment = request.prepared(paths)
     with one_line_errors():
-        experiment = prepared(script, request.args, keep=False, **request.limits)
         found = provable(experiment, outcome, again)
     if found.verdict is None:
         return found.outcome, None
-    proof = verdict.Proof(experiment, found.verdict, found.changes)
+    return found.outcome, displayed(verdict.Proof(experiment, found.verdict, found.changes))
+
+
+def displayed(proof: Proof) -> Callable[[int], None]:
+    """How to show a proof beside the report of edits, given the verbosity."""
+    from devfix.report import verdict
 
     def display(verbosity: int) -> None:
         if verbosity < 0:
@@ -197,7 +223,7 @@ def proved(
         else:
             verdict.show(proof, verdict.console(stderr=True))
 
-    return found.outcome, display
+    return display
 
 
 def verify(script: str, args: tuple[str, ...], patched: str | None, output_format: str, **given: Any) -> int:

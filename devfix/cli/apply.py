@@ -15,11 +15,11 @@ _SCRIPT_ARGUMENTS = "devfix.script_arguments"  # key in ``click.Context.meta``
 
 
 class _Apply(click.Command):
-    """With ``--verify``, what follows '--' are the script's arguments and not further paths."""
+    """With ``--verify`` and ``--trace``, what follows '--' are the script's arguments and not further paths."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
-        if "--verify" in args[:end]:
+        if not {"--verify", "--trace"}.isdisjoint(args[:end]):
             ctx.meta[_SCRIPT_ARGUMENTS] = tuple(args[end + 1 :])
             args = args[:end]
         return super().parse_args(ctx, args)
@@ -36,19 +36,26 @@ class _Apply(click.Command):
     help="Run the first file that is named, with the arguments after '--'; write only what is proved. The options"
     " below are for these runs.",
 )
+@click.option(
+    "--trace",
+    is_flag=True,
+    help="Like --verify, and where the script still fails, repair it from what its run shows, in all files of the"
+    " program.",
+)
 @limit_options
-def command(diff: bool, check: bool, verify: bool, **given: Any) -> None:
+def command(diff: bool, check: bool, verify: bool, trace: bool, **given: Any) -> None:
     """Repair device bugs in files and folders; '-' reads standard input and writes the result to standard output.
 
     Edits are made only in what is named here; the analysis reads what it imports in the project.
     `devfix apply . --diff | git apply` gives the same bytes as `devfix apply .`.
     `devfix apply train.py models/ --verify -- --epochs 1` runs train.py and writes nothing that is not proved.
+    `devfix apply --trace train.py -- --epochs 1` looks for the repair by running it, too.
     """
     from devfix.cli._session import Request, run
     from devfix.cli._verifying import take_limits
     from devfix.report import Mode
 
     context = click.get_current_context()
-    proof = take_limits(context, given, context.meta.get(_SCRIPT_ARGUMENTS, ()), wanted=verify)
+    proof = take_limits(context, given, context.meta.get(_SCRIPT_ARGUMENTS, ()), wanted=verify or trace, trace=trace)
     mode = Mode.PREVIEW if diff or check else Mode.APPLY
     context.exit(run(Request.of(mode, diff=diff, proof=proof, **given)))

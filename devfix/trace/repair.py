@@ -118,13 +118,13 @@ class _Search:
         if changes:
             return self.run({})
         diagnosis = _diagnosis(first)
-        verdict = self.best[0] if self.best else None
-        return Repair((), changes, changes, verdict, self.runs, diagnosis, self._reason(first, diagnosis))
+        best = self.best[0] if self.best else None
+        return Repair((), changes, changes, best, self.runs, diagnosis, self._reason(first, diagnosis))
 
     def _traced(self, texts: Texts) -> Run:
         self.runs += 1
         self.seen.add(frozenset(texts.changes.items()))
-        return self.experiment.traced(texts.changes)
+        return self.experiment.watched(texts.changes)
 
     def _proved(self, texts: Texts, run: Run) -> Verdict:
         self.tell("it runs; comparing what it trains")

@@ -18,7 +18,16 @@ from devfix.verify.sandbox import SKIPPED_FOLDERS
 if TYPE_CHECKING:
     from devfix.model import Outcome
 
-__all__ = ["Changes", "changes_of", "left_notes", "outcome_for", "program_files", "program_texts", "read_patch"]
+__all__ = [
+    "Changes",
+    "changes_of",
+    "left_notes",
+    "outcome_for",
+    "program_files",
+    "program_texts",
+    "read_patch",
+    "shown",
+]
 
 Changes = dict[str, bytes]
 
@@ -122,7 +131,7 @@ def outcome_for(project: Project) -> Outcome:
     from codemods import all_rules
     from devfix import config, engine
 
-    names = [_shown(name) for name in program_files(project)]
+    names = [shown(name) for name in program_files(project)]
     known = {rule.code: rule.name for rule in all_rules()}
     settings = config.load(names, known)
     files, problems = sources.load(names, settings.exclude, settings.root)
@@ -130,7 +139,7 @@ def outcome_for(project: Project) -> Outcome:
     return replace(outcome, problems=(*outcome.problems, *problems))
 
 
-def _shown(path: str) -> str:
+def shown(path: str) -> str:
     """A path as a person would name it from here."""
     relative = os.path.relpath(path)
     return path if relative.startswith("..") else relative

@@ -17,8 +17,8 @@ from devfix.trace.smaller import without_each
 from devfix.trace.story import read_story
 from devfix.trace.texts import Texts
 from devfix.verify.experiment import Experiment
-from devfix.verify.proof import Verdict
-from devfix.verify.runs import Run
+from devfix.verify.judgement import Verdict
+from devfix.verify.records import Run
 
 __all__ = ["Budget", "Repair", "Step", "repair"]
 

@@ -19,8 +19,9 @@ from devfix.trace.candidates._candidate import (
     usable,
 )
 from devfix.trace.diagnosis import Diagnosis
-from devfix.trace.story import Happening, Value
+from devfix.trace.story import Value
 from devfix.trace.texts import Texts
+from devfix.trace.words import movers
 
 __all__ = ["left_where_it_was", "moved", "uses"]
 
@@ -31,17 +32,18 @@ _MOST_BIRTHS = 5
 
 def moved(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
     """Bring the culprit to the accelerator."""
-    from_loader = comes_from_loader(diagnosis, texts)
-    yield from _beside_siblings(diagnosis, texts)
-    if from_loader:
-        yield from _where_bound(diagnosis, texts)
-    yield from _loaded(diagnosis, texts)
-    yield from _births(diagnosis, texts, inner=True)
-    if not from_loader:
-        yield from uses(diagnosis, texts)
-        yield from _where_bound(diagnosis, texts)
+    if comes_from_loader(diagnosis, texts):
+        yield from _beside_siblings(diagnosis, texts)
+        yield from _where_bound(diagnosis, texts, outermost_first=True)
+        yield from _loaded(diagnosis, texts)
+        yield from _births(diagnosis, texts, inner=True)
     else:
+        yield from _loaded(diagnosis, texts)
+        yield from _births(diagnosis, texts, inner=True)
+        yield from _beside_siblings(diagnosis, texts)
         yield from uses(diagnosis, texts)
+        yield from _where_bound(diagnosis, texts)
+    yield from uses(diagnosis, texts)
     yield from _births(diagnosis, texts, inner=False)
 
 
@@ -56,37 +58,39 @@ def comes_from_loader(diagnosis: Diagnosis, texts: Texts) -> bool:
 
 # --- beside its siblings ----------------------------------------------------------------------------------------------
 def _beside_siblings(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
-    """A statement that moves another value of the same call, said again for the culprit, after it."""
-    for value in _others(diagnosis):
-        for event in value.history:
-            if event.kind == "moved" and event.device != "cpu":
-                for spot in spots_of(event, texts):
-                    yield from _said_again(diagnosis, spot, event)
+    """A statement that moves another value, said again for the culprit, after the last of its kind."""
+    for number in reversed(range(min(len(diagnosis.story.frames), _MOST_FRAMES))):
+        position = diagnosis.story.frames[number]
+        found = texts.node_at(position)
+        names = _assignable(diagnosis.culprit, number)
+        if found is None or not names:
+            continue
+        spot = Spot(*found, position)
+        for statement, trailer in _moves_before(spot):
+            for name in names:
+                if usable(spot, statement, name):
+                    yield inserted(spot, statement, Where.AFTER, f"{name} = {name}{trailer}")
 
 
-def _others(diagnosis: Diagnosis) -> list[Value]:
-    return [value for value in diagnosis.story.values if value.device != diagnosis.culprit.device]
-
-
-def _said_again(diagnosis: Diagnosis, spot: Spot, event: Happening) -> Iterator[Candidate]:
-    statement = spot.statement
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(spot.node, ast.Call):
-        return
-    call = spot.node
-    if not isinstance(call.func, ast.Attribute):
-        return
-    trailer = spot.tree.source(call).removeprefix(spot.tree.source(call.func.value))
-    frames = [n for n, frame in enumerate(diagnosis.story.frames) if frame.function == spot.position.function]
-    for frame in frames:
-        for name in names_in(diagnosis.culprit, frame):
-            if usable(spot, statement, name.text) and name.kind == "tensor":
-                yield inserted(spot, statement, Where.AFTER, f"{name.text} = {name.text}{trailer}")
+def _moves_before(spot: Spot) -> Iterator[tuple[ast.stmt, str]]:
+    """Assignments of the spot's function that move what they assign, ahead of it, the last first; with the trailer."""
+    found: dict[ast.stmt, str] = {}
+    for call in movers(spot.tree, spot.node):
+        statement = spot.tree.statement(call)
+        if not isinstance(statement, ast.Assign) or statement.lineno >= spot.statement.lineno:
+            continue
+        assert isinstance(call.func, ast.Attribute)
+        targets = [t for target in statement.targets for t in getattr(target, "elts", [target])]
+        if ast.unparse(call.func.value) in [ast.unparse(target) for target in targets]:
+            found[statement] = spot.tree.source(call).removeprefix(spot.tree.source(call.func.value))
+    yield from sorted(found.items(), key=lambda item: -item[0].lineno)
 
 
 # --- where it is bound ------------------------------------------------------------------------------------------------
-def _where_bound(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
+def _where_bound(diagnosis: Diagnosis, texts: Texts, outermost_first: bool = False) -> Iterator[Candidate]:
     """``x = x.to(device)``: first thing in the loop that binds it, else ahead of the statement that fails."""
-    for number, position in enumerate(diagnosis.story.frames[:_MOST_FRAMES]):
+    frames = list(enumerate(diagnosis.story.frames[:_MOST_FRAMES]))
+    for number, position in reversed(frames) if outermost_first else frames:
         found = texts.node_at(position)
         if found is None:
             continue

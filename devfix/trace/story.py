@@ -17,6 +17,7 @@ __all__ = [
     "Above",
     "CallName",
     "Copy",
+    "DeviceName",
     "Happening",
     "ModuleHappening",
     "Owner",
@@ -76,6 +77,19 @@ class CallName:
     text: str
     exact: bool
     kind: str
+
+
+@dataclass(frozen=True)
+class DeviceName:
+    """An expression of frame ``frame`` whose value is a device, as PyTorch writes it; it may have no index."""
+
+    frame: int
+    text: str
+    device: str
+
+    def is_on(self, device: str) -> bool:
+        """Whether it names a device, or its type's current one."""
+        return self.device == device or self.device == device.split(":")[0]
 
 
 @dataclass(frozen=True)
@@ -237,6 +251,7 @@ class Story:
         function: the function of the torch API that raised, or None.
         values: the tensors that the call was given.
         homes: how many parameters of the program's modules live on each device.
+        devices: what the frames call devices.
 
     """
 
@@ -249,6 +264,7 @@ class Story:
     function: str | None
     values: tuple[Value, ...]
     homes: Mapping[str, int] = field(default_factory=dict)
+    devices: tuple[DeviceName, ...] = ()
 
     @property
     def where(self) -> Position:
@@ -279,6 +295,7 @@ def read_story(run: Run, shown: Callable[[str], str] | None = None) -> Story | N
         told["function"],
         tuple(map(_value, told["values"])),
         told["homes"],
+        tuple(DeviceName(each["frame"], each["text"], each["device"]) for each in told["devices"]),
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from devfix.flow.syntax import SourceTree
@@ -74,21 +75,43 @@ def names_in(value: Value, frame: int) -> list[CallName]:
 def trailers(diagnosis: Diagnosis, spot: Spot, at: ast.AST | None = None) -> list[str]:
     """What to append to a tensor or module at a spot so that it goes to the accelerator, the best first."""
     node = at or spot.node
-    frames = [n for n, frame in enumerate(diagnosis.story.frames) if frame.function == spot.position.function]
-    peer = diagnosis.peer
-    peers = tuple(name.text for frame in frames for name in names_in(peer, frame)) if peer is not None else ()
-    words = device_words(spot.tree, node, peers)[:MOST_WORDS]
-    found = [f".to({word})" for word in words]
-    if any(isinstance(call.func, ast.Attribute) and call.func.attr == "cuda" for call in movers(spot.tree, node)):
+    found = [f".to({word})" for word in _words(diagnosis, spot, node)[:MOST_WORDS]]
+    if _says_cuda(movers(spot.tree, node)):
         found.insert(0, ".cuda()")
-    if not found:  # where nothing names a device: as the file does anywhere
-        calls = [n for n in ast.walk(spot.tree.tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
-        found += (
-            [".cuda()"]
-            if any(call.func.attr == "cuda" for call in calls if isinstance(call.func, ast.Attribute))
-            else []
-        )
+    elif not found and _says_cuda(each for each in ast.walk(spot.tree.tree) if isinstance(each, ast.Call)):
+        found.append(".cuda()")
     return found
+
+
+def _says_cuda(calls: Iterable[ast.Call]) -> bool:
+    return any(isinstance(call.func, ast.Attribute) and call.func.attr == "cuda" for call in calls)
+
+
+def _words(diagnosis: Diagnosis, spot: Spot, node: ast.AST) -> list[str]:
+    """Expressions for the device; in a function of the failure, those that its run showed to be it."""
+    story, peer = diagnosis.story, diagnosis.peer
+    frames = [number for number, frame in enumerate(story.frames) if _same_code(frame, spot.position)]
+    peers = tuple(name.text for frame in frames for name in names_in(peer, frame)) if peer is not None else ()
+    guessed = device_words(spot.tree, node, peers)
+    if peer is None:
+        return guessed
+    there = [name for name in story.devices if name.is_on(peer.device)]
+    tails = {_tail(name.text) for name in there}
+    if not frames:
+        known = [word for word in guessed if _tail(word) in tails]
+        return [*known, *(word for word in guessed if word not in known)]
+    shown = [name.text for name in there if name.frame in frames and in_scope(spot.tree, node, name.text)]
+    said = [word for word in guessed if word in shown]
+    of_values = [word for word in guessed if word.endswith(".device") and word[: -len(".device")] in peers]
+    return list(dict.fromkeys([*said, *shown[:2], *of_values, *(w for w in guessed if w.startswith("next("))]))
+
+
+def _same_code(one: Position, other: Position) -> bool:
+    return (one.file, one.function) == (other.file, other.function)
+
+
+def _tail(text: str) -> str:
+    return re.split(r"[.\[]", text)[-1]
 
 
 def appended(spot: Spot, node: ast.expr, trailer: str, name: str) -> Candidate:

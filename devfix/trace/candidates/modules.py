@@ -43,7 +43,7 @@ def moved(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
         yield from _brought_back(diagnosis, last, texts)
     yield from _beside_a_sibling(diagnosis, kept, texts)
     yield from _where_made(diagnosis, kept, texts)
-    yield from _before_use(diagnosis, kept, texts)
+    yield from _before_use(diagnosis, texts)
 
 
 # --- attached after the move ------------------------------------------------------------------------------------------
@@ -167,29 +167,30 @@ def _assigned(spot: Spot) -> Iterator[tuple[str, str]]:
 
 # --- moved away -------------------------------------------------------------------------------------------------------
 def _brought_back(diagnosis: Diagnosis, away: ModuleHappening, texts: Texts) -> Iterator[Candidate]:
-    """After what took it to the CPU, from the nearest caller that the failure shares with it; else before the use."""
-    frames = {(frame.file, frame.function) for frame in diagnosis.story.frames}
-    spots = [Spot(*found, position) for position in away.chain if (found := texts.node_at(position))]
-    names = _module_names(diagnosis)
-    for spot in spots:
-        if (spot.position.file, spot.position.function) in frames:
-            for name in names:
-                if usable(spot, spot.statement, name):
-                    for trailer in trailers(diagnosis, spot):
+    """After what took it to the CPU, from the nearest caller that the failure shares with it."""
+    for position in away.chain:
+        found = texts.node_at(position)
+        for number, frame in enumerate(diagnosis.story.frames):
+            if found is None or (frame.file, frame.function) != (position.file, position.function):
+                continue
+            spot = Spot(*found, position)
+            for name in _module_names(diagnosis, number, away):
+                for trailer in trailers(diagnosis, spot):
+                    if usable(spot, spot.statement, name):
                         yield inserted(spot, spot.statement, Where.AFTER, f"{name}{trailer}")
 
 
-def _before_use(diagnosis: Diagnosis, kept: Happening, texts: Texts) -> Iterator[Candidate]:
-    """Ahead of the failing statement, out of its loops, of the innermost frame that is not the module's own."""
+def _before_use(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
+    """Ahead of the failing statement, out of its loops, in the functions that led to it."""
     for number, position in enumerate(diagnosis.story.frames[:_MOST_FRAMES]):
         found = texts.node_at(position)
         if found is None:
             continue
         spot = Spot(*found, position)
-        names = [name for name in _module_names(diagnosis, number) if name != "self"]
-        for name in names:
-            for trailer in trailers(diagnosis, spot):
-                yield inserted(spot, _outside_loops(spot, name), Where.BEFORE, f"{name}{trailer}")
+        for name in _module_names(diagnosis, number):
+            if name != "self":
+                for trailer in trailers(diagnosis, spot):
+                    yield inserted(spot, _outside_loops(spot, name), Where.BEFORE, f"{name}{trailer}")
 
 
 def _outside_loops(spot: Spot, name: str) -> ast.stmt:
@@ -211,25 +212,29 @@ def _is_store(name: ast.Name) -> bool:
     return isinstance(name.ctx, ast.Store)
 
 
-def _module_names(diagnosis: Diagnosis, frame: int | None = None) -> list[str]:
-    """What the frames call the modules that keep the culprit, the outermost module first."""
+def _module_names(diagnosis: Diagnosis, frame: int, moved: ModuleHappening | None = None) -> list[str]:
+    """What a frame calls the module that keeps the culprit: the outermost one, or the one that was moved."""
     found: dict[str, None] = {}
-    events = [event for event in diagnosis.culprit.strand() if event.owner is not None]
-    for event in events:
-        for name in event.names:
-            if frame is not None and name.frame != frame:
-                continue
-            if name.kind not in ("parameter", "buffer"):
-                continue
-            parts = re.findall(r"[^.\[]+|\[[^\]]*\]", name.text)[:-1]
-            paths = [
-                "".join(f".{part}" if n and not part.startswith("[") else part for n, part in enumerate(parts[:end]))
-                for end in range(1, len(parts) + 1)
-            ]
-            depth = len(event.owner.above) if event.owner is not None else 0
-            start = max(0, len(paths) - 1 - depth)
-            found.update(dict.fromkeys(paths[start:]))
+    for event in diagnosis.culprit.strand():
+        owner = event.owner
+        for name in event.names if owner is not None else ():
+            if owner is not None and name.frame == frame and name.text.endswith(f".{owner.attribute}"):
+                levels = _levels(name.text, owner)
+                chosen = [text for text, events in levels if moved is None or moved in events]
+                found.update(dict.fromkeys(chosen[-1:]))
     return list(found)
+
+
+def _levels(name: str, owner: Owner) -> list[tuple[str, tuple[ModuleHappening, ...]]]:
+    """The module that keeps a tensor and those around it, as expressions, as far as the name goes; with their events."""
+    parts = re.findall(r"[^.\[]+|\[[^\]]*\]", name)
+    found = []
+    for steps, events in ((0, owner.events), *((each.path.count(".") + 1, each.events) for each in owner.above)):
+        kept = parts[: len(parts) - 1 - steps]
+        if kept:
+            text = "".join(part if part.startswith("[") or n == 0 else f".{part}" for n, part in enumerate(kept))
+            found.append((text, events))
+    return found
 
 
 # --- what is kept, but not registered ---------------------------------------------------------------------------------

@@ -48,11 +48,10 @@ def moved(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
 
 
 def comes_from_loader(diagnosis: Diagnosis, texts: Texts) -> bool:
-    """Whether a ``for`` statement was asking for data when the culprit was made."""
+    """Whether a data loader, or a ``for`` statement that asked for data, made the culprit."""
     for event in diagnosis.culprit.history:
-        for spot in spots_of(event, texts):
-            if spot.in_loader or isinstance(spot.node, _LOOPS):
-                return True
+        if event.loader or any(spot.in_loader or isinstance(spot.node, _LOOPS) for spot in spots_of(event, texts)):
+            return True
     return False
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, FunctionType, MethodType, ModuleType
@@ -17,6 +18,9 @@ _MOST_OBJECTS = 20_000
 _MOST_ITEMS = 400
 _DEEPEST = 6
 _MOST_NAMES = 6
+_MOST_FRAMES = 8
+_MOST_DEVICES = 8
+_DEVICE = re.compile(r"(cuda|mps|xpu)(:\d+)?")
 _OPAQUE = (str, bytes, int, float, bool, type(None), type, ModuleType, FunctionType, MethodType, range)
 
 
@@ -44,11 +48,21 @@ class Names:
     def __init__(self, frames: Iterable[FrameType], history: Callable[[Tensor], Any]) -> None:
         self._history = history
         self._found: dict[int, list[tuple[Name, int]]] = {}
+        self._devices: list[tuple[int, str, str]] = []
         for number, frame in enumerate(frames):
             for text, value, kind in reachable(variables(frame)):
-                if isinstance(value, Tensor):
+                if isinstance(value, (torch.device, str)):
+                    self._devices.append((number, text, str(value)))
+                elif isinstance(value, Tensor):
                     name = Name(number, text, exact=False, kind=kind)
                     self._found.setdefault(id(history(value)), []).append((name, id(value)))
+
+    def devices(self) -> list[tuple[int, str, str]]:
+        """Frame, expression and device, for what the frames call devices, the shortest first."""
+        ranked = sorted(self._devices, key=lambda each: (each[0], each[1].count("."), len(each[1]), each[1]))
+        return [
+            each for number in range(_MOST_FRAMES) for each in [r for r in ranked if r[0] == number][:_MOST_DEVICES]
+        ]
 
     def of(self, tensor: Tensor) -> list[Name]:
         """Names of a tensor and of what shares its memory, the best first."""
@@ -80,13 +94,19 @@ def variables(frame: FrameType) -> dict[str, Any]:
 
 
 def reachable(named: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-    """Expression, value and kind, for what named values lead to, near ones first; a tensor under each of its names."""
+    """Expression, value and kind, for what named values lead to, near ones first.
+
+    A tensor or a device comes under each of its names; of strings, only those that name an accelerator.
+    """
     pending: deque[tuple[str, Any, int, str]] = deque((name, value, 0, "tensor") for name, value in named.items())
     seen: set[int] = set()
     while pending and len(seen) < _MOST_OBJECTS:
         text, value, depth, kind = pending.popleft()
         if isinstance(value, Tensor):
             yield text, value, "parameter" if kind == "tensor" and isinstance(value, torch.nn.Parameter) else kind
+            continue
+        if isinstance(value, torch.device) or (isinstance(value, str) and _DEVICE.fullmatch(value)):
+            yield text, value, kind
             continue
         if isinstance(value, _OPAQUE) or id(value) in seen:
             continue

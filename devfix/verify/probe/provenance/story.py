@@ -36,6 +36,7 @@ def tell(watch: Provenance, error: BaseException) -> dict[str, Any] | None:
         ``values``: the tensors that the call was given, each with ``role`` (the parameter's name), ``names``,
         ``shape``, ``dtype``, ``device``, ``leaf`` and ``history``: events, the oldest first.
         ``homes``: how many parameters of the program's modules live on each device.
+        ``devices``: what the frames call devices: ``frame``, ``text`` and ``device``.
 
     An event has ``kind`` (``created``, ``loaded``, ``computed``, ``moved``), ``operation``, ``device`` (afterwards),
     ``index`` (its number in the run), ``from`` (numbers of the events before it), ``names`` (of what it left behind, as
@@ -63,6 +64,7 @@ def tell(watch: Provenance, error: BaseException) -> dict[str, Any] | None:
         "function": None if call is None else call.name,
         "values": [teller.value(role, tensor) for role, tensor in _values(operator or call)],
         "homes": teller.homes(),
+        "devices": teller.devices(),
     }
 
 
@@ -157,6 +159,10 @@ class _Teller:
         self._names = Names(frames, watch.histories.of)
         self._modules = all_modules()
         self._owners = owners(self._modules, watch.histories.of)
+
+    def devices(self) -> list[dict[str, Any]]:
+        """Expressions of the frames whose value is a device."""
+        return [{"frame": frame, "text": text, "device": device} for frame, text, device in self._names.devices()]
 
     def homes(self) -> dict[str, int]:
         """How many parameters of modules live on each device."""

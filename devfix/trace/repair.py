@@ -98,6 +98,7 @@ class _Search:
     runs: int = 0
     started: float = field(default_factory=time.monotonic)
     seen: set[frozenset[tuple[str, bytes]]] = field(default_factory=set)
+    hopeless: set[object] = field(default_factory=set)
     best: tuple[Verdict, Mapping[str, bytes]] | None = None
 
     def run(self, changes: dict[str, bytes]) -> Repair:
@@ -141,7 +142,7 @@ class _Search:
     ) -> tuple[tuple[Step, ...], Texts, Verdict] | None:
         """Repair the failure of a run and what fails after it; None if no candidate helps."""
         diagnosis = _diagnosis(failed)
-        if diagnosis is None or len(steps) == self.budget.depth:
+        if diagnosis is None or len(steps) == self.budget.depth or _place(diagnosis) in self.hopeless:
             return None
         later: list[tuple[Texts, Run, Step]] = []
         for candidate, after in self._candidates(diagnosis, texts):
@@ -153,7 +154,7 @@ class _Search:
                 verdict = self._proved(after, run)
                 if verdict.word == "fixed":
                     return (*steps, step), after, verdict
-            elif _got_further(failed, run):
+            elif _got_further(failed, run, diagnosis):
                 if _is_another(diagnosis, run):
                     found = self._follow(after, run, (*steps, step))
                     if found is not None:
@@ -166,6 +167,7 @@ class _Search:
             found = self._follow(after, run, (*steps, step))
             if found is not None:
                 return found
+        self.hopeless.add(_place(diagnosis))
         return None
 
     def _candidates(self, diagnosis: Diagnosis, texts: Texts) -> Iterator[tuple[Candidate, Texts]]:
@@ -215,17 +217,25 @@ def _diagnosis(run: Run) -> Diagnosis | None:
     return None if story is None else diagnose(story)
 
 
-def _got_further(before: Run, after: Run) -> bool:
-    """Whether a run failed of a device error, later than the one before it."""
-    return after.device_error and after.all_operations > before.all_operations
+def _got_further(before: Run, after: Run, diagnosis: Diagnosis) -> bool:
+    """Whether a run failed of a device error later than the one before it, or of another value of the same call."""
+    if not after.device_error or after.all_operations < before.all_operations:
+        return False
+    other = _diagnosis(after)
+    if after.all_operations > before.all_operations:
+        return True
+    return other is not None and other.name != diagnosis.name and _birth(other) != _birth(diagnosis)
 
 
 def _is_another(diagnosis: Diagnosis, run: Run) -> bool:
     """Whether a run failed of another value than the diagnosis tells of."""
     other = _diagnosis(run)
-    if other is None:
-        return False
-    return _birth(other) != _birth(diagnosis)
+    return other is not None and _birth(other) != _birth(diagnosis)
+
+
+def _place(diagnosis: Diagnosis) -> object:
+    """Where which value fails, whatever was edited before it."""
+    return diagnosis.where.file, diagnosis.where.code, _birth(diagnosis)
 
 
 def _birth(diagnosis: Diagnosis) -> object:

@@ -201,8 +201,15 @@ def _tensor_parameters(tree: SourceTree, node: ast.AST) -> Iterator[str]:
     function = tree.function(node)
     if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and function.name != "__init__":
         names = [arg.arg for arg in function.args.args if arg.arg not in ("self", "cls")]
-        if names and not _DEVICE_NAME.search(names[0]):
+        sizes = {arg.id for call in ast.walk(node) if isinstance(call, ast.Call) for arg in _sizes(call)}
+        if names and not _DEVICE_NAME.search(names[0]) and names[0] not in sizes:
             yield names[0]
+
+
+def _sizes(call: ast.Call) -> Iterator[ast.Name]:
+    """Names that stand as arguments of a factory, alone or in a tuple: numbers, or what a tensor is made from."""
+    for arg in call.args:
+        yield from (each for each in (getattr(arg, "elts", None) or [arg]) if isinstance(each, ast.Name))
 
 
 def _is_chain(text: str) -> bool:

@@ -256,3 +256,23 @@ def test_a_run_that_is_watched_trains_the_same(tmp_path: Path) -> None:
 def test_a_failure_without_tensors_has_its_place(tmp_path: Path) -> None:
     story = told(tmp_path, "def load():\n    raise KeyError('lr')\nload()\n")
     assert (story["where"]["line"], story["values"], story["operation"]) == (5, [], None)
+
+
+def test_what_autograd_makes_lives_where_it_does_without_being_watched(tmp_path: Path) -> None:
+    """Operators that the watch passes on are no calls of the program's: the simulator would take their device."""
+    text = """\
+        torch.manual_seed(0)
+        net = nn.Linear(6, 6).to(device)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        mask = torch.eye(4, dtype=torch.bool)
+        for _ in range(3):
+            x = torch.nn.functional.normalize(net(torch.randn(4, 6).to(device)), dim=1)
+            same = (x @ x.T)[~mask].view(4, -1)
+            opt.zero_grad()
+            same.pow(2).mean().backward()
+            opt.step()
+        """
+    watched = ran(tmp_path, text)
+    alone = run("train.py", cwd=tmp_path)
+    assert (alone.ok, watched.ok) == (True, True), watched.outcome
+    assert watched.losses == alone.losses

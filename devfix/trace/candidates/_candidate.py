@@ -96,14 +96,25 @@ def _words(diagnosis: Diagnosis, spot: Spot, node: ast.AST) -> list[str]:
     if peer is None:
         return guessed
     there = [name for name in story.devices if name.is_on(peer.device)]
-    tails = {_tail(name.text) for name in there}
+    tails = {_tail(name.text) for name in there if not name.text.endswith(".device")}
     if not frames:
         known = [word for word in guessed if _tail(word) in tails]
         return [*known, *(word for word in guessed if word not in known)]
     shown = [name.text for name in there if name.frame in frames and in_scope(spot.tree, node, name.text)]
     said = [word for word in guessed if word in shown]
-    of_values = [word for word in guessed if word.endswith(".device") and word[: -len(".device")] in peers]
-    return list(dict.fromkeys([*said, *shown[:2], *of_values, *(w for w in guessed if w.startswith("next("))]))
+    named = [text for text in shown if not text.endswith(".device")]
+    weights = [word for frame in frames for word in _of_weights(peer, frame)]
+    own = [word for word in guessed if word.startswith("next(")]
+    of_values = [word for word in shown if word.removesuffix(".device") in peers]
+    return list(dict.fromkeys([*said, *named[:2], *of_values, *own, *weights]))
+
+
+def _of_weights(peer: Value, frame: int) -> Iterator[str]:
+    """The device of the module whose weights the culprit met."""
+    for name in names_in(peer, frame):
+        root = re.split(r"[.\[]", name.text)[0]
+        if name.kind == "parameter" and root != name.text:
+            yield f"next({root}.parameters()).device"
 
 
 def _same_code(one: Position, other: Position) -> bool:

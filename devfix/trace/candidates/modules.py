@@ -226,7 +226,7 @@ def _module_names(diagnosis: Diagnosis, frame: int, moved: ModuleHappening | Non
 
 
 def _levels(name: str, owner: Owner) -> list[tuple[str, tuple[ModuleHappening, ...]]]:
-    """The module that keeps a tensor and those around it, as expressions, as far as the name goes; with their events."""
+    """The module that keeps a tensor and those around it, as far as the name goes, as expressions with their events."""
     parts = re.findall(r"[^.\[]+|\[[^\]]*\]", name)
     found = []
     for steps, events in ((0, owner.events), *((each.path.count(".") + 1, each.events) for each in owner.above)):

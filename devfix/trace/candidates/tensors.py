@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 
-from devfix.model import ReplaceExpression, Where
+from devfix.model import ReplaceExpression, ReplaceStatement, Where
 from devfix.trace.candidates._candidate import (
     Candidate,
     Spot,
@@ -32,19 +33,18 @@ _MOST_BIRTHS = 5
 
 def moved(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
     """Bring the culprit to the accelerator."""
+    yield from _its_copy(diagnosis, texts)
     if comes_from_loader(diagnosis, texts):
         yield from _beside_siblings(diagnosis, texts)
         yield from _where_bound(diagnosis, texts, outermost_first=True)
         yield from _loaded(diagnosis, texts)
-        yield from _births(diagnosis, texts, inner=True)
+        yield from _births(diagnosis, texts)
     else:
         yield from _loaded(diagnosis, texts)
-        yield from _births(diagnosis, texts, inner=True)
+        yield from _births(diagnosis, texts)
         yield from _beside_siblings(diagnosis, texts)
-        yield from uses(diagnosis, texts)
-        yield from _where_bound(diagnosis, texts)
     yield from uses(diagnosis, texts)
-    yield from _births(diagnosis, texts, inner=False)
+    yield from _where_bound(diagnosis, texts)
 
 
 def comes_from_loader(diagnosis: Diagnosis, texts: Texts) -> bool:
@@ -53,6 +53,53 @@ def comes_from_loader(diagnosis: Diagnosis, texts: Texts) -> bool:
         if event.loader or any(spot.in_loader or isinstance(spot.node, _LOOPS) for spot in spots_of(event, texts)):
             return True
     return False
+
+
+# --- a copy of it is on the accelerator -------------------------------------------------------------------------------
+def _its_copy(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
+    """What was moved is used under its new name; a move whose result nothing took is given to its own name."""
+    for event in diagnosis.culprit.strand():
+        copy = event.copy
+        if copy is None or diagnosis.peer is None or copy.device != diagnosis.peer.device or copy.module:
+            continue
+        for position in copy.chain[:1]:
+            found = texts.node_at(position)
+            if found is None or not isinstance(found[1], ast.Call) or not isinstance(found[1].func, ast.Attribute):
+                continue
+            spot = Spot(*found, position)
+            statement, receiver = spot.statement, spot.tree.source(found[1].func.value)
+            if isinstance(statement, ast.Expr) and statement.value is spot.node:
+                code = f"{receiver} = {spot.tree.source(statement)}"
+                edit = ReplaceStatement(spot.tree.path, spot.tree.span(statement), (code,))
+                yield Candidate(f"keep what `{receiver}` becomes: `{code}`", (edit,))
+            yield from _renamed(diagnosis, texts, spot)
+
+
+def _renamed(diagnosis: Diagnosis, texts: Texts, copied: Spot) -> Iterator[Candidate]:
+    name = _bound_to(copied)
+    for number, position in enumerate(diagnosis.story.frames[:_MOST_FRAMES]):
+        found = texts.node_at(position)
+        if name is None or found is None or found[0] is not copied.tree:
+            continue
+        spot = Spot(*found, position)
+        if spot.tree.function(spot.node) is copied.tree.function(copied.node):
+            for operand in _operands(diagnosis, spot, number):
+                if spot.tree.source(operand) != name:
+                    edit = ReplaceExpression(spot.tree.path, spot.tree.span(operand), name)
+                    yield Candidate(f"use `{name}`, which was moved", (edit,))
+
+
+def _bound_to(spot: Spot) -> str | None:
+    """The name that a statement gives to the value of an expression in it."""
+    statement = spot.statement
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        pairs = list(zip(target.elts, value.elts, strict=True))
+    else:
+        pairs = [(target, value)]
+    return next((spot.tree.source(name) for name, made in pairs if made is spot.node), None)
 
 
 # --- beside its siblings ----------------------------------------------------------------------------------------------
@@ -146,30 +193,29 @@ def _loaded(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
                 yield Candidate(f"load to `{word}`", (edit,))
 
 
-def _births(diagnosis: Diagnosis, texts: Texts, inner: bool) -> Iterator[Candidate]:
-    """At the events that made it, the oldest first, and at the calls around them.
-
-    ``inner`` asks for the events' own expressions outside of data sets; else for all others.
-    """
-    count = 0
+def _births(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
+    """At the events that made it, the oldest first; then at the calls of the functions that returned it."""
+    live = {(frame.file, frame.function) for frame in diagnosis.story.frames}
+    inner: list[Spot] = []
+    outer: list[Spot] = []
     for event in diagnosis.culprit.strand():
-        if event.kind == "moved":
-            continue
         spots = list(spots_of(event, texts))
+        if event.kind == "moved" or event.loader:
+            continue
         if any(spot.in_loader or isinstance(spot.node, _LOOPS) for spot in spots):
             continue
-        for depth, spot in enumerate(spots):
-            if (depth == 0) != inner or not spot.value_is_used or isinstance(spot.node, _LOOPS):
-                continue
-            if depth and _is_tuple_call(spot):
-                continue
+        inner += spots[:1]
+        for made, call in itertools.pairwise(spots):
+            if (made.position.file, made.position.function) in live:
+                break
+            if not _is_tuple_call(call):
+                outer.append(call)
+    for spot in (*inner[:_MOST_BIRTHS], *outer[:_MOST_BIRTHS]):
+        if spot.value_is_used:
             for trailer in trailers(diagnosis, spot):
                 candidate = made_there_or_moved(spot, trailer, _name(diagnosis))
                 if candidate is not None:
-                    count += 1
                     yield candidate
-            if count >= _MOST_BIRTHS * 3:
-                return
 
 
 def _is_tuple_call(spot: Spot) -> bool:

@@ -19,7 +19,7 @@ _MOST_ITEMS = 400
 _DEEPEST = 6
 _MOST_NAMES = 6
 _MOST_FRAMES = 8
-_MOST_DEVICES = 8
+_MOST_DEVICES = 12
 _DEVICE = re.compile(r"(cuda|mps|xpu)(:\d+)?")
 _OPAQUE = (str, bytes, int, float, bool, type(None), type, ModuleType, FunctionType, MethodType, range)
 
@@ -42,18 +42,29 @@ class Names:
     Args:
         frames: the deepest one first.
         history: what is known about a tensor's memory; tensors that share memory share it.
+        device_of: where a tensor is, as PyTorch writes devices.
 
     """
 
-    def __init__(self, frames: Iterable[FrameType], history: Callable[[Tensor], Any]) -> None:
+    def __init__(
+        self,
+        frames: Iterable[FrameType],
+        history: Callable[[Tensor], Any],
+        device_of: Callable[[Tensor], str],
+    ) -> None:
         self._history = history
         self._found: dict[int, list[tuple[Name, int]]] = {}
         self._devices: list[tuple[int, str, str]] = []
+        self._near: list[tuple[str, Tensor]] = []
         for number, frame in enumerate(frames):
             for text, value, kind in reachable(variables(frame)):
                 if isinstance(value, (torch.device, str)):
                     self._devices.append((number, text, str(value)))
                 elif isinstance(value, Tensor):
+                    if text.isidentifier():
+                        self._devices.append((number, f"{text}.device", device_of(value)))
+                    if number == 0:
+                        self._near.append((text, value))
                     name = Name(number, text, exact=False, kind=kind)
                     self._found.setdefault(id(history(value)), []).append((name, id(value)))
 
@@ -63,6 +74,11 @@ class Names:
         return [
             each for number in range(_MOST_FRAMES) for each in [r for r in ranked if r[0] == number][:_MOST_DEVICES]
         ]
+
+    def mentioned(self, source: str) -> list[tuple[str, Tensor]]:
+        """Names and tensors of the deepest frame that a piece of source speaks of."""
+        words = (r"(?<![\w.])" + re.escape(text) + r"(?![\w\[])" for text, _ in self._near)
+        return [each for each, word in zip(self._near, words) if re.search(word, source)]
 
     def of(self, tensor: Tensor) -> list[Name]:
         """Names of a tensor and of what shares its memory, the best first."""

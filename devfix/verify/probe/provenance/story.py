@@ -56,13 +56,15 @@ def tell(watch: Provenance, error: BaseException) -> dict[str, Any] | None:
         return None
     operator, call = _calls(watch, origin)
     teller = _Teller(watch, [frame for frame, _ in ours[:_MOST_FRAMES]])
+    where = position(ours[0][1], watch.frames)
+    given = list(_values(operator or call)) or teller.mentioned(where["text"] or where["code"])
     return {
-        "where": position(ours[0][1], watch.frames),
+        "where": where,
         "frames": [position(point, watch.frames) for _, point in ours[:_MOST_FRAMES]],
         "foreign": _foreign(watch, [point for _, point in stack]),
         "operation": None if operator is None else operator.name,
         "function": None if call is None else call.name,
-        "values": [teller.value(role, tensor) for role, tensor in _values(operator or call)],
+        "values": [teller.value(role, tensor) for role, tensor in given],
         "homes": teller.homes(),
         "devices": teller.devices(),
     }
@@ -156,9 +158,13 @@ class _Teller:
 
     def __init__(self, watch: Provenance, frames: list[FrameType]) -> None:
         self._watch = watch
-        self._names = Names(frames, watch.histories.of)
+        self._names = Names(frames, watch.histories.of, watch.histories.device_of)
         self._modules = all_modules()
         self._owners = owners(self._modules, watch.histories.of)
+
+    def mentioned(self, source: str) -> list[tuple[str, Tensor]]:
+        """The tensors that a call names, where it raised without having passed the torch API that is watched."""
+        return self._names.mentioned(source)[:_MOST_VALUES]
 
     def devices(self) -> list[dict[str, Any]]:
         """Expressions of the frames whose value is a device."""

@@ -65,13 +65,15 @@ class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        try:
-            result = func(*args, **kwargs) if kwargs else func(*args)
-        except Exception as error:
-            self._watch.note_failure(error, func, func._schema.name, args, kwargs)
-            raise
-        self._watch.histories.born(func, result, args, kwargs)
-        return result
+        # Without the function modes: to them an operator that is called from here is a call of the program's.
+        with torch._C.DisableTorchFunction():
+            try:
+                result = func(*args, **kwargs) if kwargs else func(*args)
+            except Exception as error:
+                self._watch.note_failure(error, func, func._schema.name, args, kwargs)
+                raise
+            self._watch.histories.born(func, result, args, kwargs)
+            return result
 
 
 class _Functions(TorchFunctionMode):

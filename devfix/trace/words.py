@@ -33,7 +33,7 @@ def device_words(tree: SourceTree, node: ast.AST, peers: tuple[str, ...] = ()) -
     shaped = [f"{name}.device" for name in _shaping(node) if in_scope(tree, node, name)]
     met = [f"{name}.device" for name in peers if in_scope(tree, node, name) and _is_chain(name)]
     own = ["next(self.parameters()).device"] if _in_module_method(tree, node) else []
-    given = [f"{name}.device" for name in _tensor_parameters(tree, node)]
+    given = [f"{name}.device" for name in (*_tensor_parameters(tree, node), *_loop_targets(tree, node))]
     return list(dict.fromkeys([*named, *spoken, *shaped, *met, *given, *own]))
 
 
@@ -55,6 +55,9 @@ def in_scope(tree: SourceTree, node: ast.AST, text: str) -> bool:
     except SyntaxError:
         return False
     names -= vars(builtins).keys()
+    for parent in tree.ancestors(node):
+        for part in getattr(parent, "generators", ()):
+            names -= {each.id for each in ast.walk(part.target) if isinstance(each, ast.Name)}
     line = getattr(node, "lineno", 0)
     function = tree.function(node)
     while True:
@@ -204,6 +207,16 @@ def _tensor_parameters(tree: SourceTree, node: ast.AST) -> Iterator[str]:
         sizes = {arg.id for call in ast.walk(node) if isinstance(call, ast.Call) for arg in _sizes(call)}
         if names and not _DEVICE_NAME.search(names[0]) and names[0] not in sizes:
             yield names[0]
+
+
+def _loop_targets(tree: SourceTree, node: ast.AST) -> Iterator[str]:
+    """What the nearest loop around binds: parameters, for one that fills an optimizer's state."""
+    for parent in tree.ancestors(node):
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            return
+        if isinstance(parent, (ast.For, ast.AsyncFor)):
+            yield from (each.id for each in ast.walk(parent.target) if isinstance(each, ast.Name))
+            return
 
 
 def _sizes(call: ast.Call) -> Iterator[ast.Name]:

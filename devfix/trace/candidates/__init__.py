@@ -32,3 +32,4 @@ def _all(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
     yield from modules.moved(diagnosis, texts)
     yield from optimizers.moved(diagnosis, texts)
     yield from tensors.moved(diagnosis, texts)
+    yield from optimizers.brought_along(diagnosis, texts)

@@ -105,8 +105,12 @@ def _words(diagnosis: Diagnosis, spot: Spot, node: ast.AST) -> list[str]:
     named = [text for text in shown if not text.endswith(".device")]
     weights = [word for frame in frames for word in _of_weights(peer, frame)]
     own = [word for word in guessed if word.startswith("next(")]
-    of_values = [word for word in shown if word.removesuffix(".device") in peers]
+    of_values = [f"{text}.device" for text in peers if in_scope(spot.tree, node, text) and not _is_weight(peer, text)]
     return list(dict.fromkeys([*said, *named[:2], *of_values, *own, *weights]))
+
+
+def _is_weight(value: Value, text: str) -> bool:
+    return any(name.text == text and name.kind == "parameter" and "." in text for name in value.names)
 
 
 def _of_weights(peer: Value, frame: int) -> Iterator[str]:
@@ -128,7 +132,9 @@ def _tail(text: str) -> str:
 def appended(spot: Spot, node: ast.expr, trailer: str, name: str) -> Candidate:
     """An expression with a trailer."""
     edit = AppendCode(spot.tree.path, spot.tree.span(node), trailer)
-    return Candidate(f"move {name}: `{_short(spot.tree.source(node))}{trailer}`", (edit,))
+    source = _short(spot.tree.source(node))
+    bare = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Tuple, ast.List))
+    return Candidate(f"move {name}: `{source}{trailer}`" if bare else f"move {name}: `({source}){trailer}`", (edit,))
 
 
 def made_there(spot: Spot, word: str) -> Candidate | None:
@@ -161,6 +167,25 @@ def inserted(spot: Spot, anchor: ast.stmt, where: Where, code: str) -> Candidate
     return Candidate(f"insert `{_short(code)}`", (edit,))
 
 
+def outside_loops(spot: Spot, name: str) -> ast.stmt:
+    """The outermost loop around a spot that does not bind the name, or the statement."""
+    root = re.split(r"[.\[]", name)[0]
+    statement = spot.statement
+    for parent in spot.tree.ancestors(statement):
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)):
+            break
+        if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
+            stores = (each.id for each in ast.walk(parent) if isinstance(each, ast.Name) and _is_store(each))
+            if root in stores:
+                break
+            statement = parent
+    return statement
+
+
+def _is_store(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
+
+
 def usable(spot: Spot, node: ast.AST, text: str) -> bool:
     """Whether an expression can be written at a node."""
     return in_scope(spot.tree, node, text)
@@ -171,4 +196,4 @@ def _short(text: str) -> str:
     return line if len(line) <= 60 else line[:57] + "..."
 
 
-__all__ += ["inserted", "usable"]
+__all__ += ["inserted", "outside_loops", "usable"]

@@ -12,6 +12,7 @@ from devfix.trace.candidates._candidate import (
     Spot,
     appended,
     inserted,
+    outside_loops,
     spots_of,
     trailers,
     usable,
@@ -190,26 +191,7 @@ def _before_use(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
         for name in _module_names(diagnosis, number):
             if name != "self":
                 for trailer in trailers(diagnosis, spot):
-                    yield inserted(spot, _outside_loops(spot, name), Where.BEFORE, f"{name}{trailer}")
-
-
-def _outside_loops(spot: Spot, name: str) -> ast.stmt:
-    """The outermost loop around a spot that does not bind the name, or the statement."""
-    root = re.split(r"[.\[]", name)[0]
-    statement = spot.statement
-    for parent in spot.tree.ancestors(statement):
-        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)):
-            break
-        if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
-            stores = (each.id for each in ast.walk(parent) if isinstance(each, ast.Name) and _is_store(each))
-            if root in stores:
-                break
-            statement = parent
-    return statement
-
-
-def _is_store(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Store)
+                    yield inserted(spot, outside_loops(spot, name), Where.BEFORE, f"{name}{trailer}")
 
 
 def _module_names(diagnosis: Diagnosis, frame: int, moved: ModuleHappening | None = None) -> list[str]:

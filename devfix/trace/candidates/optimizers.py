@@ -6,17 +6,19 @@ import ast
 from collections.abc import Iterator
 
 from devfix.model import MoveStatements, Where
-from devfix.trace.candidates._candidate import Candidate, Spot, inserted
+from devfix.trace.candidates._candidate import Candidate, Spot, inserted, outside_loops
 from devfix.trace.diagnosis import Diagnosis
 from devfix.trace.texts import Texts
 
-__all__ = ["moved"]
+__all__ = ["brought_along", "moved"]
 
+#: A step that is counted in a tensor of one number stays where it is: it may be on the CPU.
+#: https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html
 _STATE_MOVE = """\
-for state in {optimizer}.state.values():
+for parameter, state in {optimizer}.state.items():
     for key, value in state.items():
-        if torch.is_tensor(value):
-            state[key] = value.to({device})"""
+        if torch.is_tensor(value) and value.dim():
+            state[key] = value.to(parameter.device)"""
 
 
 def moved(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
@@ -28,20 +30,32 @@ def moved(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
     for move in _moves(diagnosis, texts):
         yield from _behind(move, optimizer)
     for position in diagnosis.story.frames:
-        found = texts.node_at(position)
-        tree = found[0] if found else None
-        if tree is None:
-            continue
-        for node in ast.walk(tree.tree):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".load_state_dict"):
+        tree = texts.tree(position.file)
+        for node in ast.walk(tree.tree) if tree is not None else ():
+            if tree is not None and isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".load_state_dict"):
                 assert isinstance(node.func, ast.Attribute)
                 receiver = tree.source(node.func.value)
-                if receiver.split(".")[-1] != optimizer.split(".")[-1]:
-                    continue
-                spot = Spot(tree, node, position)
-                for device in _devices(diagnosis, spot):
-                    code = _STATE_MOVE.format(optimizer=receiver, device=device)
-                    yield inserted(spot, spot.statement, Where.AFTER, code)
+                if receiver.split(".")[-1] == optimizer.split(".")[-1]:
+                    spot = Spot(tree, node, position)
+                    yield inserted(spot, spot.statement, Where.AFTER, _STATE_MOVE.format(optimizer=receiver))
+
+
+def brought_along(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
+    """The state follows its parameters: behind their move, else ahead of the loop that makes the steps."""
+    moves = list(_moves(diagnosis, texts))
+    for name in diagnosis.culprit.names:
+        if name.kind != "state":
+            continue
+        position = diagnosis.story.frames[name.frame]
+        code = _STATE_MOVE.format(optimizer=name.text.split(".state[")[0])
+        found = texts.node_at(position)
+        if found is None:
+            continue
+        spot = Spot(*found, position)
+        for move in moves:
+            if (move.position.file, move.position.function) == (position.file, position.function):
+                yield inserted(spot, move.statement, Where.AFTER, code)
+        yield inserted(spot, outside_loops(spot, name.text), Where.BEFORE, code)
 
 
 def _moves(diagnosis: Diagnosis, texts: Texts) -> Iterator[Spot]:
@@ -72,9 +86,3 @@ def _is_about(statement: ast.stmt, optimizer: str) -> bool:
         or (isinstance(node, ast.Attribute) and node.attr == optimizer)
         for node in ast.walk(statement)
     )
-
-
-def _devices(diagnosis: Diagnosis, spot: Spot) -> list[str]:
-    from devfix.trace.candidates._candidate import trailers
-
-    return [text[len(".to(") : -1] for text in trailers(diagnosis, spot) if text.startswith(".to(")]

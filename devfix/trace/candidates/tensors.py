@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from devfix.model import ReplaceExpression, ReplaceStatement, Where
+from devfix.model import AppendCode, ReplaceExpression, ReplaceStatement, Where
 from devfix.trace.candidates._candidate import (
     Candidate,
     Spot,
@@ -45,6 +45,9 @@ def moved(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
         yield from _beside_siblings(diagnosis, texts)
     yield from uses(diagnosis, texts)
     yield from _where_bound(diagnosis, texts)
+    yield from _whole_containers(diagnosis, texts)
+    if diagnosis.package is not None:
+        yield from _met_on_the_cpu(diagnosis, texts)
 
 
 def comes_from_loader(diagnosis: Diagnosis, texts: Texts) -> bool:
@@ -151,8 +154,13 @@ def _where_bound(diagnosis: Diagnosis, texts: Texts, outermost_first: bool = Fal
 
 
 def _assignable(value: Value, frame: int) -> list[str]:
-    plain = [name.text for name in names_in(value, frame) if name.kind == "tensor"]
+    plain = [name.text for name in names_in(value, frame) if name.kind == "tensor" and not _is_private(name.text)]
     return [text for text in plain if re.fullmatch(r"[A-Za-z_]\w*(\.\w+|\[(\d+|\"[^\"]*\")\])*", text)][:2]
+
+
+def _is_private(text: str) -> bool:
+    """Whether a name reaches into an object of others."""
+    return re.search(r"\._", text.removeprefix("self._").removeprefix("cls._")) is not None
 
 
 def _binding_loop(spot: Spot, name: str) -> ast.stmt | None:
@@ -166,6 +174,55 @@ def _binding_loop(spot: Spot, name: str) -> ast.stmt | None:
             if root in bound:
                 return parent
     return None
+
+
+# --- with all that lies beside it -------------------------------------------------------------------------------------
+def _whole_containers(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
+    """The dictionary, list or tuple that holds it, whole: in its class's own ``to``, else ahead of the use."""
+    for number, position in enumerate(diagnosis.story.frames[:_MOST_FRAMES]):
+        found = texts.node_at(position)
+        for name in names_in(diagnosis.culprit, number) if found is not None else ():
+            held = re.fullmatch(r"(?P<base>.*\w)\[(?P<key>[^\[\]]*)\]", name.text)
+            if held is None or found is None:
+                continue
+            spot = Spot(*found, position)
+            yield from _in_own_mover(spot, held["base"], held["key"])
+            for trailer in trailers(diagnosis, spot):
+                for code in _moved_container(held["base"], held["key"], trailer):
+                    yield inserted(spot, spot.statement, Where.BEFORE, code)
+
+
+def _moved_container(base: str, key: str, trailer: str) -> Iterator[str]:
+    if key.startswith('"'):
+        yield f"{base} = {{key: value{trailer} for key, value in {base}.items()}}"
+    else:
+        yield f"{base} = tuple(value{trailer} for value in {base})"
+        yield f"{base} = [value{trailer} for value in {base}]"
+
+
+def _in_own_mover(spot: Spot, base: str, key: str) -> Iterator[Candidate]:
+    """In the method ``to`` of the class whose attribute the container is."""
+    owner = next((each for each in spot.tree.ancestors(spot.node) if isinstance(each, ast.ClassDef)), None)
+    for method in owner.body if owner is not None and base.startswith("self.") else ():
+        if isinstance(method, ast.FunctionDef) and method.name == "to" and len(method.args.args) == 2:
+            at = Spot(spot.tree, method.body[-1], spot.position)
+            for code in _moved_container(base, key, f".to({method.args.args[1].arg})"):
+                yield inserted(at, at.statement, Where.BEFORE, code)
+
+
+def _met_on_the_cpu(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
+    """What an installed package keeps on the CPU is met there: its arguments are copied to it."""
+    for position in diagnosis.story.frames[:_MOST_FRAMES]:
+        found = texts.node_at(position)
+        call = found[1] if found is not None else None
+        if found is None or not isinstance(call, ast.Call):
+            continue
+        spot = Spot(*found, position)
+        wanted = [each for each in call.args if isinstance(each, (ast.Name, ast.Attribute, ast.Subscript))]
+        edits = [AppendCode(spot.tree.path, spot.tree.span(each), ".cpu()") for each in wanted]
+        if edits:
+            listed = ", ".join(f"{spot.tree.source(each)}.cpu()" for each in wanted)
+            yield Candidate(f"give it `{listed}`", tuple(edits))
 
 
 # --- at its birth -----------------------------------------------------------------------------------------------------

@@ -54,11 +54,11 @@ class Node:
         self.sent: str | None = None
         self.copy: tuple[str, Chain, weakref.ref[Tensor], bool] | None = None
         self.parents = parents
-        generation = 0
+        generation: int = 0
         for parent in parents:
             if parent.generation > generation:
                 generation = parent.generation
-        self.generation = generation + 1
+        self.generation: int = generation + 1
         if generation >= _MOST_GENERATIONS:
             self.parents = tuple({id(first): first for first in map(_first, parents)}.values())
             self.generation = 2

@@ -21,7 +21,7 @@ _MOST_NAMES = 6
 _MOST_FRAMES = 8
 _MOST_DEVICES = 12
 _DEVICE = re.compile(r"(cuda|mps|xpu)(:\d+)?")
-_OPAQUE = (str, bytes, int, float, bool, type(None), type, ModuleType, FunctionType, MethodType, range)
+_OPAQUE = (str, bytes, int, float, bool, type(None), ModuleType, FunctionType, MethodType, range)
 
 
 class Name(NamedTuple):
@@ -135,7 +135,10 @@ def reachable(named: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
 
 def _parts(value: Any) -> Iterator[tuple[str, Any, str]]:
     """What an object holds: how to write the way to it, the part, and its kind.  Nothing of the user's is called."""
-    if isinstance(value, torch.nn.Module):
+    if isinstance(value, type):
+        held = vars(value).items() if value.__module__.split(".")[0] != "torch" else ()
+        yield from ((f".{name}", part, "tensor") for name, part in held if isinstance(part, Tensor))
+    elif isinstance(value, torch.nn.Module):
         yield from _parts_of_module(value)
     elif isinstance(value, torch.optim.Optimizer):
         for number, state in enumerate(list(value.state.values())[:_MOST_ITEMS]):

@@ -69,7 +69,9 @@ class Request:
         if same["isolated"] and same["config_file"] is not None:
             raise click.UsageError("--isolated and --config exclude each other.")
         if same.get("proof") is not None and _STDIN in paths:
-            raise click.UsageError("a script that runs needs a file: name it instead of '-'.")
+            raise click.UsageError(
+                f"{'--trace' if same['proof'].trace else '--verify'} runs a script: name its file instead of '-'."
+            )
         return cls(
             mode=mode,
             paths=paths,

@@ -91,7 +91,8 @@ _OPTIONS = (
     click.option(
         "--torchrun",
         is_flag=True,
-        help="Start as torchrun does, with one process (default: where the script asks for its variables).",
+        help="Start as torchrun does, with one process, told to use the last device (default: where the script asks for"
+        " its variables).",
     ),
     click.option(
         "--compile", "compiled", is_flag=True, help="Leave torch.compile on; only a real device can judge it."

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
 
 from devfix.cli._failures import OneLine
 from devfix.cli._verifying import one_line_errors, prepared
@@ -12,7 +16,9 @@ from devfix.cli._verifying import one_line_errors, prepared
 if TYPE_CHECKING:
     from devfix.trace.tracing import Trace
 
-__all__ = ["trace_script"]
+__all__ = ["refuse_what_runs", "trace_log", "trace_script"]
+
+_OF_LOGS = ("script", "args", "log", "output_format", "module", "cwd", "project")
 
 
 def trace_script(script: str, args: tuple[str, ...], output_format: str, **given: Any) -> int:
@@ -48,3 +54,45 @@ def show(found: Trace, output_format: str) -> None:
     else:
         trace.show(found)
     sys.stdout.flush()
+
+
+def refuse_what_runs(context: click.Context, args: Sequence[str], output_format: str) -> None:
+    """Options that say how to run go with no log; raises ``click.UsageError``."""
+    if args:
+        raise click.UsageError("arguments of the script go with a run: --log runs nothing.")
+    if output_format == "html":
+        raise click.UsageError("--output-format html goes with a run: --log gives text and json.")
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
+        if given and option.name not in _OF_LOGS:
+            raise click.UsageError(f"{option.opts[-1]} goes with a run: --log runs nothing.")
+
+
+def trace_log(script: str, log: str, output_format: str, cwd: str | None, project: str | None, *, module: bool) -> int:
+    """Look up the device error of a log in the source, print what is found, and return the exit code."""
+    from devfix.report import log as report
+    from devfix.trace.ranking import NoFrame, read_causes
+    from devfix.verify.project import find_project
+
+    with one_line_errors():
+        where = find_project(script, cwd, project, module=module)
+        try:
+            found = read_causes(where, _text(log))
+        except NoFrame as error:
+            raise OneLine(f"no line of {script} or of its project is in the log: {error}") from error
+    if found is None:
+        click.echo(f"no device error in {'the log' if log == '-' else log}", err=output_format == "json")
+        return 0
+    if output_format == "json":
+        sys.stdout.write(report.dumps(found))
+    else:
+        report.show(found)
+    sys.stdout.flush()
+    return 1
+
+
+def _text(log: str) -> str:
+    if log == "-":
+        return sys.stdin.buffer.read().decode("utf-8", "replace")
+    with open(log, "rb") as file:
+        return file.read().decode("utf-8", "replace")

@@ -14,6 +14,7 @@ __all__ = ["command"]
 @click.command("trace", cls=ScriptCommand, short_help="Run a script and tell what a device error comes from.")
 @click.argument("script", metavar="SCRIPT")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED, metavar="[-- ARGS...]")
+@click.option("--log", metavar="FILE", help="Run nothing: look up the error in this traceback or log ('-': our input).")
 @limit_options
 @click.option("--keep", is_flag=True, help="Leave the scratch copy behind, and say where.")
 @click.option(
@@ -23,14 +24,20 @@ __all__ = ["command"]
     show_default=True,
     help="All on standard output; html is one file that needs nothing else.",
 )
-def command(script: str, args: tuple[str, ...], output_format: str, **given: Any) -> None:
+def command(script: str, args: tuple[str, ...], log: str | None, output_format: str, **given: Any) -> None:
     """Run SCRIPT once and tell which two values met, where each was born and moved, and why.
 
     The script runs in a scratch copy of its project, without secrets in the environment and with limits on time and
     memory. Arguments of the script follow after '--', as in `devfix trace train.py -- --epochs 1`.
 
+    With --log nothing runs: what reading finds on the lines of a pasted traceback is ranked.
+
     Exit codes: 0 no device error; 1 a device error, which is told; 2 wrong usage, or the run could not be made.
     """
     from devfix.cli import _tracing
 
-    click.get_current_context().exit(_tracing.trace_script(script, args, output_format, **given))
+    context = click.get_current_context()
+    if log is None:
+        context.exit(_tracing.trace_script(script, args, output_format, **given))
+    _tracing.refuse_what_runs(context, args, output_format)
+    context.exit(_tracing.trace_log(script, log, output_format, given["cwd"], given["project"], module=given["module"]))

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
     from devfix.trace.telling import Told
     from devfix.trace.tracing import Trace
+    from devfix.verify.patches import Changes
+    from devfix.verify.project import Project
 
-__all__ = ["described", "last_words", "rule_words", "show", "where_run"]
+__all__ = ["described", "diff_text", "last_words", "rule_words", "show", "where_run"]
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _MOST_FRAMES = 4
@@ -120,8 +122,6 @@ def rule_words(code: str) -> str:
 def _edit(trace: Trace) -> Iterator[Text]:
     from rich.text import Text
 
-    from devfix.trace.proposal import diff_lines
-
     proposal = trace.proposal
     if proposal is None:
         return
@@ -130,6 +130,15 @@ def _edit(trace: Trace) -> Iterator[Text]:
         yield Text.assemble(("edit  ", "bold"), printable(f"none, {proposal.title}{hint}"))
         return
     yield Text.assemble(("edit  ", "bold"), printable(f"{proposal.title}: {proposal.command}"))
-    for line in diff_lines(trace.experiment.project, proposal.changes):
+    yield from diff_text(trace.experiment.project, proposal.changes)
+
+
+def diff_text(project: Project, changes: Changes) -> Iterator[Text]:
+    """A diff in colours."""
+    from rich.text import Text
+
+    from devfix.trace.proposal import diff_lines
+
+    for line in diff_lines(project, changes):
         bold = line.startswith(("--- ", "+++ "))
         yield Text(printable(line), style="bold" if bold else _STYLES.get(line[:1], ""))

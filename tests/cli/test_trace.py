@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import pathlib
 
+import jsonschema
 import pytest
 from click.testing import CliRunner
 
 from devfix.cli import cli
 
+ROOT = pathlib.Path(__file__).parents[2]
 BROKEN = """\
 import torch
 from torch import nn
@@ -85,5 +88,61 @@ def test_a_device_error_without_values_has_a_cause(script):
 def test_wrong_usage_is_one_line_and_code_2(script, arguments):
     script("pass\n")
     done = traced(*arguments)
+    assert done.exit_code == 2
+    assert "Traceback" not in done.output
+
+
+LOG = """\
+Traceback (most recent call last):
+  File "/home/ann/work/train.py", line 9, in <module>
+    print(model(torch.ones(2, 3, device=device)).sum().item())
+RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!
+"""
+
+
+def test_a_log_is_looked_up_and_nothing_runs(script, tmp_path):
+    (tmp_path / "log.txt").write_text(LOG)
+    done = traced(script(BROKEN + "\nopen('ran', 'w')\n"), "--log", "log.txt")
+    assert done.exit_code == 1, done.output
+    assert "at train.py:7  print(model(" in done.stdout
+    assert "(line 9 in the log)" in done.stdout
+    assert "error DEV201 replaced-submodule" in done.stdout
+    assert "+model.to(device)" in done.stdout
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_log_from_standard_input_as_json(script):
+    script(BROKEN)
+    done = CliRunner().invoke(cli, ["trace", "train.py", "--log", "-", "--output-format", "json"], input=LOG)
+    document = json.loads(done.stdout)
+    schema = json.loads((ROOT / "devfix" / "schema" / "log-1.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(document, schema)
+    assert document["error"]["frames"][0]["line_in_log"] == 9
+    assert [cause["rule"] for cause in document["causes"]] == ["DEV201"]
+    assert "+model.to(device)" in document["causes"][0]["diff"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "told"),
+    [
+        ("all is well\n", 0, "no device error in log.txt"),
+        (LOG.replace("train.py", "other.py"), 2, "no line of train.py or of its project is in the log"),
+    ],
+    ids=["no-error", "no-frame"],
+)
+def test_a_log_that_says_nothing_of_this_program(script, tmp_path, text, code, told):
+    (tmp_path / "log.txt").write_text(text)
+    done = traced(script(BROKEN), "--log", "log.txt")
+    assert done.exit_code == code, done.output
+    assert told in done.output
+    assert len(done.output.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--log", "missing.txt"], ["--log", "-", "--device", "sim"], ["--log", "-", "--", "--epochs", "1"]]
+)
+def test_wrong_usage_of_logs(script, arguments):
+    done = traced(script(BROKEN), *arguments)
     assert done.exit_code == 2
     assert "Traceback" not in done.output

@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.simulator import convolutional, transformer
 from devfix.simulator import Simulator, reported_device
 from devfix.verify.probe.provenance import Frames, Provenance, tell
-from simulator import convolutional, transformer
 
+ROOT = Path(__file__).resolve().parent.parent
 BLOCK = 4  # steps between two looks at the clock
 LIMIT = 3.0
 STEPS = 2000
@@ -42,6 +42,7 @@ class Recurrent(nn.Module):
         self.letters, self.cell, self.head = nn.Embedding(40, 32), nn.LSTMCell(32, 64), nn.Linear(64, 40)
 
     def forward(self, text: torch.Tensor) -> torch.Tensor:
+        """Scores of the letter that follows, one row for each text."""
         hidden = torch.zeros(text.shape[0], 64, device=text.device)
         state = hidden, hidden
         for letter in self.letters(text).unbind(1):
@@ -60,6 +61,7 @@ class Small(nn.Module):
         return torch.tanh(x * self.rates + 0.1).clamp(-1, 1) - x.mean(-1, keepdim=True)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The state after forty small steps."""
         for _ in range(40):
             x = self._step(x)
         return x

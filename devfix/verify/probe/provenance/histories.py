@@ -54,14 +54,14 @@ class Node:
         self.sent: str | None = None
         self.copy: tuple[str, Chain, weakref.ref[Tensor], bool] | None = None
         self.parents = parents
-        generation: int = 0
+        generation = 1
         for parent in parents:
-            if parent.generation > generation:
-                generation = parent.generation
-        self.generation: int = generation + 1
-        if generation >= _MOST_GENERATIONS:
+            if parent.generation >= generation:
+                generation = parent.generation + 1
+        if generation > _MOST_GENERATIONS:
             self.parents = tuple({id(first): first for first in map(_first, parents)}.values())
-            self.generation = 2
+            generation = 2
+        self.generation: int = generation
 
     def ancestors(self) -> list[Node]:
         """This node and all before it, the oldest first."""

@@ -276,3 +276,13 @@ def test_what_autograd_makes_lives_where_it_does_without_being_watched(tmp_path:
     alone = run("train.py", cwd=tmp_path)
     assert (alone.ok, watched.ok) == (True, True), watched.outcome
     assert watched.losses == alone.losses
+
+
+def test_births_are_noted_on_a_machine_without_accelerator(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import torch\nx = torch.ones(2, 3)\ny = x * 2\ny @ x\n")
+    story = story_of(run("train.py", device="cpu", cwd=tmp_path, provenance=True))
+    assert story["function"] == "matmul"
+    assert [lines(each["history"]) for each in story["values"]] == [
+        [("created", "cpu", 2), ("computed", "cpu", 3)],
+        [("created", "cpu", 2)],
+    ]

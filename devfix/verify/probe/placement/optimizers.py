@@ -16,13 +16,15 @@ _MOST_STRAYS = 50
 
 
 def held(found: Any) -> list[Tensor]:
-    """The parameters of an optimizer."""
-    return [each for group in found.param_groups for each in group["params"] if isinstance(each, Tensor)]
+    """The parameters of an optimizer; none of a wrapper that is one by name only."""
+    groups = vars(found).get("param_groups") or ()
+    return [each for group in groups for each in group.get("params", ()) if isinstance(each, Tensor)]
 
 
 def states(found: Any) -> Iterator[tuple[Tensor | None, str, Tensor]]:
     """Parameter (None where the state is of no tensor), key and tensor of each state."""
-    for parameter, state in list(found.state.items()):
+    kept = vars(found).get("state")
+    for parameter, state in list(kept.items()) if isinstance(kept, dict) else ():
         owner = parameter if isinstance(parameter, Tensor) else None
         for key, value in state.items() if isinstance(state, dict) else ():
             for tensor in tensors_in([value]):

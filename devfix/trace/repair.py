@@ -22,6 +22,9 @@ from devfix.verify.records import Run
 
 __all__ = ["Budget", "Repair", "Step", "repair"]
 
+#: Verdicts that another patch may change; the others say something of the script itself.
+_OPEN = ("not-fixed", "loss-differs", "broken")
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -98,6 +101,7 @@ class _Search:
     runs: int = 0
     started: float = field(default_factory=time.monotonic)
     seen: set[frozenset[tuple[str, bytes]]] = field(default_factory=set)
+    unprovable: bool = False  # a verdict said of the script itself that it proves nothing
     hopeless: set[object] = field(default_factory=set)
     best: tuple[Verdict, Mapping[str, bytes]] | None = None
 
@@ -107,7 +111,7 @@ class _Search:
         first = self._traced(texts)
         if first.ok:
             verdict = self._proved(texts, first)
-            if verdict.word == "fixed" or not changes:
+            if verdict.word not in _OPEN or not changes:
                 reason = "" if verdict.word == "fixed" else f"{verdict.word}: {verdict.reason}"
                 return Repair((), changes, changes, verdict, self.runs, None, reason)
             return self.run({})  # what reading repairs is not right: begin without it
@@ -132,10 +136,11 @@ class _Search:
         verdict = self.experiment.prove(texts.changes, {"patched/device": run})
         if verdict.word != "fixed" and self.best is None:
             self.best = (verdict, texts.changes)
+        self.unprovable = self.unprovable or verdict.word == "inconclusive"
         return verdict
 
     def _spent(self) -> bool:
-        return self.runs >= self.budget.runs or time.monotonic() - self.started > self.budget.seconds
+        return self.unprovable or self.runs >= self.budget.runs or time.monotonic() - self.started > self.budget.seconds
 
     def _follow(
         self, texts: Texts, failed: Run, steps: tuple[Step, ...]
@@ -205,6 +210,8 @@ class _Search:
             return "what met is not known: the failing call was given no tensors that Python sees"
         if diagnosis.package is not None:
             return diagnosis.cause
+        if self.unprovable and self.best is not None:
+            return f"it runs with the edits that were tried, which proves nothing: {self.best[0].reason}"
         if self._spent():
             return f"nothing helped within {self.runs} runs"
         if self.best is not None:

@@ -108,9 +108,19 @@ def judge(runs: dict[str, Run]) -> Verdict:
         return Verdict("broken", f"the patched script fails without an accelerator: {patched_cpu.outcome}", runs)
     if original.ok and not _swallowed(runs):
         return _judge_silent(runs)
-    if not original.ok and not original_cpu.ok and not unchecked.ok:
+    if not original.ok and not original_cpu.ok and not unchecked.ok and not _failed_behind(runs):
         return Verdict("inconclusive", f"the original fails in any case: {ending(unchecked)}", runs)
     return _judge_repaired(runs)
+
+
+def _failed_behind(runs: dict[str, Run]) -> bool:
+    """Whether the original, without an accelerator, failed only after all that the patched script trains.
+
+    As where the line that reports the result reads a tensor in a way that no device allows, and was repaired, too.
+    """
+    reference = runs["original/cpu"]
+    ended = reference.failure is not None and not reference.device_error and runs["patched/cpu"].ok
+    return ended and agree(runs["patched/cpu"], reference) and match(runs, "patched/device", "original/cpu").good
 
 
 def _swallowed(runs: dict[str, Run]) -> bool:
@@ -169,7 +179,7 @@ def _judge_repaired(runs: dict[str, Run]) -> Verdict:
     worst: tuple[int, str] | None = None
     for name in ("original/cpu", "original/unchecked"):
         reference = runs[name]
-        if not reference.ok:
+        if not reference.ok and not (name == "original/cpu" and _failed_behind(runs)):
             continue
         matched = match(runs, "patched/device", name)
         if matched.good:
@@ -180,6 +190,8 @@ def _judge_repaired(runs: dict[str, Run]) -> Verdict:
             if fled:
                 return Verdict("not-fixed", fled, runs)
             error = _before(original)
+            if not reference.ok:
+                error += f"; without an accelerator the original failed after its last step: {ending(reference)}"
             losses = f"{len(patched.losses)} losses over {patched.steps} steps"
             return _same_recipe(runs, name) or Verdict(
                 "fixed", f"{losses} {matched.words}; before: {error}", runs, name

@@ -341,6 +341,25 @@ def test_a_script_that_fails_anywhere_proves_nothing(tmp_path: Path) -> None:
     assert found.word == "inconclusive"
 
 
+_SHOWN = "import numpy\nkept = []\n" + BROKEN.replace("    print(f", "    kept.append(loss)\n    print(f")
+_SHOWN_RIGHT = "import numpy\nkept = []\n" + FIXED.replace("    print(f", "    kept.append(loss.item())\n    print(f")
+
+
+def test_a_script_that_fails_behind_its_training_without_an_accelerator_too_is_compared(tmp_path: Path) -> None:
+    end = "print(numpy.mean(kept))\n"
+    found = verdict(tmp_path, _SHOWN + end, _SHOWN_RIGHT + end)
+    assert found.word == "fixed", found.reason
+    assert "failed after its last step: RuntimeError" in found.reason
+    assert found.reference == "original/cpu"
+
+
+def test_a_script_that_fails_within_its_training_without_an_accelerator_too_is_not(tmp_path: Path) -> None:
+    middle = "    if len(kept) == 3: raise KeyError('third')\n"
+    healed = "    if len(kept) == 3: print('third')\n"
+    found = verdict(tmp_path, _SHOWN + middle, _SHOWN_RIGHT + healed)
+    assert found.word == "inconclusive", found.reason
+
+
 def test_a_script_without_its_arguments_or_data_is_told_where_they_go() -> None:
     usage = Run("cpu", exit_code=2, output="usage: train.py --data DATA\ntrain.py: error: --data is required\n")
     assert ending(usage) == (

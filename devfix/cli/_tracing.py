@@ -16,7 +16,7 @@ from devfix.cli._verifying import one_line_errors, prepared
 if TYPE_CHECKING:
     from devfix.trace.tracing import Trace
 
-__all__ = ["refuse_what_runs", "trace_log", "trace_script"]
+__all__ = ["map_script", "refuse_what_runs", "trace_log", "trace_script"]
 
 _OF_LOGS = ("script", "args", "log", "output_format", "module", "cwd", "project")
 
@@ -30,6 +30,27 @@ def trace_script(script: str, args: tuple[str, ...], output_format: str, **given
     with interruptible(), one_line_errors():
         found = trace(prepared(script, args, **given))
     show(found, output_format)
+    return found.exit_code
+
+
+def map_script(script: str, args: tuple[str, ...], output_format: str, **given: Any) -> int:
+    """Run a script to its first steps, show where everything lives, and return the exit code."""
+    from devfix.cli._interrupts import interruptible
+    from devfix.report import place_map
+    from devfix.trace.surveying import survey
+
+    need_jinja2(output_format)
+    with interruptible(), one_line_errors():
+        found = survey(prepared(script, args, **given))
+    if output_format == "json":
+        sys.stdout.write(place_map.dumps(found))
+    elif output_format == "html":
+        from devfix.report import place_map_html
+
+        sys.stdout.buffer.write(place_map_html.page(found).encode())
+    else:
+        place_map.show(found)
+    sys.stdout.flush()
     return found.exit_code
 
 

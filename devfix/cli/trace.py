@@ -15,6 +15,12 @@ __all__ = ["command"]
 @click.argument("script", metavar="SCRIPT")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED, metavar="[-- ARGS...]")
 @click.option("--log", metavar="FILE", help="Run nothing: look up the error in this traceback or log ('-': our input).")
+@click.option(
+    "--map",
+    "place_map",
+    is_flag=True,
+    help="Show where everything lives after the first step: modules, optimizers, batches, memory; end there.",
+)
 @limit_options
 @click.option("--keep", is_flag=True, help="Leave the scratch copy behind, and say where.")
 @click.option(
@@ -24,7 +30,9 @@ __all__ = ["command"]
     show_default=True,
     help="All on standard output; html is one file that needs nothing else.",
 )
-def command(script: str, args: tuple[str, ...], log: str | None, output_format: str, **given: Any) -> None:
+def command(
+    script: str, args: tuple[str, ...], log: str | None, place_map: bool, output_format: str, **given: Any
+) -> None:
     """Run SCRIPT once and tell which two values met, where each was born and moved, and why.
 
     The script runs in a scratch copy of its project, without secrets in the environment and with limits on time and
@@ -32,11 +40,16 @@ def command(script: str, args: tuple[str, ...], log: str | None, output_format: 
 
     With --log nothing runs: what reading finds on the lines of a pasted traceback is ranked.
 
-    Exit codes: 0 no device error; 1 a device error, which is told; 2 wrong usage, or the run could not be made.
+    With --map the run ends after the first step of each optimizer, and what is out of place is marked.
+
+    Exit codes: 0 no device error, or all in its place; 1 a device error, which is told, or something out of place; 2
+    wrong usage, or the run could not be made.
     """
     from devfix.cli import _tracing
 
     context = click.get_current_context()
+    if place_map and log is None:
+        context.exit(_tracing.map_script(script, args, output_format, **given))
     if log is None:
         context.exit(_tracing.trace_script(script, args, output_format, **given))
     _tracing.refuse_what_runs(context, args, output_format)

@@ -24,6 +24,12 @@ def _type(place: str) -> str:
     return place.partition(":")[0]
 
 
+def _homes(places: Mapping[str, Any]) -> list[str]:
+    """Where most of the tensors live, and the other devices of that type: parts of a pipeline."""
+    main = home(places) or ""
+    return [place for place in places if _type(place) == _type(main)]
+
+
 class Judge:
     """Knows where the modules of a map live."""
 
@@ -31,7 +37,7 @@ class Judge:
         self._moment = told["moment"]
         modules = [each for each in told["modules"] if not each["criterion"] and each["places"]]
         trained = [each for each in modules if each["trained"]]
-        self._homes = {place for each in trained or modules for place in each["places"]}
+        self._homes = {place for each in trained or modules for place in _homes(each["places"])}
         self._main = next((each for each in trained or modules if home(each["places"]) != "cpu"), None)
 
     def module(self, tree: _Told) -> str | None:

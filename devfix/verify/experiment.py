@@ -93,7 +93,20 @@ class Experiment:
             done = self._watched(changes)
         return done
 
-    def _watched(self, changes: Mapping[str, bytes] | None) -> Run:
+    def mapped(self) -> Run:
+        """One run of the script on the device that notes where everything lives, and ends after the first steps.
+
+        Raises:
+            devfix.verify.RunError: the run could not be made.
+
+        """
+        done = self._watched(None, place_map=True)
+        if not self.torchrun and expects_torchrun(done):
+            self.torchrun = True
+            done = self._watched(None, place_map=True)
+        return done
+
+    def _watched(self, changes: Mapping[str, bytes] | None, place_map: bool = False) -> Run:
         return run(
             self.project.module or self.project.script,
             self.args,
@@ -114,6 +127,7 @@ class Experiment:
             torchrun=self.torchrun,
             compiled=self.compiled,
             provenance=True,
+            place_map=place_map,
         )
 
     def _prove(self, changes: Mapping[str, bytes], made: Mapping[str, Run]) -> Verdict:

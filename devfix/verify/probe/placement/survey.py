@@ -125,6 +125,8 @@ class _Drawing:
             ("gradients", gradients),
             ("optimizers", state),
         )
+        # Without a history: what the probe itself keeps, and what the autograd engine has left behind.
+        others = (tensor for tensor in _instances(Tensor) if self._histories.of(tensor) is not None)
         batches = self._survey._batches
         nodes = batches.nodes()
         failed = {id(node) for node in operands}
@@ -139,7 +141,7 @@ class _Drawing:
             "scalers": [scaler(each, self._name(each), self._place_of) for each in _instances(torch.amp.GradScaler)],
             "batches": batches.tell(self._names, self._variables.with_history, failed),
             "tensors": self._variables.tell(self._place_of, apart, nodes, failed),
-            "memory": memory((*kinds, ("others", _instances(Tensor))), self._place_of),
+            "memory": memory((*kinds, ("others", others)), self._place_of),
         }
 
     def _name(self, value: Any) -> str:

@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from devfix.trace.proposal import Proposal
     from devfix.trace.telling import Told
     from devfix.trace.tracing import Trace
     from devfix.verify.patches import Changes
     from devfix.verify.project import Project
 
-__all__ = ["described", "diff_text", "last_words", "rule_words", "show", "where_run"]
+__all__ = ["described", "diff_text", "edit_words", "last_words", "rule_words", "show", "where_run"]
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _MOST_FRAMES = 4
@@ -129,8 +130,15 @@ def _edit(trace: Trace) -> Iterator[Text]:
         hint = f": {proposal.command} searches for one" if proposal.command else ""
         yield Text.assemble(("edit  ", "bold"), printable(f"none, {proposal.title}{hint}"))
         return
-    yield Text.assemble(("edit  ", "bold"), printable(f"{proposal.title}: {proposal.command}"))
+    yield Text.assemble(("edit  ", "bold"), printable(edit_words(proposal)))
     yield from diff_text(trace.experiment.project, proposal.changes)
+
+
+def edit_words(proposal: Proposal) -> str:
+    """What an edit does, and what applies it."""
+    if proposal.certain:
+        return f"{proposal.title}: {proposal.command}"
+    return f"{proposal.title} (it gets further with that; {proposal.command} proves it, or finds a better one)"
 
 
 def diff_text(project: Project, changes: Changes) -> Iterator[Text]:

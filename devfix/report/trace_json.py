@@ -133,4 +133,10 @@ def _edit(trace: Trace) -> dict[str, Any] | None:
     if proposal is None:
         return None
     diff = "".join(f"{line}\n" for line in diff_lines(trace.experiment.project, proposal.changes))
-    return {"title": proposal.title, "command": proposal.command, "changed": sorted(proposal.changes), "diff": diff}
+    return {
+        "title": proposal.title,
+        "command": proposal.command,
+        "certain": proposal.certain,
+        "changed": sorted(proposal.changes),
+        "diff": diff,
+    }

@@ -254,7 +254,7 @@ def _attribute(case: _Case) -> Cause | None:
         moved = _last_move_away(case)
         left = f", which {quoted_move(moved)} left where it was" if moved else ", which no module moves"
         return Cause("DEV202", f"{case.name} (`{attribute}` of `{keeper}`), {_made(case)}, is a plain attribute{left}.")
-    held = next((name.text for name in _call_names(case) if is_attribute(name.text)), None)
+    held = next((name.text for name in _call_names(case) if is_attribute(name.text, of=("self", "cls"))), None)
     if case.born.kind == "created" and held is not None and _born_elsewhere(case):
         what = case.name if f"`{held}`" == case.name else f"{case.name} (`{held}`)"
         return Cause("DEV202", f"{what}, {_made(case)}, is kept as an attribute that no module moves.")
@@ -316,22 +316,29 @@ def _steps(case: _Case) -> bool:
 
 
 def _foreign(case: _Case) -> Cause | None:
-    """Made by an installed package that was not told, or could not be told, a device."""
+    """Made by an installed package, on the CPU."""
     package = case.born.package if case.born else None
     if package is None:
         return None
-    call = f", which {case.code}{case.at} called," if case.born and case.born.position else ""
-    advice = (
-        f"move its result to {case.there} there"
-        if case.born and case.born.position
-        else f"move what it is given to {case.here}"
-    )
-    return Cause(
-        NO_RULE,
-        f"{package} made {case.name} on {case.here} in {package.where}{call} and has no device from the values it met:"
-        f" {advice}, or pin or upgrade {package.name}.",
-        package,
-    )
+    kept = case.owner is not None and case.owner.kind == "attribute"
+    made = f"{package} made {case.name} on {case.here} in {package.where}"
+    return Cause("DEV202" if kept else NO_RULE, f"{made}, {_advice(case, package, kept)}.", package)
+
+
+def _advice(case: _Case, package: Package, kept: bool) -> str:
+    """What the user can do about a tensor of a package."""
+    call = f"{case.code}{case.at}" if case.born and case.born.position else "the call"
+    if kept and case.owner is not None:
+        return (
+            f"a plain attribute of `{case.owner.type}` that moving the module leaves there: move"
+            f" `{case.owner.attribute}` by itself after that, or pin or upgrade {package.name}"
+        )
+    if case.story.package is not None:
+        return (
+            f"and meets values on {case.there} in its own code, called at {case.story.where}: pin or upgrade"
+            f" {package.name}, or give it values on {case.here}"
+        )
+    return f"called by {call}: move the result to {case.there} there, or pin or upgrade {package.name}"
 
 
 def _sent(case: _Case) -> Cause | None:

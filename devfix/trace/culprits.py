@@ -46,7 +46,7 @@ def _stays_on_cpu(value: Value) -> bool:
 def _alone(story: Story, values: Sequence[Value]) -> Accused | None:
     """The culprit where no other value is to be seen, as for a process group that takes one kind of device."""
     on_cpu = [value for value in values if value.on_cpu]
-    return Accused(min(on_cpu, key=_rank), None) if story.family is not None and on_cpu else None
+    return Accused(min(on_cpu, key=_rank), None) if story.family == "group" and on_cpu else None
 
 
 def _wrong_device(story: Story, values: Sequence[Value], devices: Sequence[str]) -> str:
@@ -94,7 +94,8 @@ def _rank(value: Value) -> tuple[bool, bool, bool]:
 def birth(value: Value) -> Happening | None:
     """The event that put a value where it is: the earliest one that stands there by itself; None where none is known.
 
-    Of several, a part of a module rather than an attribute, then the batch of a loader, then what has a name.
+    Of several, a part of a module rather than an attribute, then the batch of a loader, then what has a name, then the
+    first.
     """
     strand = value.strand()
     roots = _roots(strand)
@@ -118,7 +119,7 @@ def line_from(value: Value, born: Happening | None) -> tuple[Happening, ...]:
 
 
 def _importance(root: Happening) -> tuple[bool, bool, bool, int]:
-    return not is_in_module(root), root.owner is None, not root.names, -root.index
+    return not is_in_module(root), root.owner is None, not root.names, root.index
 
 
 def _roots(strand: Sequence[Happening]) -> list[Happening]:

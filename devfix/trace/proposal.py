@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from devfix.model import Finding, Outcome, Resolution, Status
-from devfix.trace.diagnosis import Diagnosis
-from devfix.trace.story import Story
+from devfix.trace.candidates import candidates
+from devfix.trace.diagnosis import Diagnosis, diagnose
+from devfix.trace.repair import got_further
+from devfix.trace.story import Story, read_story
+from devfix.trace.texts import Texts
 from devfix.verify.experiment import Experiment
 from devfix.verify.patches import Changes, changes_of, outcome_for
 from devfix.verify.project import Project
+from devfix.verify.records import Run
 
 __all__ = ["Proposal", "diff_lines", "propose"]
+
+_TRIALS, _TRIAL_STEPS = 4, 2
 
 
 @dataclass(frozen=True)
@@ -23,21 +29,28 @@ class Proposal:
     Attributes:
         changes: new contents of files, by their path within the project; empty if there is no edit.
         title: what it does, or why there is none.
-        command: what applies it; the empty string if nothing does.
+        command: what applies it, or searches for it; the empty string if nothing does.
+        certain: reading knows it; else it was found by running.
 
     """
 
     changes: Changes = field(default_factory=dict)
     title: str = ""
     command: str = ""
+    certain: bool = True
 
 
-def propose(experiment: Experiment, story: Story | None, diagnosis: Diagnosis | None) -> Proposal:
-    """The edit that reading makes for this failure; else none, with the reason."""
+def propose(experiment: Experiment, failed: Run) -> Proposal:
+    """The edit that reading makes for this failure; else the first of the likeliest that helps; else why there is none.
+
+    Raises:
+        devfix.verify.RunError: a run could not be made.
+
+    """
+    story = read_story(failed)
+    diagnosis = diagnose(story) if story is not None else None
     if story is None:
         return Proposal(title="no code of the project was on the stack")
-    if diagnosis is not None and diagnosis.package is not None:
-        return Proposal(title="installed packages are not edited")
     project = experiment.project
     outcome = outcome_for(project)
     told = [each for each in outcome.resolutions if _touches(project, each.finding, _lines(story, diagnosis))]
@@ -45,7 +58,35 @@ def propose(experiment: Experiment, story: Story | None, diagnosis: Diagnosis | 
     if fixed:
         titles = dict.fromkeys(each.remedy.title for each in fixed if each.remedy)
         return Proposal(changes_of(project, outcome), "; ".join(titles), f"devfix apply {_given(project, outcome)}")
-    return Proposal(title=_why_none(told), command=f"devfix apply --trace {project.shown(project.script)}")
+    helpful = _helpful(experiment, failed, diagnosis) if diagnosis is not None else None
+    if helpful is not None:
+        return helpful
+    if diagnosis is not None and diagnosis.package is not None:
+        return Proposal(title="installed packages are not edited")
+    return Proposal(title=_why_none(told), command=_search(project))
+
+
+def _search(project: Project) -> str:
+    module = "-m " if project.module else ""
+    return f"devfix apply --trace {module}{project.module or project.shown(project.script)}"
+
+
+def _helpful(experiment: Experiment, failed: Run, diagnosis: Diagnosis) -> Proposal | None:
+    """The first edit that a search would try after which the script gets further, for a step or two."""
+    from codemods._rewrite import RewriteError
+
+    steps = min(experiment.limits.max_steps or _TRIAL_STEPS, _TRIAL_STEPS)
+    trial = replace(experiment, limits=replace(experiment.limits, max_steps=steps), keep=False)
+    texts = Texts(experiment.project.root)
+    for candidate in candidates(diagnosis, texts)[:_TRIALS]:
+        try:
+            changes = texts.after(candidate.edits).changes
+        except RewriteError:
+            continue
+        run = trial.watched(changes)
+        if run.ok or got_further(failed, run, diagnosis):
+            return Proposal(dict(changes), candidate.title, _search(experiment.project), certain=False)
+    return None
 
 
 def _lines(story: Story, diagnosis: Diagnosis | None) -> set[tuple[str, int]]:

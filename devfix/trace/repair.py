@@ -20,7 +20,7 @@ from devfix.verify.experiment import Experiment
 from devfix.verify.judgement import Verdict
 from devfix.verify.records import Run
 
-__all__ = ["Budget", "Repair", "Step", "repair"]
+__all__ = ["Budget", "Repair", "Step", "got_further", "repair"]
 
 #: Verdicts that another patch may change; the others say something of the script itself.
 _OPEN = ("not-fixed", "loss-differs", "broken")
@@ -159,7 +159,7 @@ class _Search:
                 verdict = self._proved(after, run)
                 if verdict.word == "fixed":
                     return (*steps, step), after, verdict
-            elif _got_further(failed, run, diagnosis):
+            elif got_further(failed, run, diagnosis):
                 if _is_another(diagnosis, run):
                     found = self._follow(after, run, (*steps, step))
                     if found is not None:
@@ -224,7 +224,7 @@ def _diagnosis(run: Run) -> Diagnosis | None:
     return None if story is None else diagnose(story)
 
 
-def _got_further(before: Run, after: Run, diagnosis: Diagnosis) -> bool:
+def got_further(before: Run, after: Run, diagnosis: Diagnosis) -> bool:
     """Whether a run failed of a device error later than the one before it, or of another value of the same call."""
     if not after.device_error or after.all_operations < before.all_operations:
         return False

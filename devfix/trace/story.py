@@ -195,7 +195,11 @@ class Happening:
 
 @dataclass(frozen=True)
 class Value:
-    """A tensor that the failed call was given; ``role`` is the parameter that took it, ``history`` is oldest first."""
+    """A tensor that the failed call was given.
+
+    ``role`` is the parameter that took it, ``history`` is oldest first, and ``inside`` is its name in the installed
+    package in whose code it failed.
+    """
 
     role: str
     names: tuple[CallName, ...]
@@ -204,6 +208,7 @@ class Value:
     device: str
     leaf: bool
     history: tuple[Happening, ...]
+    inside: str | None = None
 
     @property
     def on_cpu(self) -> bool:
@@ -382,4 +387,5 @@ def _value(told: Mapping[str, Any]) -> Value:
         told["device"],
         told["leaf"],
         tuple(map(_happening, told["history"])),
+        told["inside"],
     )

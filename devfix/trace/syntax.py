@@ -59,12 +59,17 @@ def _normal(text: str) -> str:
         return ""
 
 
-def is_attribute(name: str) -> bool:
-    """Whether a name is that of an attribute, or of what is in it."""
+def is_attribute(name: str, of: tuple[str, ...] = ()) -> bool:
+    """Whether a name is that of an attribute (of one of the objects ``of``, where given), or of what is in it."""
     try:
         tree = ast.parse(name, mode="eval").body
     except SyntaxError:
         return False
     while isinstance(tree, ast.Subscript):
         tree = tree.value
-    return isinstance(tree, ast.Attribute)
+    if not isinstance(tree, ast.Attribute):
+        return False
+    root: ast.expr = tree
+    while isinstance(root, (ast.Attribute, ast.Subscript)):
+        root = root.value
+    return not of or (isinstance(root, ast.Name) and root.id in of)

@@ -78,9 +78,8 @@ def trace(experiment: Experiment) -> Trace:
     run = experiment.watched()
     if not run.device_error:
         return Trace(experiment, run)
-    story, shown = read_story(run), read_story(run, experiment.project.shown)
-    proposal = propose(experiment, story, diagnose(story) if story else None)
-    return Trace(experiment, run, shown, diagnose(shown) if shown else None, proposal)
+    story = read_story(run, experiment.project.shown)
+    return Trace(experiment, run, story, diagnose(story) if story else None, propose(experiment, run))
 
 
 def _ending(run: Run) -> str:

@@ -20,6 +20,8 @@ def name_of(value: Value, line: Sequence[Happening] = ()) -> str:
         line: the events that it comes from, the oldest first.
 
     """
+    if value.inside is not None:
+        return value.inside
     names = [name for name in value.names if name.exact]
     for known in (value.names, *(event.names for event in reversed(line))):
         names = names or list(known)

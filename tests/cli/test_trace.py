@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import textwrap
 
 import jsonschema
 import pytest
@@ -146,3 +147,22 @@ def test_wrong_usage_of_logs(script, arguments):
     done = traced(script(BROKEN), *arguments)
     assert done.exit_code == 2
     assert "Traceback" not in done.output
+
+
+def test_an_edit_that_reading_does_not_know_has_run(script):
+    text = """\
+    import torch
+    from torch import nn
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    tables = {}
+    exec("tables['shift'] = torch.zeros(3)")
+    model = nn.Linear(3, 3).to(device)
+    x = torch.ones(2, 3, device=device)
+    print((model(x) + tables["shift"]).sum().item())
+    """
+    done = traced(script(textwrap.dedent(text)), "--output-format", "json")
+    document = json.loads(done.stdout)
+    assert document["values"][0]["name"] == 'tables["shift"]'
+    assert not document["edit"]["certain"]
+    assert "train.py" in document["edit"]["changed"]
+    assert document["edit"]["command"] == "devfix apply --trace train.py"

@@ -34,6 +34,7 @@ def tell(watch: Provenance, error: BaseException) -> dict[str, Any] | None:
         ``foreign``: None, or the installed package in whose code it failed: ``package``, ``version`` and a position.
         ``operation``, ``function``: the operator and the function of the torch API that raised, or None.
         ``values``: the tensors that the call was given, each with ``role`` (the parameter's name), ``names``,
+        ``inside`` (its name in the installed package in whose code it failed, or None),
         ``shape``, ``dtype``, ``device``, ``leaf`` and ``history``: events, the oldest first.
         ``homes``: how many parameters of the program's modules live on each device.
         ``devices``: what the frames call devices: ``frame``, ``text`` and ``device``.
@@ -55,13 +56,14 @@ def tell(watch: Provenance, error: BaseException) -> dict[str, Any] | None:
     if not ours:
         return None
     operator, call = _calls(watch, origin)
-    teller = _Teller(watch, [frame for frame, _ in ours[:_MOST_FRAMES]])
+    inside = _foreign(watch, stack)
+    teller = _Teller(watch, [frame for frame, _ in ours[:_MOST_FRAMES]], None if inside is None else inside[0])
     where = position(ours[0][1], watch.frames)
     given = list(_values(operator or call)) or teller.mentioned(where["text"] or where["code"])
     return {
         "where": where,
         "frames": [position(point, watch.frames) for _, point in ours[:_MOST_FRAMES]],
-        "foreign": _foreign(watch, [point for _, point in stack]),
+        "foreign": None if inside is None else _in_package(watch, inside[1]),
         "operation": None if operator is None else operator.name,
         "function": None if call is None else call.name,
         "values": [teller.value(role, tensor) for role, tensor in given],
@@ -106,14 +108,14 @@ def _frames(traceback: TracebackType | None) -> Iterator[tuple[FrameType, Point]
         traceback = traceback.tb_next
 
 
-def _foreign(watch: Provenance, points: list[Point]) -> dict[str, Any] | None:
-    """The innermost point that is in an installed package, if no code of the project ran inside of it."""
-    for point in reversed(points):
+def _foreign(watch: Provenance, stack: list[tuple[FrameType, Point]]) -> tuple[FrameType, Point] | None:
+    """The innermost frame that is in an installed package, if no code of the project ran inside of it."""
+    for frame, point in reversed(stack):
         kind = watch.frames.kind(point.code)
         if kind == PROJECT:
             return None
         if kind == FOREIGN:
-            return _in_package(watch, point)
+            return frame, point
     return None
 
 
@@ -156,8 +158,9 @@ def _values(failed: Failed | None) -> Iterator[tuple[str, Tensor]]:
 class _Teller:
     """Writes values and events with their names and owners."""
 
-    def __init__(self, watch: Provenance, frames: list[FrameType]) -> None:
+    def __init__(self, watch: Provenance, frames: list[FrameType], inside: FrameType | None) -> None:
         self._watch = watch
+        self._inside = Names([] if inside is None else [inside], watch.histories.of, watch.histories.device_of)
         self._names = Names(frames, watch.histories.of, watch.histories.device_of)
         self._modules = all_modules()
         self._owners = owners(self._modules, watch.histories.of)
@@ -182,6 +185,7 @@ class _Teller:
         return {
             "role": role,
             "names": [name._asdict() for name in self._names.of(tensor)],
+            "inside": next((name.text for name in self._inside.of(tensor)), None),
             "shape": shape,
             "dtype": dtype,
             "device": self._watch.histories.device_of(tensor),

@@ -41,9 +41,10 @@ def corpus(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def trace(session: nox.Session) -> None:
-    """Every program that only a run explains: it fails as told, and its repaired twin trains the same."""
+    """Every program that only a run explains: it fails as told, its twin trains the same, and the story is right."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
-    session.run("pytest", "-n", "auto", "tests/corpus/test_trace.py", *session.posargs, env={"DEVFIX_ALL_TRACE": "1"})
+    suites = ("tests/corpus/test_trace.py", "tests/trace/test_stories.py")
+    session.run("pytest", "-n", "auto", *suites, *session.posargs, env={"DEVFIX_ALL_TRACE": "1"})
 
 
 @nox.session(default=False)

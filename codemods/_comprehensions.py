@@ -44,11 +44,10 @@ def _comprehension(facts: Facts, culprit: Culprit, binding: Binding, siblings: S
         return None
     beside = [transfer for transfer in siblings if same_function(transfer.site.level, site.level)]
     style = (Move(beside[-1].site).trailer(), None) if beside else style_at(facts, site, culprit)
-    value = held_value(facts, binding)
-    if style is None or style[1] is not None or value is None or not name.isidentifier():
+    found = held_value(facts, binding)
+    if style is None or style[1] is not None or found is None or not name.isidentifier():
         return None
-    memory = site.memory
-    assert memory is not None
+    value, memory = found
     if isinstance(value, TupleValue):
         held: list[Value] = list(value.items)
         shape = "tuple"
@@ -82,19 +81,16 @@ def _tensors_of_dict(memory: State, value: Value) -> bool:
     return bool(held) and all(isinstance(item, Tensor) and item.sure for item in held)
 
 
-def held_value(facts: Facts, binding: Binding) -> Value | None:
-    """What the name holds: found in the bindings' own memory once it is bound, else in a later one."""
-    for later in facts.bindings:
-        if later.site.order > binding.site.order and same_function(later.site.level, binding.site.level):
-            value = value_of(later.site, later.site.level, ast.Name(binding.name, ast.Load()))
-            if value is not None:
-                return value
-    for meeting in facts.meetings:
-        for level in meeting.site.levels:
-            if same_function(level, binding.site.level):
-                value = value_of(meeting.site, level, ast.Name(binding.name, ast.Load()))
-                if value is not None:
-                    return value
+def held_value(facts: Facts, binding: Binding) -> tuple[Value, State] | None:
+    """What the name holds, in the first memory after the binding that knows it, with that memory."""
+    later = (other.site for other in facts.bindings if other.site.order > binding.site.order)
+    moments = [(site, site.level) for site in later]
+    moments += [(meeting.site, level) for meeting in facts.meetings for level in meeting.site.levels]
+    for site, level in moments:
+        if same_function(level, binding.site.level):
+            value = value_of(site, level, ast.Name(binding.name, ast.Load()))
+            if value is not None and site.memory is not None:
+                return value, site.memory
     return None
 
 

@@ -42,12 +42,11 @@ def _holders(facts: Facts, culprit: Culprit) -> Iterator[Binding]:
 def _is_bundle(facts: Facts, binding: Binding) -> bool:
     if facts.sources[binding.birth.key].kind == "encoding" and not binding.birth.item:
         return True
-    value = held_value(facts, binding)
-    later = (site for site in (binding.site, *(meeting.site for meeting in facts.meetings)) if site.memory is not None)
-    return isinstance(value, Ref) and any(
-        site.memory is not None and site.memory.has(value.id) and site.memory.record(value).kind == "bundle"
-        for site in later
-    )
+    found = held_value(facts, binding)
+    if found is None:
+        return False
+    value, memory = found
+    return isinstance(value, Ref) and memory.has(value.id) and memory.record(value).kind == "bundle"
 
 
 def _moves(facts: Facts, culprit: Culprit, binding: Binding) -> Iterator[tuple[Edit, str]]:

@@ -35,6 +35,8 @@ class Tracing:
 
         self.experiment: Experiment = request.prepared(given)
         inside = [shown(path) for path in program_files(self.experiment.project)]
+        if self.experiment.project.module is not None:  # a name, and no path
+            given = tuple(path for path in given if path != request.script(given))
         known = {self.experiment.project.absolute(path) for path in given}
         more = [path for path in inside if self.experiment.project.absolute(path) not in known]
         self.paths = (*given, *more)

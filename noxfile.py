@@ -33,10 +33,11 @@ def types(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def corpus(session: nox.Session) -> None:
-    """Every corpus program: repaired as its author would, and left alone where it is right. And incidents."""
+    """Every corpus program: repaired as its author would, left alone where it is right, unchanged by being watched."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
     session.run("pytest", "-n", "auto", "tests/corpus", *session.posargs)
     session.run("python", "corpus/prove.py", "incidents")
+    session.run("python", "corpus/watched.py")
 
 
 @nox.session(default=False)
@@ -101,10 +102,12 @@ def cuda(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Ratios: start-up against click, scanning against ast.parse, the simulator against the plain CPU."""
+    """Ratios: start-up against click, scanning against ast.parse, the simulator and provenance against plain runs."""
     session.install(*CONSTRAINTS, "-e", ".[verify]")
     session.run("python", "benchmarks/startup.py")
     session.run("python", "benchmarks/simulator.py")
+    session.run("python", "benchmarks/provenance.py")
+    session.run("python", "benchmarks/provenance.py", "memory")
     session.run("python", "benchmarks/scan.py", *(session.posargs or ["corpus"]))
     session.run("python", "benchmarks/cache.py", *(session.posargs or ["corpus"]))
 

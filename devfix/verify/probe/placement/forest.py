@@ -54,7 +54,7 @@ class Forest:
         for _ in range(64):
             if id(module) in self._parents:
                 module, step = self._parents[id(module)]
-            elif id(module) in self._keepers and id(module) not in self._names:
+            elif id(module) in self._keepers:
                 module, step = self._keepers[id(module)][:2]
             else:
                 break

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import gc
+import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
@@ -80,7 +81,7 @@ class Survey:
             self._take("end", steps, [])
 
     def _take(
-        self, moment: str, steps: int, frames: list[tuple[FrameType, int]], operands: Iterable[Node] = ()
+        self, moment: str, steps: int, frames: list[tuple[FrameType, int]], operands: Sequence[Sequence[Node]] = ()
     ) -> None:
         frames = [(frame, at) for frame, at in frames if self._watch.frames.kind(frame.f_code) == PROJECT]
         about = environment(self._options)
@@ -104,14 +105,14 @@ class _Drawing:
         ranks: dict[int, tuple[int, int, int]] = {}
         for number, scope in enumerate(scopes):
             for text, value, _ in reachable(scope):
-                rank = (text.count(".") + text.count("["), number, len(text))
+                rank = (len(re.findall(r"[.\[]|^self\b", text)), number, len(text))  # rather net than self
                 if isinstance(value, Tensor):
                     self._variables.add(text, value, rank)
                 elif rank < ranks.get(id(value), (99, 0, 0)):
                     ranks[id(value)], self._names[id(value)] = rank, text
 
-    def draw(self, operands: Iterable[Node]) -> dict[str, Any]:
-        """All but the circumstances."""
+    def draw(self, operands: Sequence[Sequence[Node]]) -> dict[str, Any]:
+        """All but the circumstances; ``operands`` are those of a call that failed, each with what it was made of."""
         optimizers = list(_instances(torch.optim.Optimizer))
         forest = Forest(all_modules(), self._names, self._place_of)
         names = forest.parameter_names()
@@ -129,7 +130,8 @@ class _Drawing:
         others = (tensor for tensor in _instances(Tensor) if self._histories.of(tensor) is not None)
         batches = self._survey._batches
         nodes = batches.nodes()
-        failed = {id(node) for node in operands}
+        failed = {id(node) for strand in operands for node in strand}
+        direct = {id(strand[0]) for strand in operands}
         apart = [tensor for _, tensors in kinds for tensor in tensors]
         return {
             "modules": forest.trees({id(each) for each in parameters}),
@@ -140,7 +142,7 @@ class _Drawing:
             ],
             "scalers": [scaler(each, self._name(each), self._place_of) for each in _instances(torch.amp.GradScaler)],
             "batches": batches.tell(self._names, self._variables.with_history, failed),
-            "tensors": self._variables.tell(self._place_of, apart, nodes, failed),
+            "tensors": self._variables.tell(self._place_of, apart, nodes, direct),
             "memory": memory((*kinds, ("others", others)), self._place_of),
         }
 

@@ -72,20 +72,24 @@ def tell(watch: Provenance, error: BaseException) -> dict[str, Any] | None:
     }
 
 
-def failing(watch: Provenance, error: BaseException) -> tuple[BaseException, list[Node]]:
+def failing(watch: Provenance, error: BaseException) -> tuple[BaseException, list[list[Node]]]:
     """The exception among the causes of one that a watched call raised, and what that call worked on.
 
-    That is the histories of its tensors, and of those that each was made of alone: ``x`` where ``x / 255`` failed.
+    That is for each of its tensors its history, and those of what it was made of alone, there: ``x`` where ``x / 255``
+    failed.
     """
     origin = _origin(watch, error)
     operator, call = _calls(watch, origin)
-    found: list[Node] = []
+    strands: list[list[Node]] = []
     for _, tensor in _values(operator or call):
+        strand: list[Node] = []
         node = watch.histories.of(tensor)
         while node is not None:
-            found.append(node)
+            strand.append(node)
             node = node.parents[0] if len(node.parents) == 1 and node.parents[0].device == node.device else None
-    return origin, found
+        if strand:
+            strands.append(strand)
+    return origin, strands
 
 
 def _origin(watch: Provenance, error: BaseException) -> BaseException:

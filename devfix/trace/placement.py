@@ -226,5 +226,5 @@ def _batches(told: Mapping[str, Any], judge: Judge) -> Iterator[Row]:
         section = "batches" if each["batch"] else "variables"
         problem = judge.field(each) if each["batch"] or each["operand"] else None
         many = f"{each['count']} tensors" if each["count"] > 1 else ""
-        remark = ", ".join(part for part in (many, _sent(each)) if part)
+        remark = ", ".join(part for part in (many, _sent(each) if each["batch"] else "") if part)
         yield Row(section, each["name"], _type(each), (each["place"],), each["bytes"], problem=problem, remark=remark)

@@ -56,17 +56,17 @@ class _Drain(threading.Thread):
 
     def __init__(self, path: Path) -> None:
         super().__init__(daemon=True)
-        self._handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        os.set_blocking(self._handle, True)
+        self._incoming = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        os.set_blocking(self._incoming, True)
         with suppress(AttributeError, OSError):  # Linux, from Python 3.10 on
-            fcntl.fcntl(self._handle, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
+            fcntl.fcntl(self._incoming, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
         # A writer of our own keeps the FIFO open until the run has ended, however often it is opened and closed.
         self._writer = os.open(path, os.O_WRONLY)
         self._kept = b""
         self.start()
 
     def run(self) -> None:
-        with os.fdopen(self._handle, "rb", 0) as source:
+        with os.fdopen(self._incoming, "rb", 0) as source:
             while part := source.read(_PIPE_SIZE):
                 self._kept = (self._kept + part)[-_OUTPUT_KEPT:]
 

@@ -110,13 +110,21 @@ def _keeps_list(run: Interpreter, name: str, args: list[Value], keywords: Keywor
 
 
 def _factory(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    place = device_argument(run, keywords) or run.default_place
+    place = device_argument(run, keywords) or _default_of(run, name)
     run.facts.accelerated |= place == ACCELERATOR
     generators.draw(run, keywords.get("generator"), place, "factory", node)
     machines.placed(run, node, place if "device" in keywords else None)
     births = (_followed(run, node) or (_made(run, node),)) if place == CPU else machines.arrives(run, node, place)
     _note_leaf(run, births, keywords, node)
     return Tensor(place, births, scalar=name.endswith("scalar_tensor") or _has_no_dimensions(run, args, keywords))
+
+
+def _default_of(run: Interpreter, name: str) -> Place:
+    """Where a factory works that is told nothing: the old types name their device, whatever the default is.
+
+    https://docs.pytorch.org/docs/stable/tensors.html
+    """
+    return CPU if name.endswith("Tensor") and not name.endswith(".Tensor") else run.default_place
 
 
 def _followed(run: Interpreter, node: ast.Call) -> tuple[Birth, ...]:

@@ -222,6 +222,21 @@ SILENT = [
         """,
         id="notebook-export-main-process",
     ),
+    """
+      class Boxes(torch.utils.data.Dataset):
+          def __len__(self):
+              return 4
+
+          def __getitem__(self, i):
+              return torch.from_numpy(np.zeros((3, 3), dtype=np.float32)), np.zeros(2)
+
+      def collate(batch):
+          return torch.stack([sample[0] for sample in batch]), [torch.FloatTensor(sample[1]) for sample in batch]
+
+      torch.set_default_tensor_type("torch.cuda.FloatTensor")
+      for images, targets in DataLoader(Boxes(), 2, collate_fn=collate, pin_memory=True):
+          images = images.cuda()
+    """,
 ]
 
 

@@ -93,9 +93,7 @@ def _needs_cpu(case: _Case) -> Cause | None:
         return None
     since = f"{case.name}, {_made(case)}, is on {case.here}"
     if case.story.family == "numpy":
-        return Cause(
-            "DEV601", f"{since}, and NumPy reads the CPU's memory only: line {case.story.where.line} needs a copy."
-        )
+        return Cause("DEV601", f"{since}, and NumPy reads the CPU's memory only: {case.story.where} needs a copy.")
     if case.story.family == "rng-state":
         return Cause("DEV301", f"{since}, and the state of a random number generator is a tensor of the CPU.")
     return Cause("DEV602", f"{since}, and `{case.story.function or case.story.operation}` takes it from the CPU only.")
@@ -107,6 +105,13 @@ def _made(case: _Case) -> str:
         return "of unknown origin"
     verb = {"loaded": "loaded", "computed": "computed", "moved": "moved there"}.get(case.born.kind, "made")
     return f"{verb}{case.at} by {case.code}" if case.born.position else verb
+
+
+def _between_accelerators(case: _Case) -> Cause | None:
+    """One half of a model gives it to the other, which is on another accelerator."""
+    if case.peer is None or case.culprit.on_cpu or case.peer.on_cpu or case.part is not None:
+        return None
+    return Cause("DEV502", f"{case.name}, {_made(case)}, is on {case.here}, and {_others(case)} on {case.there}.")
 
 
 # --- state of an optimizer ------------------------------------------------------------------------------------------
@@ -380,6 +385,7 @@ def _unnamed(case: _Case) -> Cause:
 
 _READERS: tuple[Callable[[_Case], Cause | None], ...] = (
     _needs_cpu,
+    _between_accelerators,
     _optimizer_state,
     _in_container,
     _parameter_in_container,

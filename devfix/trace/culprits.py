@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from devfix.trace.story import Happening, Story, Value
 
-__all__ = ["NEED_CPU", "Accused", "accuse", "birth", "is_in_module", "is_part", "line_from"]
+__all__ = ["NEED_CPU", "Accused", "accuse", "birth", "emergence", "is_in_module", "is_part", "line_from"]
 
 #: Families of errors of operations that want the CPU, whatever else they are given.
 NEED_CPU = frozenset({"numpy", "cpu-only", "pack", "pin", "rng-state", "split"})
@@ -54,6 +54,9 @@ def _wrong_device(story: Story, values: Sequence[Value], devices: Sequence[str])
         there = [value for value in values if not value.on_cpu]
         here = [value for value in values if value.on_cpu]
         return there[0].device if _all_live_on_cpu(story) and _works(here) and not _works(there) else "cpu"
+    bare = [device for device in devices if not any(is_part(value) for value in values if value.device == device)]
+    if len(bare) == 1:  # what was computed came to the module, and not the module to it
+        return bare[0]
     home = max(devices, key=lambda device: (story.homes.get(device, 0), -devices.index(device)))
     return next(device for device in devices if device != home)
 
@@ -107,6 +110,14 @@ def birth(value: Value) -> Happening | None:
         return root
     # the parameter that it was has moved since: what stayed is the copy
     return next((event for event in strand if root.index in event.before), root)
+
+
+def emergence(value: Value) -> Happening | None:
+    """The event that a value comes out of which is rightly where it was computed: its last one.
+
+    One that was not computed has its birth.
+    """
+    return value.last if value.last is not None and value.last.kind == "computed" else birth(value)
 
 
 def line_from(value: Value, born: Happening | None) -> tuple[Happening, ...]:

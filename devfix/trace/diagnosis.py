@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from devfix.trace.causes import Cause, cause_of
-from devfix.trace.culprits import accuse, birth, line_from
+from devfix.trace.culprits import accuse, birth, emergence, is_part, line_from
 from devfix.trace.story import Happening, Package, Position, Story, Value
 from devfix.trace.wording import name_of
 
@@ -51,6 +51,8 @@ def diagnose(story: Story) -> Diagnosis | None:
     accused = accuse(story) if story.family is not None else None
     if accused is None:
         return None
-    born = birth(accused.culprit)
+    culprit, peer = accused
+    computed = peer is None or not (culprit.on_cpu or peer.on_cpu)
+    born = emergence(culprit) if computed and not culprit.on_cpu and not is_part(culprit) else birth(culprit)
     cause: Cause = cause_of(story, accused, born)
     return Diagnosis(story, accused.culprit, accused.peer, born, cause.rule, cause.sentence, cause.package)

@@ -72,21 +72,24 @@ def _search(project: Project) -> str:
 
 
 def _helpful(experiment: Experiment, failed: Run, diagnosis: Diagnosis) -> Proposal | None:
-    """The first edit that a search would try after which the script gets further, for a step or two."""
+    """Of the edits that a search would try, the first with which a step or two run; else with which it gets further."""
     from codemods._rewrite import RewriteError
 
     steps = min(experiment.limits.max_steps or _TRIAL_STEPS, _TRIAL_STEPS)
     trial = replace(experiment, limits=replace(experiment.limits, max_steps=steps), keep=False)
-    texts = Texts(experiment.project.root)
+    texts, further = Texts(experiment.project.root), None
     for candidate in candidates(diagnosis, texts)[:_TRIALS]:
         try:
             changes = texts.after(candidate.edits).changes
         except RewriteError:
             continue
         run = trial.watched(changes)
-        if run.ok or got_further(failed, run, diagnosis):
-            return Proposal(dict(changes), candidate.title, _search(experiment.project), certain=False)
-    return None
+        proposal = Proposal(dict(changes), candidate.title, _search(experiment.project), certain=False)
+        if run.ok:
+            return proposal
+        if further is None and got_further(failed, run, diagnosis):
+            further = proposal
+    return further
 
 
 def _lines(story: Story, diagnosis: Diagnosis | None) -> set[tuple[str, int]]:

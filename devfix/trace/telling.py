@@ -72,15 +72,17 @@ def _origin(value: Value, born: Happening | None) -> list[Fact]:
         return [Fact("born", "", "not seen: it came from outside of this process, or of PyTorch")]
     if born.kind != "moved":
         return [_fact(_word(born), born), *_copies(born)]
-    first = _first(value, born)
-    return [*([_fact(_word(first), first)] if first is not born else []), _fact("moved", born)]
+    first = _before(value, born)
+    told = [] if first is None or first.position == born.position else [_fact(_word(first), first)]
+    return [*told, _fact("moved", born)]
 
 
-def _first(value: Value, event: Happening) -> Happening:
-    """The earliest known event before a transfer."""
+def _before(value: Value, moved: Happening) -> Happening | None:
+    """What a transfer took: something that was computed, else what was made first."""
     by_index = {each.index: each for each in value.history}
-    while known := [by_index[index] for index in event.before if index in by_index]:
-        event = known[0]
+    event = next((by_index[index] for index in moved.before if index in by_index), None)
+    while event is not None and event.kind == "moved":
+        event = next((by_index[index] for index in event.before if index in by_index), None)
     return event
 
 

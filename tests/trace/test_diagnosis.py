@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
@@ -19,10 +20,10 @@ x = torch.ones(2, 3, device=device)
 """
 
 
-def diagnosis(folder: Path, text: str, **options: dict[str, str]) -> Diagnosis:
+def diagnosis(folder: Path, text: str, **options: Any) -> Diagnosis:
     """What is said of a script whose first line is line 5, behind imports, ``device`` and ``x``."""
     (folder / "train.py").write_text(HEAD + dedent(text))
-    done = run("train.py", cwd=folder, provenance=True, **options)  # type: ignore[arg-type]
+    done = run("train.py", cwd=folder, provenance=True, **options)
     story = read_story(done)
     assert story is not None, done.output
     found = diagnose(story)
@@ -140,7 +141,7 @@ PROGRAMS = {
     ),
     "NumPy reads the accelerator": (
         "import numpy\ny = x * 2\nnumpy.asarray(y)\n",
-        ("DEV601", "y", 4),
+        ("DEV601", "y", 6),
         "NumPy reads the CPU's memory only",
     ),
     "lengths on the accelerator": (
@@ -227,3 +228,31 @@ def test_an_array_of_numpy(tmp_path: Path) -> None:
     assert found.born is not None
     assert (found.rule, found.name, str(found.born.position)) == ("DEV102", "table", "train.py:6")
     assert "`torch.from_numpy(numpy.ones((2, 3)))`" in found.cause
+
+
+def test_what_is_computed_on_one_accelerator_comes_to_the_module_on_the_other(tmp_path: Path) -> None:
+    found = diagnosis(
+        tmp_path,
+        """\
+        first, second = nn.Linear(3, 3).to("cuda:0"), nn.Linear(3, 3).to("cuda:1")
+        hidden = first(x)
+        second(hidden)
+        """,
+        devices=2,
+    )
+    assert found.born is not None
+    assert (found.rule, found.name, str(found.born.position)) == ("DEV502", "hidden", "train.py:6")
+
+
+def test_numbers_that_numpy_reads_come_out_where_they_were_computed(tmp_path: Path) -> None:
+    found = diagnosis(
+        tmp_path,
+        """\
+        import numpy
+        model = nn.Linear(3, 1).to(device)
+        losses = [model(x).mean().detach()]
+        numpy.mean(losses)
+        """,
+    )
+    assert found.born is not None
+    assert (found.rule, found.name, str(found.born.position)) == ("DEV601", "losses[0]", "train.py:7")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from devfix.verify.patches import Changes
     from devfix.verify.project import Project
 
-__all__ = ["described", "diff_text", "edit_words", "last_words", "rule_words", "show", "where_run"]
+__all__ = ["described", "diff_text", "edit_words", "last_words", "rules_told", "show", "where_run"]
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _MOST_FRAMES = 4
@@ -109,7 +109,17 @@ def _cause(trace: Trace) -> Iterator[Text]:
     if cause is None:
         return
     yield Text.assemble(("cause ", "bold"), printable(cause.sentence))
-    yield Text.assemble(("rule  ", "bold"), rule_words(cause.rule))
+    yield Text.assemble(("rule  ", "bold"), rules_told(trace))
+
+
+def rules_told(trace: Trace) -> str:
+    """The rule of the cause; where reading repairs it as a case of others, these as well."""
+    if trace.cause is None:
+        return ""
+    known = trace.proposal.rules if trace.proposal else ()
+    if not known or trace.cause.rule in known:
+        return rule_words(trace.cause.rule)
+    return f"{rule_words(trace.cause.rule)}; read as {', '.join(map(rule_words, known))}"
 
 
 def rule_words(code: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devfix.report._html import rendered
-from devfix.report.trace import described, edit_words, last_words, rule_words, where_run
+from devfix.report.trace import described, edit_words, last_words, rules_told, where_run
 from devfix.report.verdict_html import kind_of_line
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def page(trace: Trace) -> str:
         trace=trace,
         where=where_run(trace),
         values=[(told, described(told)) for told in trace.values],
-        rule=rule_words(trace.cause.rule) if trace.cause else "",
+        rule=rules_told(trace),
         diff=diff,
         edit=edit_words(proposal) if proposal and proposal.changes else "",
         last_words=last_words(trace),

@@ -137,6 +137,7 @@ def _edit(trace: Trace) -> dict[str, Any] | None:
         "title": proposal.title,
         "command": proposal.command,
         "certain": proposal.certain,
+        "rules": list(proposal.rules),
         "changed": sorted(proposal.changes),
         "diff": diff,
     }

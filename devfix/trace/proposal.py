@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from devfix.model import Finding, Outcome, Resolution, Status
@@ -31,6 +31,7 @@ class Proposal:
         title: what it does, or why there is none.
         command: what applies it, or searches for it; the empty string if nothing does.
         certain: reading knows it; else it was found by running.
+        rules: of the findings that it repairs, as reading names them.
 
     """
 
@@ -38,6 +39,7 @@ class Proposal:
     title: str = ""
     command: str = ""
     certain: bool = True
+    rules: tuple[str, ...] = ()
 
 
 def propose(experiment: Experiment, failed: Run) -> Proposal:
@@ -54,16 +56,42 @@ def propose(experiment: Experiment, failed: Run) -> Proposal:
     project = experiment.project
     outcome = outcome_for(project)
     told = [each for each in outcome.resolutions if _touches(project, each.finding, _lines(story, diagnosis))]
-    fixed = [each for each in told if each.status is Status.FIXED]
-    if fixed:
-        titles = dict.fromkeys(each.remedy.title for each in fixed if each.remedy)
-        return Proposal(changes_of(project, outcome), "; ".join(titles), f"devfix apply {_given(project, outcome)}")
-    helpful = _helpful(experiment, failed, diagnosis) if diagnosis is not None else None
-    if helpful is not None:
-        return helpful
+    if any(each.status is Status.FIXED for each in told):
+        return _of_reading(project, outcome, told)
+    if diagnosis is not None:
+        helpful = _read_elsewhere(experiment, failed, diagnosis, outcome) or _helpful(experiment, failed, diagnosis)
+        if helpful is not None:
+            return helpful
     if diagnosis is not None and diagnosis.package is not None:
         return Proposal(title="installed packages are not edited")
-    return Proposal(title=_why_none(told), command=_search(project))
+    return Proposal(title=_why_none(told), command=_search(project) if diagnosis is not None else "")
+
+
+def _of_reading(project: Project, outcome: Outcome, told: Sequence[Resolution]) -> Proposal:
+    """What ``devfix apply`` changes, in the words of those findings that tell of the failure."""
+    fixed = [each for each in told if each.status is Status.FIXED]
+    titles = dict.fromkeys(each.remedy.title for each in fixed if each.remedy)
+    rules = tuple(dict.fromkeys(each.finding.code for each in fixed))
+    return Proposal(
+        changes_of(project, outcome), "; ".join(titles), f"devfix apply {_given(project, outcome)}", rules=rules
+    )
+
+
+def _read_elsewhere(experiment: Experiment, failed: Run, diagnosis: Diagnosis, outcome: Outcome) -> Proposal | None:
+    """What reading repairs on other lines than those of the failure, where the script gets further with it."""
+    changes = changes_of(experiment.project, outcome)
+    if not changes:
+        return None
+    run = _trial(experiment).watched(changes)
+    if not run.ok and not got_further(failed, run, diagnosis):
+        return None
+    return _of_reading(experiment.project, outcome, outcome.resolutions)
+
+
+def _trial(experiment: Experiment) -> Experiment:
+    """The same for a step or two."""
+    steps = min(experiment.limits.max_steps or _TRIAL_STEPS, _TRIAL_STEPS)
+    return replace(experiment, limits=replace(experiment.limits, max_steps=steps), keep=False)
 
 
 def _search(project: Project) -> str:
@@ -75,8 +103,7 @@ def _helpful(experiment: Experiment, failed: Run, diagnosis: Diagnosis) -> Propo
     """Of the edits that a search would try, the first with which a step or two run; else with which it gets further."""
     from codemods._rewrite import RewriteError
 
-    steps = min(experiment.limits.max_steps or _TRIAL_STEPS, _TRIAL_STEPS)
-    trial = replace(experiment, limits=replace(experiment.limits, max_steps=steps), keep=False)
+    trial = _trial(experiment)
     texts, further = Texts(experiment.project.root), None
     for candidate in candidates(diagnosis, texts)[:_TRIALS]:
         try:

@@ -166,3 +166,17 @@ def test_an_edit_that_reading_does_not_know_has_run(script):
     assert not document["edit"]["certain"]
     assert "train.py" in document["edit"]["changed"]
     assert document["edit"]["command"] == "devfix apply --trace train.py"
+
+
+def test_what_reading_calls_the_bug_is_told_beside_what_the_run_shows(script):
+    text = """\
+    import torch
+    from torch import nn
+    model = nn.Linear(3, 2)
+    model.cuda
+    for x in torch.ones(4, 3, 3):
+        print(model(x.cuda()).sum().item())
+    """
+    done = traced(script(textwrap.dedent(text)))
+    assert "rule  DEV204 module-not-moved; read as DEV104 call-missing" in done.stdout
+    assert "-model.cuda\n+model.cuda()" in done.stdout

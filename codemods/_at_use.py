@@ -63,9 +63,12 @@ def _made(facts: Facts, attribute: Attribute) -> Iterator[Edit]:
 
 
 def _is_one_tensor(stored: Stored) -> bool:
-    """Whether what an attribute is given is a tensor, not a tuple, and not what may be a dictionary of a checkpoint."""
-    loose = any(isinstance(option, Tensor) and option.loose for option in options(stored.held))
-    return not loose and not isinstance(stored.value, (ast.Tuple, ast.List))
+    """Whether what an attribute is given is a tensor: nothing that holds several, or may, as a checkpoint does."""
+    several = (Ref, TupleValue, Yields)
+    held = options(stored.held)
+    if any(isinstance(option, several) or (isinstance(option, Tensor) and option.loose) for option in held):
+        return False
+    return not isinstance(stored.value, (ast.Tuple, ast.List))
 
 
 def _device_before(attribute: Attribute, site: Site) -> str | None:

@@ -81,7 +81,7 @@ def _without(placing: Placing) -> Edit | None:
     return ReplaceExpression(tree.path, tree.span(call), tree.source(call.func.value))
 
 
-def _moved(facts: Facts, placing: Placing, source: Source, sample: Value) -> Edit | None:
+def _moved(facts: Facts, placing: Placing, source: Source, sample: Value | Record) -> Edit | None:
     """``x, y = x.to(device), y.to(device)`` first thing in a loop that names the parts of its batches."""
     loop = source.site.stmt
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
@@ -89,21 +89,42 @@ def _moved(facts: Facts, placing: Placing, source: Source, sample: Value) -> Edi
     target: ast.expr = loop.target
     if isinstance(loop.iter, ast.Call) and text_of(loop.iter.func) == "enumerate" and isinstance(target, ast.Tuple):
         target = target.elts[-1]
+    trailer = _trailer(facts, placing, source)
+    code = _entries(target, sample, trailer) if isinstance(sample, Record) else _parts(target, sample, trailer)
+    if trailer is None or code is None:
+        return None
+    return InsertStatement(source.site.tree.path, source.site.tree.span(loop), Where.BODY_START, code)
+
+
+def _trailer(facts: Facts, placing: Placing, source: Source) -> str | None:
+    """``.to(device)`` as the loop would say it."""
+    said = placing.call.args[0] if placing.call.args else None
+    like = ast.unparse(said) if said is not None else None
+    device = device_at(source.site, source.site.level, facts.preferred_device, like=like)
+    if device is not None:
+        return f".to({device})"
+    return ".cuda()" if said is None and "torch" in visible(source.site, source.site.level) else None
+
+
+def _parts(target: ast.expr, sample: Value, trailer: str | None) -> str | None:
     names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
     parts = sample.items if isinstance(sample, TupleValue) else (sample,)
     if len(names) != len(parts) or not all(isinstance(name, ast.Name) for name in names):
         return None
-    there = [
-        text_of(name)
-        for name, part in zip(names, parts, strict=True)
-        if isinstance(part, Tensor) and part.place == ACCELERATOR
-    ]
-    said = placing.call.args[0] if placing.call.args else None
-    like = ast.unparse(said) if said is not None else None
-    device = device_at(source.site, source.site.level, facts.preferred_device, like=like)
-    legacy = device is None and said is None and "torch" in visible(source.site, source.site.level)
-    if not there or (device is None and not legacy):
+    there = [text_of(name) for name, part in zip(names, parts, strict=True) if _is_there(part)]
+    return f"{', '.join(there)} = {', '.join(f'{name}{trailer}' for name in there)}" if there else None
+
+
+def _entries(target: ast.expr, sample: Record, trailer: str | None) -> str | None:
+    """``batch = {key: value.to(device) ...}``, or one line for each entry where not all are tensors of the device."""
+    there = [key for key, value in sample.fields.items() if _is_there(value)]
+    if not isinstance(target, ast.Name) or not there:
         return None
-    trailer = ".cuda()" if device is None else f".to({device})"
-    code = f"{', '.join(there)} = {', '.join(name + trailer for name in there)}"
-    return InsertStatement(source.site.tree.path, source.site.tree.span(loop), Where.BODY_START, code)
+    name = target.id
+    if len(there) == len(sample.fields) and len(there) > 1:
+        return f"{name} = {{key: value{trailer} for key, value in {name}.items()}}"
+    return "\n".join(f'{name}["{key}"] = {name}["{key}"]{trailer}' for key in there)
+
+
+def _is_there(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.place == ACCELERATOR

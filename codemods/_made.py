@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from codemods._copied import shaped_like_parameter
 from codemods._culprits import Culprit, made_siblings
 from codemods._flagged import beside_flagged, under_flag
 from codemods._foreign import foreign_part
@@ -95,7 +96,8 @@ def _made(facts: Facts, key: int, uses: list[Use]) -> Made | None:
     site = _moment(facts, key, meeting)
     if not isinstance(site.node, ast.Call) or foreign_part(site.tree.path):
         return None
-    if _kept_by_constructor(site, meeting) or made_siblings(facts, Culprit(key, (), (meeting,), (operand.text,))):
+    kept = key not in facts.sized and _kept_by_constructor(site, meeting)
+    if kept or made_siblings(facts, Culprit(key, (), (meeting,), (operand.text,))):
         return None
     moments = tuple(dict.fromkeys(_moment(facts, key, meeting) for meeting, _ in uses))
     return Made(key, moments, Making(site.tree, site.node), tuple(distinct.values()))
@@ -156,6 +158,11 @@ def _where_made(facts: Facts, made: Made, outside: bool) -> list[Edit]:
         return [InsertStatement(made.making.tree.path, made.making.tree.span(statement), Where.AFTER, code)]
     edit = made.making.edit(device)
     return [edit] if edit is not None else []
+
+
+def _with_parameter(facts: Facts, made: Made) -> list[Edit]:
+    """Where the parameter is whose shape it has."""
+    return shaped_like_parameter(facts, made.key, made.site, made.uses[0][0])
 
 
 def _beside_another(facts: Facts, made: Made) -> list[Edit]:
@@ -245,7 +252,7 @@ def _operand_node(site: Site, text: str) -> ast.expr | None:
 
 
 _PLANS = (
-    (_beside_another, _beside_parts, _by_its_own_words, _at_the_call, _by_any_words),
+    (_with_parameter, _beside_another, _beside_parts, _by_its_own_words, _at_the_call, _by_any_words),
     (_at_the_call,),
     (_at_every_call,),
     (_at_uses,),

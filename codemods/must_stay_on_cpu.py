@@ -1,10 +1,12 @@
 """## What it does
-Finds what PyTorch itself wants on the CPU and gets from the accelerator: the lengths of `pack_padded_sequence`, a
-dataset on the accelerator under `pin_memory=True` or worker processes.
+Finds what PyTorch itself wants on the CPU and gets from the accelerator: the lengths of `pack_padded_sequence`, the
+weights of a `WeightedRandomSampler` whose generator is on the CPU, a dataset on the accelerator under `pin_memory=True`
+or worker processes.
 
 ## Why is this bad?
 Moving everything to the accelerator is one move too many: *'lengths' argument should be a 1D CPU int64 tensor*, *cannot
-pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned*, *Cannot re-initialize CUDA in forked subprocess*.
+pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned*, *Cannot re-initialize CUDA in forked subprocess*,
+*Expected a 'cuda' device type for generator but found 'cpu'*.
 
 ## Example
 ```python
@@ -48,6 +50,7 @@ __all__ = ["RULE"]
 
 _TOLD = {
     "lengths": "`{text}` is on the accelerator, and `{consumer}` takes lengths from the CPU only",
+    "drawn": "`{text}` is on the accelerator, and `{consumer}` draws from it with a generator of the CPU",
     "pinned": "the loader pins the memory of a dataset that is on the accelerator",
     "workers": "worker processes would make tensors on the accelerator, which a forked process cannot",
 }

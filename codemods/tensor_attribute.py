@@ -36,6 +36,7 @@ from collections.abc import Callable, Iterator
 from codemods._at_use import made_on_device, moved_at_use, read_through
 from codemods._attributes import Attribute, groups
 from codemods._buffers import registered
+from codemods._copied import copied_early, early_copy, shaped_like_parameter
 from codemods._own_moves import moved_with_siblings
 from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
@@ -49,7 +50,33 @@ __all__ = ["RULE"]
 def detect(facts: Facts) -> Iterator[Finding]:
     """One finding for attributes that fail together; mostly it is one."""
     for group in groups(facts):
-        yield _finding(facts, group)
+        if not all(_made_too_early(facts, attribute) for attribute in group):
+            yield _finding(facts, group)
+
+
+def _made_too_early(facts: Facts, attribute: Attribute) -> bool:
+    """Whether it holds copies of parameters, made before the model's move: DEV401 speaks."""
+    if not facts.copies or attribute.is_alias:
+        return False
+    told = {hazard.built for hazard in copied_early(facts)}
+    found = [early_copy(facts, use.meeting, use.operand) for use in attribute.uses]
+    return all(copy is not None and copy[0].site in told for copy in found)
+
+
+def _shaped(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
+    """Each made where the parameter is whose shape it has."""
+    edits: list[Edit] = []
+    for use in (use for attribute in attributes for use in attribute.uses):
+        for birth in use.births:
+            found = (
+                shaped_like_parameter(facts, birth.key, facts.sources[birth.key].site, use.meeting)
+                if (birth.kind == "made")
+                else []
+            )
+            if not found:
+                return []
+            edits.extend(found)
+    return edits
 
 
 def _finding(facts: Facts, group: list[Attribute]) -> Finding:
@@ -125,6 +152,7 @@ def _remedies(facts: Facts, group: list[Attribute]) -> tuple[tuple[Remedy, ...],
 
 
 _PLANS: tuple[tuple[str, Callable[[Facts, list[Attribute]], list[Edit]]], ...] = (
+    ("make on the device", _shaped),
     ("move with its siblings", moved_with_siblings),
     ("make on the device", made_on_device),
     ("move where it is used", moved_at_use),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.flow import machines
@@ -77,7 +78,7 @@ def load_file(run: Interpreter, name: str, args: list[Value], keywords: dict[str
     device = args[1] if len(args) > 1 else keywords.get("device", Const("cpu"))
     site = run.site(node, remember=True)
     run.facts.loadings.setdefault(site.key, Loading(site, node, True, latent=run.latent))
-    return _placed_at(run, place_of(run, device) or ANYWHERE, site, node)
+    return replace(_placed_at(run, place_of(run, device) or ANYWHERE, site, node), sure=True)  # it holds tensors only
 
 
 def _placed_at(run: Interpreter, place: Place, site: Site, node: ast.Call) -> Tensor:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import arrays, checkpoints, generators, hosts, iteration, machines
+from devfix.flow import arrays, checkpoints, copies, generators, hosts, iteration, machines
 from devfix.flow.knowledge_of_methods import MEAN_LOSSES, PAIRS, REDUCTIONS, UNDIFFERENTIABLE
 from devfix.flow.meetings import Side, meet, tensors_in
 from devfix.flow.places import device_argument, place_of
@@ -155,7 +155,9 @@ def _note_leaf(run: Interpreter, births: tuple[Birth, ...], keywords: Keywords, 
 
 
 def _made(run: Interpreter, node: ast.Call) -> Birth:
-    return Birth("made", iteration.source_key(run, "made", node))
+    key = iteration.source_key(run, "made", node)
+    copies.note_shape(run, key, node)
+    return Birth("made", key)
 
 
 def _from_data(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -218,7 +220,10 @@ def _like(run: Interpreter, name: str, args: list[Value], keywords: Keywords, no
     if place is not None:
         machines.placed(run, node, place)
         return Tensor(place, machines.arrives(run, node, place) if place == ACCELERATOR else ())
-    return union(Tensor(option.place) if isinstance(option, Tensor) else Tensor(ANYWHERE) for option in options(source))
+    return union(
+        Tensor(option.place, copies.note(run, option, node)) if isinstance(option, Tensor) else Tensor(ANYWHERE)
+        for option in options(source)
+    )
 
 
 def _accelerator_factory(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Binding",
+    "Copied",
     "Drawing",
     "Dropped",
     "Facts",
@@ -27,6 +28,7 @@ __all__ = [
     "Operand",
     "OptimizerHazard",
     "Placing",
+    "Sized",
     "Source",
     "Step",
     "Stored",
@@ -164,6 +166,26 @@ class OptimizerHazard:
 
 
 @dataclass(frozen=True, eq=False)
+class Copied:
+    """A parameter of ``module`` is copied while it lies on the CPU: ``p.clone()``, ``torch.zeros_like(p)``."""
+
+    module: Ref
+    site: Site
+
+
+@dataclass(frozen=True, eq=False)
+class Sized:
+    """A tensor that is made with the shape of a parameter of ``module``: ``torch.zeros(p.shape)``.
+
+    ``text`` is what the program calls the parameter there; ``early``: it lies on the CPU at that moment.
+    """
+
+    text: str
+    module: Ref
+    early: bool
+
+
+@dataclass(frozen=True, eq=False)
 class Holding:
     """An object that is no module keeps ``module`` in an attribute: ``self.model = model``."""
 
@@ -176,9 +198,10 @@ class HostUse:
     """What reads the CPU's memory is given a value on the accelerator.
 
     ``kind``: ``numpy`` (``x.numpy()``), ``array`` (an argument that becomes an array), ``lengths`` (of a packed
-    sequence), ``pinned`` (memory of a loader), ``workers`` (processes of a loader).
+    sequence), ``drawn`` (weights from which a generator of the CPU draws), ``pinned`` (memory of a loader), ``workers``
+    (processes of a loader).
     ``expression`` is the value in the source; ``held`` are the tensors on the accelerator: the value itself,
-    or (``container``) what it holds.  ``sample`` is what ``loader`` would bring.
+    or (``container``) what it holds.  ``sample`` is what ``loader`` would bring; of a dictionary, its record.
     """
 
     kind: str
@@ -189,7 +212,7 @@ class HostUse:
     container: bool = False
     latent: bool = False
     loader: Record | None = None
-    sample: Value | None = None
+    sample: Value | Record | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,6 +332,7 @@ class Facts:
     ``kept`` has the tensors of each list (by identity) by their place in the source, ``kept_uses`` what is done
     with them as tensors: names of methods, and ``operand``.  ``flagged`` are calls ``x.cuda(True)``, ``leaves`` the
     factories with ``requires_grad=True`` by the key of their source.
+    ``copies`` are copies of parameters, each place once; ``sized`` says of made values what they took their shape from.
     ``moves`` bring modules to the accelerator, ``moves_to_cpu`` certainly bring one to the CPU.
     ``steps`` are the places at which optimizers step, each once.
     ``placings`` has every call that names a place, by the places that it named.  ``asks_available``: the program asks
@@ -340,6 +364,8 @@ class Facts:
     moves: list[Site] = field(default_factory=list)
     moves_to_cpu: list[Site] = field(default_factory=list)
     holdings: list[Holding] = field(default_factory=list)
+    copies: dict[tuple[object, ...], Copied] = field(default_factory=dict)
+    sized: dict[int, Sized] = field(default_factory=dict)
     visits: dict[int, list[Site]] = field(default_factory=dict)
     in_datasets: set[int] = field(default_factory=set)
     gives_tensor: dict[ast.Call, bool] = field(default_factory=dict)

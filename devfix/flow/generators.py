@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from devfix.flow import hosts
 from devfix.flow.facts import Drawing
 from devfix.flow.places import place_of
 from devfix.flow.values import (
@@ -21,6 +22,7 @@ from devfix.flow.values import (
     Place,
     Record,
     Ref,
+    Tensor,
     Value,
     options,
 )
@@ -83,7 +85,11 @@ def draw_of_loader(run: Interpreter, record: Record, node: ast.AST) -> None:
     if isinstance(sampler, Ref) and run.record(sampler).kind == "sampler":
         held = run.record(sampler)
         own = held.fields.get("generator")
-        if own not in (None, NONE) or held.name.split(".")[-1] == "RandomSampler":
+        weights = held.fields.get("weights")
+        if weights is not None and own not in (None, NONE):
+            if not (isinstance(weights, Tensor) and weights.place == ACCELERATOR):
+                draw(run, own, run.default_place, "loader", node, held.born)
+        elif own not in (None, NONE) or held.name.split(".")[-1] == "RandomSampler":
             draw(run, own, run.default_place, "loader", node, held.born)
     if given is not None and given != NONE:
         draw(run, given, run.default_place, "loader", node, record.born)
@@ -102,9 +108,25 @@ def lose(run: Interpreter, ref: Ref) -> None:
 
 
 def sampler(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """A sampler of PyTorch, with the generator that it was given."""
+    """A sampler of PyTorch, with the generator that it was given.
+
+    ``WeightedRandomSampler`` draws where its weights are, with ``torch.multinomial``:
+    https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.WeightedRandomSampler
+    """
+    weighted = name.endswith("WeightedRandomSampler")
     given = {"generator": keywords["generator"]} if "generator" in keywords else {}
+    if weighted and len(args) > 3:
+        given["generator"] = args[3]
+    for value, expression in hosts.arguments(node, args, keywords)[: 1 if weighted else 0]:
+        given["weights"] = value
+        if _is_on_cpu(run, given.get("generator")):
+            hosts.note(run, node, name.split(".")[-1], value, expression, "drawn")
     return run.new(Record("sampler", name, fields=given, born=run.site(node, remember=True)))
+
+
+def _is_on_cpu(run: Interpreter, value: Value | None) -> bool:
+    known = isinstance(value, Ref) and run.record(value).kind == "generator"
+    return known and run.record(value).places == frozenset({CPU})  # type: ignore[arg-type]
 
 
 def method(run: Interpreter, ref: Ref, name: str) -> Value:

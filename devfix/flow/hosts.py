@@ -39,7 +39,7 @@ def note(
             note(run, node, consumer, item, element, kind)
         return
     container = not isinstance(value, (Tensor, Union))
-    if container and kind == "lengths":
+    if container and kind in ("lengths", "drawn"):
         return  # a list of numbers
     held = tuple(dict.fromkeys(_certain(run, value)))
     if not held or run.frame is None:
@@ -111,7 +111,10 @@ def stamp(run: Interpreter, container: Ref, expression: ast.expr) -> None:
 
 def note_loader(run: Interpreter, loader: Record, sample: Value) -> None:
     """A loader's samples are on the accelerator: they cannot be pinned, nor made by forked workers."""
-    held = tuple(dict.fromkeys(_certain(run, sample)))
+    record = run.record(sample) if isinstance(sample, Ref) else None
+    entries = record if record is not None and record.kind == "dict" and record.rest is None else None
+    inside = entries.fields.values() if entries is not None else (sample,)
+    held = tuple(dict.fromkeys(tensor for value in inside for tensor in _certain(run, value)))
     site = loader.born
     if not held or site is None or not isinstance(site.node, ast.Call):
         return
@@ -119,5 +122,7 @@ def note_loader(run: Interpreter, loader: Record, sample: Value) -> None:
     for flag, kind in (("pin_memory", "pinned"), ("num_workers", "workers")):
         if loader.get(flag) and flag in named:
             key = (site.tree.path, named[flag].lineno, named[flag].col_offset)
-            use = HostUse(kind, site, f"{flag}=", named[flag], held, latent=run.latent, loader=loader, sample=sample)
+            use = HostUse(
+                kind, site, f"{flag}=", named[flag], held, latent=run.latent, loader=loader, sample=entries or sample
+            )
             run.facts.needs_cpu.setdefault(key, use)

@@ -213,13 +213,10 @@ def step(run: Interpreter, ref: Ref, node: ast.AST) -> None:
         run.facts.hazards.append(OptimizerHazard(kind, record.name, record.born, cause, site, loaded))
 
 
-def _own_object(run: Interpreter, cls: ClassValue, roots: tuple[int, ...], node: ast.Call) -> Ref:
-    """The project's optimizer as an object with groups of parameters where they are now, and no state yet."""
-    from devfix.flow import iteration
-
-    parameters = union(iteration.element(run, Parameters(Ref(root)), node) for root in roots)
-    held = run.new(Record("list", rest=parameters))
-    group = run.new(Record("dict", fields={"params": held}, rest=UNKNOWN))
+def _own_object(run: Interpreter, cls: ClassValue, roots: tuple[int, ...]) -> Ref:
+    """The project's optimizer as an object with groups of parameters, and no state yet."""
+    parameters = union(Parameters(Ref(root)) for root in roots)  # wherever they are when the list is read
+    group = run.new(Record("dict", fields={"params": parameters}, rest=UNKNOWN))
     state = run.new(Record("dict", rest=run.new(Record("dict"))))
     fields: dict[str, Value] = {"param_groups": run.new(Record("list", rest=group)), "state": state}
     return run.new(Record("instance", cls.node.name, cls, fields=fields))
@@ -228,13 +225,14 @@ def _own_object(run: Interpreter, cls: ClassValue, roots: tuple[int, ...], node:
 def _construct(
     run: Interpreter, cls: ClassValue, ref: Ref, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> None:
-    """Run the project's own constructor; where parameters are on the CPU yet, the order is what matters."""
+    """Run the project's own constructor; where it copies parameters that are on the CPU yet, the order is the cause."""
     from devfix.flow.classes import member
 
-    roots, constructor = run.record(ref).get("roots", ()), member(run, cls, "__init__")
-    if not roots or run.record(ref).get("cpu") or not isinstance(constructor, Function):
+    record = run.record(ref)
+    roots, constructor = record.get("roots", ()), member(run, cls, "__init__")
+    if not roots or (record.get("cpu") and record.get("eager")) or not isinstance(constructor, Function):
         return
-    made = _own_object(run, cls, roots, node)
+    made = _own_object(run, cls, roots)
     run.call(Bound(constructor, made), args, keywords, node)
     _update(run, ref, made=made)
 
@@ -246,7 +244,7 @@ def _own_step(run: Interpreter, record: Record, node: ast.Call) -> None:
     cls, roots = record.get("own"), record.get("roots", ())
     body = member(run, cls, "step")
     if isinstance(body, Function) and roots:
-        run.call(Bound(body, record.get("made") or _own_object(run, cls, roots, node)), [], {}, node)
+        run.call(Bound(body, record.get("made") or _own_object(run, cls, roots)), [], {}, node)
 
 
 def _still_missing(run: Interpreter, record: Record) -> bool:

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import containers, creation, generators, hosts, library, machines, misuse
+from devfix.flow import containers, copies, creation, generators, hosts, library, machines, misuse
 from devfix.flow.facts import Transfer
 from devfix.flow.knowledge_of_methods import PAIRS, RANDOM_METHODS, REDUCTIONS, TENSOR_METHODS, UNDIFFERENTIABLE
 from devfix.flow.meetings import meet, tensor_side, tensors_in
@@ -68,6 +68,8 @@ def tensor_method(
         misuse.note_leaf_use(run, tensor, "retained", node)
     if name in ("detach", "detach_"):
         tensor = misuse.detached(tensor)
+    if name == "clone":
+        copies.note(run, tensor, node)
     if name in ("backward", "zero_", "fill_", "retain_grad", "register_hook"):
         return tensor if name.endswith("_") else NONE
     if tensor.loose:

@@ -72,7 +72,7 @@ def _places(site: Site, value: Value) -> set[object]:
 
 def loads(call: ast.Call) -> bool:
     """Whether a call reads a file: its device is another rule's matter."""
-    return ast.unparse(call.func).split(".")[-1] in ("load", "load_file")
+    return ast.unparse(call.func).split(".")[-1] in ("load", "load_file", "safe_open")
 
 
 # --- what contradicts -----------------------------------------------------------------------------------------------

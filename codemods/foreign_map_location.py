@@ -45,8 +45,10 @@ from codemods._story import story
 from codemods.load_without_map_location import edit_of, target_of
 from devfix.flow import Facts
 from devfix.flow.facts import Loading, Meeting, Operand
+from devfix.flow.live import value_of
 from devfix.flow.machines import device_words
 from devfix.flow.sites import Site
+from devfix.flow.values import Const, DeviceValue, Text, options
 from devfix.model import AddKeyword, AppendCode, Edit, Finding, Remedy, ReplaceExpression, Severity
 
 __all__ = ["RULE"]
@@ -147,13 +149,27 @@ def _remedies(facts: Facts, loading: Loading, uses: tuple[Use, ...]) -> Iterator
         yield Remedy("move what is used", tuple(at_uses))
     target, _ = target_of(facts, loading)
     if target is not None and not (uses and target == '"cpu"'):
+        target = target if _keyword(loading) == "map_location" else _as_text(loading, target)
         yield Remedy(f"load with `{_keyword(loading)}={target}`", (_edit(loading, target),))
     if at_uses and not partial:
         yield Remedy("move what is used", tuple(at_uses))
 
 
 def _keyword(loading: Loading) -> str:
-    return "device" if ast.unparse(loading.call.func).endswith("load_file") else "map_location"
+    return "device" if ast.unparse(loading.call.func).endswith(("load_file", "safe_open")) else "map_location"
+
+
+def _as_text(loading: Loading, target: str) -> str:
+    """``safetensors`` takes a device by its name (or number) only: a ``torch.device`` is refused."""
+    try:
+        value = value_of(loading.site, loading.site.level, ast.parse(target, mode="eval").body)
+    except SyntaxError:
+        return target
+    named = value is not None and all(
+        isinstance(option, (Const, Text)) or (isinstance(option, DeviceValue) and option.text)
+        for option in options(value)
+    )
+    return target if named or target.startswith(('f"', '"')) else f"str({target})"
 
 
 def _edit(loading: Loading, target: str) -> Edit:

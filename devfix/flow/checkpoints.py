@@ -18,11 +18,13 @@ from devfix.flow.values import (
     Const,
     Function,
     Place,
+    Record,
     Ref,
     Tensor,
     Text,
     Unknown,
     Value,
+    Yields,
     options,
 )
 
@@ -30,7 +32,17 @@ if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
     from devfix.flow.sites import Site
 
-__all__ = ["joined_path", "load", "load_file", "loaded_in", "note_birth", "note_use", "save"]
+__all__ = [
+    "joined_path",
+    "load",
+    "load_file",
+    "loaded_in",
+    "note_birth",
+    "note_use",
+    "of_file",
+    "open_file",
+    "save",
+]
 
 
 def _key(value: Value) -> str:
@@ -79,6 +91,26 @@ def load_file(run: Interpreter, name: str, args: list[Value], keywords: dict[str
     site = run.site(node, remember=True)
     run.facts.loadings.setdefault(site.key, Loading(site, node, True, latent=run.latent))
     return replace(_placed_at(run, place_of(run, device) or ANYWHERE, site, node), sure=True)  # it holds tensors only
+
+
+def open_file(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+    """``safetensors.safe_open(filename, framework, device="cpu")``: a file that gives tensors by their keys."""
+    device = args[2] if len(args) > 2 else keywords.get("device", Const("cpu"))
+    site = run.site(node, remember=True)
+    run.facts.loadings.setdefault(site.key, Loading(site, node, True, latent=run.latent))
+    place = ANYWHERE if "**" in keywords else place_of(run, device) or ANYWHERE
+    held = replace(_placed_at(run, place, site, node), sure=True)
+    return run.new(Record("tensor-file", name, rest=held, born=site))
+
+
+def of_file(run: Interpreter, ref: Ref, name: str, args: list[Value]) -> Value:
+    """A method of an open file of tensors."""
+    held = run.record(ref).rest
+    if name in ("get_tensor", "get_slice") and isinstance(held, Tensor):
+        key = args[0].value if args and isinstance(args[0], Const) else "*"
+        births = tuple(replace(birth, item=(str(key),)) for birth in held.births)
+        return replace(held, births=births, loose=name == "get_slice")
+    return Yields(Text()) if name in ("keys", "offset_keys") else UNKNOWN
 
 
 def _placed_at(run: Interpreter, place: Place, site: Site, node: ast.Call) -> Tensor:

@@ -214,6 +214,7 @@ TABLE = (
     Row("default-type", "torch.", "set_default_tensor_type", _DOCS + "generated/torch.set_default_tensor_type.html"),
     # checkpoints
     Row("load", "torch.", "load", _DOCS + "generated/torch.load.html"),
+    Row("open-file", "safetensors.", "safe_open torch.safe_open", "https://huggingface.co/docs/safetensors/api/torch"),
     Row("load-file", "safetensors.torch.", "load_file", "https://huggingface.co/docs/safetensors/api/torch"),
     Row("save", "torch.", "save", _DOCS + "generated/torch.save.html"),
     Row(

@@ -23,7 +23,7 @@ from devfix.flow import (
 )
 from devfix.flow.knowledge import behaviour
 from devfix.flow.meetings import meet, weights_side
-from devfix.flow.places import device_argument
+from devfix.flow.places import device_argument, place_of
 from devfix.flow.state import DeadPath
 from devfix.flow.values import (
     ACCELERATOR,
@@ -70,7 +70,7 @@ def call(run: Interpreter, name: str, args: list[Value], keywords: Keywords, nod
     if name.endswith((".from_pretrained", ".from_config")):
         owner = name.split(".")[-2]
         if any(word in owner for word in _MODEL_WORDS) and not any(word in owner for word in _OTHER_WORDS):
-            place = ANYWHERE if {"device_map", "load_in_8bit", "load_in_4bit", "**"} & set(keywords) else None
+            place = _mapped(run, keywords)
             return _opaque_module(run, name, node, place)
         if name.startswith("transformers."):
             return run.new(Record("tokenizer", name, born=run.site(node)))
@@ -82,6 +82,24 @@ def call(run: Interpreter, name: str, args: list[Value], keywords: Keywords, nod
     if may_place(name):
         _escape(run, args, keywords)
     return unknown_result(run, name, args, node, keywords)
+
+
+def _mapped(run: Interpreter, keywords: Keywords) -> Place | None:
+    """Where ``from_pretrained`` puts a model: ``device_map="cuda"`` moves it as a whole, ``"auto"`` shares it out.
+
+    https://huggingface.co/docs/accelerate/concept_guides/big_model_inference
+    """
+    if {"load_in_8bit", "load_in_4bit", "quantization_config", "**"} & set(keywords):
+        return ANYWHERE
+    given = keywords.get("device_map", NONE)
+    if isinstance(given, Ref):
+        record = run.record(given)
+        given = record.fields.get("", UNKNOWN) if record.kind == "dict" and len(record.fields) == 1 else UNKNOWN
+    if given == NONE:
+        return None
+    known = isinstance(given, (DeviceValue, Const, Number)) and place_of(run, given) == ACCELERATOR
+    run.facts.accelerated |= known
+    return ACCELERATOR if known else ANYWHERE
 
 
 def may_place(name: str) -> bool:
@@ -388,6 +406,7 @@ _BEHAVIOURS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Ca
     "joins-paths": _joins_paths,
     "load": checkpoints.load,
     "load-file": checkpoints.load_file,
+    "open-file": checkpoints.open_file,
     "loss": _loss,
     "metric": _module,
     "module": _module,

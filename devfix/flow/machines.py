@@ -112,6 +112,8 @@ def device_words(call: ast.Call) -> ast.expr | None:
             return keyword.value
     if isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "type") and call.args:
         return call.args[0]
+    if text_of(call.func).endswith("safe_open"):
+        return call.args[2] if len(call.args) > 2 else None
     return call.args[1] if len(call.args) > 1 and text_of(call.func).endswith(_LOADS) else None
 
 

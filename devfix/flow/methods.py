@@ -135,6 +135,8 @@ def _object(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: 
         return distributions.method(run, ref, name, args, keywords, node)
     if record.kind == "generator":
         return generators.method(run, ref, name)
+    if record.kind == "tensor-file":
+        return checkpoints.of_file(run, ref, name, args)
     if record.kind == "loader":
         return ref if name == "__iter__" else UNKNOWN
     return containers.container_method(run, ref, name, args, keywords, node)

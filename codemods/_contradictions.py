@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from codemods._foreign import foreign_part
 from codemods._halves import in_halves
+from codemods._kept_there import stays
 from codemods._operands import weight_places
 from codemods._placing import enclosing
 from devfix.flow import Facts
@@ -208,6 +209,8 @@ def _left_on_cpu(facts: Facts) -> Iterator[Contradiction]:
                 moved = meeting.site.memory.record(operand.module).moved
                 if moved is None or _was_there(moved, operand.module):
                     continue
+                if stays(facts, meeting.site, operand.module):
+                    continue  # it is on the CPU on purpose: DEV602 speaks
                 call = moved.node
             elif len(operand.births) == 1 and operand.births[0].kind == "moved":
                 call = calls[operand.births[0].key]

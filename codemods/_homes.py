@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods._operands import written_in
+from codemods._parallel import declared, words_of_wrapper
 from codemods._placing import Move, inside_module, same_function
 from codemods._stretch import Stretch, Words
 from codemods._unmoved import Whole, containers_named, wholes_named
@@ -62,6 +63,8 @@ def home_of(facts: Facts, meeting: Meeting, whole: Whole) -> Home:
     ordered = list(edits.items())[:_MOST]
     made = f"{ast.unparse(whole.born.node)}"[:60] if isinstance(whole.born.node, ast.Call) else "a module"
     remedies = tuple(Remedy(f"move `{spot.name or made}`: `{_told(edit)}`", (edit,)) for edit, spot in ordered)
+    if not remedies and (choice := declared(meeting, whole)) is not None:
+        remedies = (choice,)
     best = ordered[0][1] if ordered else ranked[0][1] if ranked else None
     name = best.name if best is not None and best.name is not None else made
     if best is None or best.entry or isinstance(best.statement, (ast.If, ast.Try)):
@@ -192,7 +195,7 @@ def _read(node: ast.AST) -> set[str]:
 
 # --- edits ----------------------------------------------------------------------------------------------------------
 def _edits(facts: Facts, meeting: Meeting, whole: Whole, spot: _Spot) -> Iterator[Edit]:
-    words = words_at(facts, meeting, spot.level, whole.partly)
+    words = words_at(facts, meeting, spot.level, whole.partly) or words_of_wrapper(meeting, spot.level, whole)
     if words is None:
         return
     tree = spot.level.tree

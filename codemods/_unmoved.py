@@ -15,7 +15,7 @@ from devfix.flow.sites import Level, Site
 from devfix.flow.state import State
 from devfix.flow.values import ACCELERATOR, CPU, Function, Ref, options
 
-__all__ = ["Whole", "containers_named", "is_made_by_program", "unmoved", "whole_of", "wholes_named"]
+__all__ = ["Whole", "chain_of", "containers_named", "is_made_by_program", "unmoved", "whole_of", "wholes_named"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ def whole_of(facts: Facts, site: Site, part: Ref) -> Whole | None:
     memory = site.memory
     if memory is None or not memory.has(part.id) or structural_change(site, part) is not None:
         return None
-    chain = _chain(memory, part)
+    chain = chain_of(memory, part)
     moved = memory.at(part.id).moved
     if moved is not None and (CPU not in memory.at(part.id).places or moved not in facts.moves):
         return None
@@ -69,11 +69,11 @@ def is_made_by_program(memory: State, part: Ref) -> bool:
 
     Of a class that nothing uses, the flow makes an instance to look at it: where that lives is nobody's fault.
     """
-    born = memory.at(_chain(memory, part)[0]).born
+    born = memory.at(chain_of(memory, part)[0]).born
     return born is None or born.node in born.tree.parents
 
 
-def _chain(memory: State, part: Ref) -> list[int]:
+def chain_of(memory: State, part: Ref) -> list[int]:
     """The modules from the outermost one down to ``part``."""
     chain = [part.id]
     while True:

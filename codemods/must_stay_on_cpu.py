@@ -1,7 +1,7 @@
 """## What it does
 Finds what PyTorch itself wants on the CPU and gets from the accelerator: the lengths of `pack_padded_sequence`, the
 weights of a `WeightedRandomSampler` whose generator is on the CPU, a dataset on the accelerator under `pin_memory=True`
-or worker processes.
+or worker processes; and what a module is given that the program itself keeps on the CPU (`teacher.cpu()`).
 
 ## Why is this bad?
 Moving everything to the accelerator is one move too many: *'lengths' argument should be a 1D CPU int64 tensor*, *cannot
@@ -23,7 +23,8 @@ packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted
 ## Fix safety
 Safe: `.cpu()` returns a tensor that is there already as it is, and memory that is on the accelerator gains nothing from
 pinning. A move inside of `__getitem__` or a `collate_fn` goes to the loops over its loaders, which gives the same
-batches. Where it cannot, `num_workers=0` is an unsafe fix.
+batches. Where it cannot, `num_workers=0` is an unsafe fix. The output of a module that stays on the CPU is brought back
+where it meets the accelerator.
 
 ## References
 - [pack_padded_sequence](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pack_padded_sequence.html)
@@ -39,6 +40,7 @@ import ast
 from collections.abc import Iterator
 
 from codemods._hosting import to_cpu
+from codemods._kept_there import Kept, kept_there, trip
 from codemods._loading import moved_in_the_loops
 from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
@@ -61,6 +63,27 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for use in facts.needs_cpu.values():
         if use.kind in _TOLD:
             yield _finding(facts, use)
+    for kept in kept_there(facts):
+        yield _of_module(facts, kept)
+
+
+def _of_module(facts: Facts, kept: Kept) -> Finding:
+    call, (_, level) = next(iter(kept.calls.items()))
+    remedies = tuple(trip(facts, kept))
+    return Finding(
+        RULE.code,
+        RULE.name,
+        Severity.ERROR,
+        level.tree.path,
+        level.tree.span(call),
+        f"`{kept.name}` is kept on the CPU and given values on the accelerator",
+        story(
+            (kept.moved, "moved", "this stays on the CPU"),
+            *((site, "used", "and is given values on the accelerator here") for site, _ in kept.calls.values()),
+        ),
+        remedies,
+        "" if remedies else "what it is given cannot be told apart: bring it to the CPU",
+    )
 
 
 def _finding(facts: Facts, use: HostUse) -> Finding:

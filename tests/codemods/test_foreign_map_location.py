@@ -29,7 +29,7 @@ REWRITES = [
           device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
           x = torch.ones(3, 4, device=device)
         - table = load_file("table.safetensors")["weight"]
-        + table = load_file("table.safetensors", device=device)["weight"]
+        + table = load_file("table.safetensors", device=str(device))["weight"]
           print(torch.mm(x, table))
         """,
         id="safetensors",

@@ -1,0 +1,149 @@
+"""Modules that the program keeps on the CPU on purpose: their input comes there, and their output goes back."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from codemods._operands import device_for
+from codemods._placing import headers
+from codemods._unmoved import chain_of
+from devfix.flow import Facts
+from devfix.flow.facts import Meeting, Operand
+from devfix.flow.live import device_place, value_of
+from devfix.flow.machines import device_words
+from devfix.flow.sites import Level, Site
+from devfix.flow.state import State
+from devfix.flow.syntax import SourceTree
+from devfix.flow.values import ACCELERATOR, CPU, Ref, Tensor, options
+from devfix.model import AppendCode, Edit, Remedy
+
+__all__ = ["Kept", "kept_there", "stays"]
+
+
+@dataclass(eq=False)
+class Kept:
+    """A module that stays on the CPU: where it was sent there, its name, and the calls that bring it the accelerator's.
+
+    ``calls`` are the places of these calls, each with the moment at which it fails.
+    """
+
+    moved: Site
+    name: str
+    calls: dict[ast.Call, tuple[Site, Level]] = field(default_factory=dict)
+
+
+def stays(facts: Facts, site: Site, part: Ref) -> Site | None:
+    """Where the module was sent to the CPU, if its program means it to stay there.
+
+    It never trains, it was there already, and the program says so in a statement of its own (``teacher.cpu()``) or
+    with a device that it has named for it (``.to(teacher_device)``): a literal at its construction, and the program's
+    one ``device``, may be a slip.
+    """
+    memory = site.memory
+    moved = memory.record(part).moved if memory is not None and memory.has(part.id) else None
+    if memory is None or moved is None or not isinstance(moved.node, ast.Call) or moved.memory is None:
+        return None
+    placed = facts.placings.get(moved.node, {})
+    if set(placed) != {CPU} or memory.record(part).places != frozenset({CPU}):
+        return None
+    if moved.memory.has(part.id) and moved.memory.record(part).places != frozenset({CPU}):
+        return None  # it comes from the accelerator: DEV701 knows whether it goes back
+    chain = set(chain_of(memory, part))
+    if any(chain & set(step.modules) for step in facts.steps):
+        return None
+    return moved if _says_so(moved, moved.node) else None
+
+
+def _says_so(moved: Site, call: ast.Call) -> bool:
+    words = device_words(call)
+    if isinstance(words, (ast.Name, ast.Attribute)):
+        value, name = value_of(moved, moved.level, words), ast.unparse(words).split(".")[-1].lower()
+        return (
+            name not in ("device", "dev")
+            and value is not None
+            and {device_place(option) for option in options(value)} == {CPU}
+        )
+    return isinstance(call.func, ast.Attribute) and isinstance(call.func.value, (ast.Name, ast.Attribute))
+
+
+def kept_there(facts: Facts) -> list[Kept]:
+    """Each such module that is given values on the accelerator, by the places that give them."""
+    found: dict[Site, Kept] = {}
+    for meeting in facts.meetings:
+        for operand in meeting.cpu:
+            moved = stays(facts, meeting.site, operand.module) if operand.module is not None else None
+            called = _called(meeting, operand) if moved is not None and not meeting.latent else None
+            if moved is not None and called is not None:
+                call, level = called
+                kept = found.setdefault(moved, Kept(moved, ast.unparse(call.func)))
+                kept.calls.setdefault(call, (meeting.site, level))
+    return list(found.values())
+
+
+def _called(meeting: Meeting, operand: Operand) -> tuple[ast.Call, Level] | None:
+    """The outermost call, on the stack of a meeting, of the module to which its weights belong."""
+    memory = meeting.site.memory
+    assert memory is not None
+    assert operand.module is not None
+    chain = set(chain_of(memory, operand.module))
+    for level in meeting.site.levels:
+        for root in headers(level.stmt):
+            for node in ast.walk(root):
+                if isinstance(node, ast.Call) and _is_one_of(memory, meeting.site, level, node.func, chain):
+                    return node, level
+    return None
+
+
+def _is_one_of(memory: State, site: Site, level: Level, node: ast.expr, chain: set[int]) -> bool:
+    value = value_of(site, level, node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+    return any(isinstance(option, Ref) and option.id in chain for option in (options(value) if value else ()))
+
+
+def trip(facts: Facts, kept: Kept) -> Iterator[Remedy]:
+    """The input brought to the CPU, and where that alone does not do, the output brought back."""
+    there: dict[Edit, None] = {}
+    back: dict[Edit, None] = {}
+    for call, (site, level) in kept.calls.items():
+        edits = _inputs(site, level, call)
+        if not edits:
+            return
+        there.update(dict.fromkeys(edits))
+        device = device_for(facts, site, level, [ast.unparse(argument) for argument in call.args])
+        if device is not None and _gives_one(facts, level.tree, call):
+            back[AppendCode(level.tree.path, level.tree.span(call), f".to({device})")] = None
+    yield Remedy(f"bring the input of `{kept.name}` to the CPU", tuple(there))
+    if len(back) == len(kept.calls):
+        yield Remedy(f"bring the input of `{kept.name}` to the CPU, and its output back", (*there, *back))
+
+
+def _inputs(site: Site, level: Level, call: ast.Call) -> list[Edit]:
+    """``.cpu()`` behind each argument on the accelerator; nothing where some argument cannot be told."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if any(isinstance(node, ast.Starred) for node in given) or any(keyword.arg is None for keyword in call.keywords):
+        return []
+    found: list[Edit] = []
+    for node in given:
+        if isinstance(node, ast.Constant):
+            continue
+        value = value_of(site, level, node)
+        tensors = [option for option in options(value) if isinstance(option, Tensor)] if value is not None else []
+        if any(tensor.place == ACCELERATOR for tensor in tensors) or (value is None and len(given) == 1):
+            found.append(AppendCode(level.tree.path, level.tree.span(node), ".cpu()"))
+        elif value is None:
+            return []
+    return found
+
+
+def _gives_one(facts: Facts, tree: SourceTree, call: ast.Call) -> bool:
+    """Whether a call gives one tensor, as far as its neighbours tell."""
+    if not facts.gives_tensor.get(call, True):
+        return False
+    parent = tree.parents.get(call)
+    if isinstance(parent, ast.Assign):
+        return not any(isinstance(target, (ast.Tuple, ast.List)) for target in parent.targets)
+    return not (isinstance(parent, ast.Subscript) or (isinstance(parent, ast.Attribute) and parent.attr == "logits"))
+
+
+__all__ += ["trip"]

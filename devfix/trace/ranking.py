@@ -101,7 +101,8 @@ def read_causes(project: Project, text: str) -> LogTrace | None:
     if not frames:
         raise NoFrame(error.message)
     findings = _findings(list(names))
-    ranked = sorted(_ranked(error, [place for place, _ in frames], findings), key=lambda cause: -cause.score)
+    ranked = list(_ranked(error, [place for place, _ in frames], findings)) or list(_elsewhere(error, findings))
+    ranked.sort(key=lambda cause: -cause.score)
     with_edit = [replace(cause, changes=_repair(project, list(names), cause, findings)) for cause in ranked[:1]]
     return LogTrace(project, error, frames, (*with_edit, *ranked[1:]))
 
@@ -143,12 +144,22 @@ def _repair(project: Project, names: Sequence[str], cause: RankedCause, findings
 def _ranked(error: LoggedError, frames: Sequence[Position], findings: Sequence[Finding]) -> Iterator[RankedCause]:
     for finding in findings:
         score, reasons = _touching(finding, frames)
-        if not score or not _can_say(finding.code, error.family or ""):
-            continue
-        for points, reason in _evidence(finding, error):
-            score += points
-            reasons += [reason] if reason else []
-        yield RankedCause(finding, score, tuple(reasons), {})
+        if score and _can_say(finding.code, error.family or ""):
+            yield _weighed(error, finding, score, reasons)
+
+
+def _elsewhere(error: LoggedError, findings: Sequence[Finding]) -> Iterator[RankedCause]:
+    """Errors of the program that could end in the message, though no line of theirs is in the log."""
+    for finding in findings:
+        if finding.severity is Severity.ERROR and _can_say(finding.code, error.family or ""):
+            yield _weighed(error, finding, 0, ["it is wrong in this program, though on none of the lines in the log"])
+
+
+def _weighed(error: LoggedError, finding: Finding, score: int, reasons: list[str]) -> RankedCause:
+    for points, reason in _evidence(finding, error):
+        score += points
+        reasons = [*reasons, reason] if reason else reasons
+    return RankedCause(finding, score, tuple(reasons), {})
 
 
 def _can_say(code: str, family: str) -> bool:

@@ -245,10 +245,18 @@ def test_a_message_that_a_cause_cannot_end_in_rules_it_out(script: str) -> None:
     assert looked_up(script, text.replace("RuntimeError", "TypeError")).causes == ()
 
 
-def test_no_cause_leaves_the_meaning_of_the_message(script: str) -> None:
+def test_what_is_wrong_on_no_line_of_the_log_comes_last_and_says_so(script: str) -> None:
     found = looked_up(script, f'  File "train.py", line 8, in <module>\nRuntimeError: {SAME}\n')
+    assert {cause.finding.code for cause in found.causes} == {"DEV101", "DEV202"}
+    assert all("on none of the lines in the log" in cause.reasons[0] for cause in found.causes)
+    assert max(cause.score for cause in found.causes) < looked_up(script, DEEP).causes[0].score
+
+
+def test_no_cause_leaves_the_meaning_of_the_message(script: str) -> None:
+    text = "'lengths' argument should be a 1D CPU int64 tensor, but got 1D cuda:0 Long tensor"
+    found = looked_up(script, f'  File "train.py", line 8, in <module>\nRuntimeError: {text}\n')
     assert found.causes == ()
-    assert "two values of one operation are on different devices" in found.meaning
+    assert "the lengths of packed sequences have to be on the CPU" in found.meaning
 
 
 def test_frames_of_other_projects_are_none_of_this_one(script: str) -> None:

@@ -100,13 +100,13 @@ def run(request: Request) -> int:
 
 
 def _run(request: Request) -> int:
+    settings = _settings(request)
     tracing = None
     if request.proof is not None and request.proof.trace:
         from devfix.cli._repairing import Tracing
 
-        tracing = Tracing(request.proof, request.paths)
+        tracing = Tracing(request.proof, request.paths, settings)
         request = replace(request, paths=tracing.paths)
-    settings = _settings(request)
     files, problems, raw = _files(request, settings)
     cache = None if request.no_cache or request.stdin else Cache(default_folder())
     work = engine.check if request.mode is Mode.CHECK else engine.apply
@@ -126,7 +126,7 @@ def _run(request: Request) -> int:
     if request.filters:
         _write_stdout(outcome.patch.files[0].new if outcome.patch.files else raw)
     elif request.mode is Mode.APPLY:
-        outcome = landing.land(outcome)
+        outcome = landing.land(outcome, whole=request.proof is not None)
     report = Report(outcome, request.mode)
     _print(report, request)
     if show_proof is not None:

@@ -4,7 +4,7 @@ Bytes come in and go out exactly: encoding cookie, byte-order mark and newlines 
 read or written is a :class:`SourceError`, whose ``problem`` is the one line that a person sees.
 """
 
-from devfix.sources._discovery import Discovery, discover, load
+from devfix.sources._discovery import Discovery, discover, is_generated, load
 from devfix.sources._location import diff_root, display, git_root, repository_root
 from devfix.sources._text import SourceError, SourceFile, decode, encode, read
 from devfix.sources._writing import write
@@ -19,6 +19,7 @@ __all__ = [
     "display",
     "encode",
     "git_root",
+    "is_generated",
     "load",
     "read",
     "repository_root",

@@ -2,76 +2,91 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from devfix.model import Event, Finding, Outcome, Remedy, Resolution, Severity, Span, Status
 from devfix.trace.candidates import Candidate
 from devfix.trace.diagnosis import Diagnosis
-from devfix.trace.story import Position
+from devfix.trace.story import Happening, Position
+from devfix.trace.texts import Texts
+from devfix.verify.project import Project
 
-__all__ = ["UNNAMED", "finding_of", "with_traced"]
+__all__ = ["UNNAMED", "code_and_name", "finding_of", "span_of", "with_traced"]
 
 #: Code and name of a cause that no rule names.
 UNNAMED = ("DEV000", "traced-cause")
 
 
-def finding_of(diagnosis: Diagnosis, root: Path, candidate: Candidate | None = None) -> Finding:
-    """What a run showed, as a finding at the cause, with paths as a person would name them from here.
-
-    Args:
-        diagnosis: the cause.
-        root: the folder that the story's paths are relative to.
-        candidate: the edit that repairs it.
-
-    """
+def code_and_name(diagnosis: Diagnosis) -> tuple[str, str]:
+    """Of the rule that names a cause."""
     from codemods import rule_for
 
     rule = rule_for(diagnosis.rule)
-    code, name = (rule.code, rule.name) if rule is not None else UNNAMED
+    return (rule.code, rule.name) if rule is not None else UNNAMED
+
+
+def finding_of(diagnosis: Diagnosis, project: Project, texts: Texts, candidate: Candidate | None = None) -> Finding:
+    """What a run showed, as a finding at the cause, with paths as a person would name them from here.
+
+    Args:
+        diagnosis: the cause, with paths within the project.
+        project: the program.
+        texts: as it was run; lines are told as they are on the disk.
+        candidate: the edit that repairs it.
+
+    """
+    code, name = code_and_name(diagnosis)
     at = diagnosis.born.position if diagnosis.born is not None and diagnosis.born.position is not None else None
     at = at or diagnosis.where
-    remedies = (Remedy(candidate.title, candidate.edits),) if candidate is not None else ()
     return Finding(
         code,
         name,
         Severity.ERROR,
-        _shown(root, at.file),
-        _span(at),
+        project.shown(at.file),
+        _on_disk(span_of(at), at.file, texts),
         diagnosis.cause,
-        tuple(_events(diagnosis, root)),
-        remedies,
+        tuple(_events(diagnosis, project, texts)),
+        (_remedy(candidate, project),) if candidate is not None else (),
+        notes=("found by running the script",) if candidate is None else (),
     )
 
 
-def _events(diagnosis: Diagnosis, root: Path) -> Iterator[Event]:
+def _remedy(candidate: Candidate, project: Project) -> Remedy:
+    edits = tuple(replace(edit, path=project.shown(edit.path)) for edit in candidate.edits)
+    return Remedy(f"{candidate.title} (found by running the script)", edits)
+
+
+def _events(diagnosis: Diagnosis, project: Project, texts: Texts) -> Iterator[Event]:
+    def event(kind: str, at: Position, note: str) -> Event:
+        span = _on_disk(span_of(at), at.file, texts)
+        return Event(kind, project.shown(at.file), span.line, span.column, at.code, note)
+
     for happening in diagnosis.culprit.strand()[:1]:
         if happening.position is not None:
-            made = "it is moved here" if happening.kind == "moved" else f"it is {happening.kind} here"
-            yield _event(happening.kind, happening.position, f"{made}, on {happening.device}", root)
-    met = (
-        "an operation needs it on the CPU here" if diagnosis.peer is None else f"it meets {diagnosis.peer.device} here"
-    )
-    yield _event("used", diagnosis.where, met, root)
+            yield event(happening.kind, happening.position, _what_happened(happening))
+    if diagnosis.peer is None:
+        yield event("used", diagnosis.where, "an operation needs it on the CPU here")
+    else:
+        yield event("used", diagnosis.where, f"it meets {diagnosis.peer.device} here")
 
 
-def _event(kind: str, position: Position, note: str, root: Path) -> Event:
-    span = _span(position)
-    return Event(kind, _shown(root, position.file), span.line, span.column, position.code, note)
+def _what_happened(happening: Happening) -> str:
+    if happening.package is None:
+        return f"it is {happening.kind} here, on {happening.device}"
+    return f"{happening.package} called from here {happening.kind} it, on {happening.device}: {happening.package.where}"
 
 
-def _span(position: Position) -> Span:
+def _on_disk(span: Span, path: str, texts: Texts) -> Span:
+    down = texts.line_before(path, span.line) - span.line
+    return Span(span.line + down, span.column, span.end_line + down, span.end_column)
+
+
+def span_of(position: Position) -> Span:
+    """The span of the expression, else of the line."""
     if position.span is None:
         return Span(position.line, 0, position.line, len(position.code))
     return Span(*position.span)
-
-
-def _shown(root: Path, path: str) -> str:
-    whole = str(root / path)
-    relative = os.path.relpath(whole)
-    return whole if relative.startswith("..") else relative
 
 
 def with_traced(outcome: Outcome, traced: Iterable[Resolution]) -> Outcome:

@@ -94,7 +94,7 @@ def read_causes(project: Project, text: str) -> LogTrace | None:
     error = device_error(text)
     if error is None:
         return None
-    names = {project.shown(os.path.relpath(path, project.root)): path for path in program_files(project)}
+    names = {project.shown(path): path for path in program_files(project)}
     files = {name: source for name, path in names.items() if (source := _text(path)) is not None}
     places = placed(error.frames, files)
     frames = tuple((place, frame.line) for place, frame in zip(places, error.frames, strict=True) if place)

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from devfix.config import Settings
+from devfix.trace.bounds import Bounds
 from devfix.trace.candidates import Candidate, candidates
 from devfix.trace.diagnosis import Diagnosis, diagnose
 from devfix.trace.smaller import without_each
@@ -38,10 +40,11 @@ class Budget:
 
 @dataclass(frozen=True)
 class Step:
-    """One edit, and the failure that it is for."""
+    """One edit, the failure that it is for, and the program that failed."""
 
     diagnosis: Diagnosis
     candidate: Candidate
+    texts: Texts
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class Repair:
         runs: how many runs on the accelerator looked for the repair; those of the proof are not among them.
         diagnosis: of the failure that is left; None if none is.
         reason: why nothing was repaired; empty where it was.
+        originals: what the files in ``changes`` held, but for those of ``base``.
+        answered: a comment of the source answers for the failure that is left.
 
     """
 
@@ -66,6 +71,8 @@ class Repair:
     runs: int
     diagnosis: Diagnosis | None
     reason: str
+    originals: Mapping[str, bytes] = field(default_factory=dict)
+    answered: bool = False
 
     @property
     def repaired(self) -> bool:
@@ -75,6 +82,7 @@ class Repair:
 def repair(
     experiment: Experiment,
     changes: Mapping[str, bytes] | None = None,
+    bounds: Bounds | None = None,
     budget: Budget = Budget(),
     tell: Callable[[str], None] = lambda _: None,
 ) -> Repair:
@@ -83,6 +91,7 @@ def repair(
     Args:
         experiment: the script, and where it runs.
         changes: a patch to begin with, such as that of the static rules.
+        bounds: what is to be left alone; default: what the project's files say.
         budget: when to give up.
         tell: is given one line for each run.
 
@@ -90,19 +99,23 @@ def repair(
         devfix.verify.RunError: a run could not be made.
 
     """
-    return _Search(experiment, budget, tell).run(dict(changes or {}))
+    bounds = bounds or Bounds(experiment.project, Settings(root=str(experiment.project.root)))
+    return _Search(experiment, bounds, budget, tell).run(dict(changes or {}))
 
 
 @dataclass
 class _Search:
     experiment: Experiment
+    bounds: Bounds
     budget: Budget
     tell: Callable[[str], None]
     runs: int = 0
     started: float = field(default_factory=time.monotonic)
     seen: set[frozenset[tuple[str, bytes]]] = field(default_factory=set)
+    proved_once: bool = False
     unprovable: bool = False  # a verdict said of the script itself that it proves nothing
     hopeless: set[object] = field(default_factory=set)
+    withheld: bool = False  # a candidate was left out, for a comment or for its file
     best: tuple[Verdict, Mapping[str, bytes]] | None = None
 
     def run(self, changes: dict[str, bytes]) -> Repair:
@@ -115,16 +128,20 @@ class _Search:
                 reason = "" if verdict.word == "fixed" else f"{verdict.word}: {verdict.reason}"
                 return Repair((), changes, changes, verdict, self.runs, None, reason)
             return self.run({})  # what reading repairs is not right: begin without it
+        if changes and not first.device_error:
+            self._find_own_failure(texts, first)
         found = self._follow(texts, first, ())
         if found is not None:
             steps, patched, verdict = found
             smallest = self._smallest(patched, changes)
-            return Repair(steps, changes, smallest, verdict, self.runs, None, "")
-        if changes:
+            return Repair(steps, changes, smallest, verdict, self.runs, None, "", patched.originals)
+        if changes and not self.unprovable:
             return self.run({})
         diagnosis = _diagnosis(first)
         best = self.best[0] if self.best else None
-        return Repair((), changes, changes, best, self.runs, diagnosis, self._reason(first, diagnosis))
+        answered = diagnosis is not None and self.bounds.answered(diagnosis, texts)
+        reason = self._reason(first, diagnosis)
+        return Repair((), changes, changes, best, self.runs, diagnosis, reason, answered=answered)
 
     def _traced(self, texts: Texts) -> Run:
         self.runs += 1
@@ -134,10 +151,20 @@ class _Search:
     def _proved(self, texts: Texts, run: Run) -> Verdict:
         self.tell("it runs; comparing what it trains")
         verdict = self.experiment.prove(texts.changes, {"patched/device": run})
+        self.proved_once = True
         if verdict.word != "fixed" and self.best is None:
             self.best = (verdict, texts.changes)
         self.unprovable = self.unprovable or verdict.word == "inconclusive"
         return verdict
+
+    def _find_own_failure(self, texts: Texts, run: Run) -> None:
+        """Where the script fails without an accelerator too, nothing can be proved: one proof tells."""
+        if self.proved_once:
+            return
+        verdict = self.experiment.prove(texts.changes, {"patched/device": run})
+        self.proved_once = True
+        if verdict.word == "inconclusive":
+            self.best, self.unprovable = (verdict, texts.changes), True
 
     def _spent(self) -> bool:
         return self.unprovable or self.runs >= self.budget.runs or time.monotonic() - self.started > self.budget.seconds
@@ -149,16 +176,20 @@ class _Search:
         diagnosis = _diagnosis(failed)
         if diagnosis is None or len(steps) == self.budget.depth or _place(diagnosis) in self.hopeless:
             return None
+        if self.bounds.ignored(diagnosis) or self.bounds.answered(diagnosis, texts):
+            return None
         later: list[tuple[Texts, Run, Step]] = []
         for candidate, after in self._candidates(diagnosis, texts):
             if self._spent():
                 break
             self.tell(f"trying: {candidate.title}")
-            run, step = self._traced(after), Step(diagnosis, candidate)
+            run, step = self._traced(after), Step(diagnosis, candidate, texts)
             if run.ok:
                 verdict = self._proved(after, run)
                 if verdict.word == "fixed":
                     return (*steps, step), after, verdict
+            elif not run.device_error:
+                self._find_own_failure(after, run)
             elif got_further(failed, run, diagnosis):
                 if _is_another(diagnosis, run):
                     found = self._follow(after, run, (*steps, step))
@@ -181,6 +212,9 @@ class _Search:
 
         tried = 0
         for candidate in candidates(diagnosis, texts):
+            if not self.bounds.allows(candidate, diagnosis, texts):
+                self.withheld = True
+                continue
             try:
                 after = texts.after(candidate.edits)
             except RewriteError:
@@ -204,18 +238,23 @@ class _Search:
         return texts.changes
 
     def _reason(self, first: Run, diagnosis: Diagnosis | None) -> str:
+        if self.unprovable and self.best is not None:
+            return f"nothing can be proved: {self.best[0].reason}"
         if not first.device_error:
-            return f"the script does not fail of a device error: {first.outcome}"
+            return f"its run shows no device error: {first.outcome}"
         if diagnosis is None:
             return "what met is not known: the failing call was given no tensors that Python sees"
         if diagnosis.package is not None:
-            return diagnosis.cause
-        if self.unprovable and self.best is not None:
-            return f"it runs with the edits that were tried, which proves nothing: {self.best[0].reason}"
+            return "installed packages are not edited, and no edit of the project that was tried helps"
+        ignored = self.bounds.ignored(diagnosis)
+        if ignored:
+            return ignored
         if self._spent():
             return f"nothing helped within {self.runs} runs"
         if self.best is not None:
-            return f"it runs with the edits that were tried, but not as before: {self.best[0].reason}"
+            return f"no edit that was tried helps; with the first after which it ran on: {self.best[0].reason}"
+        if self.withheld:
+            return "no edit helps outside of what comments and the configuration leave alone"
         return "no edit that was tried helps"
 
 

@@ -18,7 +18,7 @@ def without_each(texts: Texts, base: Mapping[str, bytes]) -> Iterator[Texts]:
         base: the changes that are not in question, by path: hunks are differences from them.
 
     """
-    begun = Texts(texts.root, base)
+    begun = Texts(texts.root, base, texts.originals)
     changed = {path: new for path, new in sorted(texts.changes.items()) if new != begun.content(path)}
     hunks = [(path, n) for path, new in changed.items() for n in range(_count(begun.content(path), new))]
     if len(hunks) < 2:
@@ -29,7 +29,7 @@ def without_each(texts: Texts, base: Mapping[str, bytes]) -> Iterator[Texts]:
         changes = {name: content for name, content in texts.changes.items() if name != path}
         if left != old or path in base:
             changes[path] = left
-        yield Texts(texts.root, changes)
+        yield Texts(texts.root, changes, texts.originals)
 
 
 def _blocks(old: bytes, new: bytes) -> Sequence[tuple[str, int, int, int, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -22,12 +23,16 @@ class Texts:
     Args:
         root: the project's folder.
         changes: new contents of files, by their path within it.
+        originals: what files held when they were first read; it grows, and what is made of the program shares it.
 
     """
 
-    def __init__(self, root: Path, changes: Mapping[str, bytes] | None = None) -> None:
+    def __init__(
+        self, root: Path, changes: Mapping[str, bytes] | None = None, originals: dict[str, bytes] | None = None
+    ) -> None:
         self.root = root
         self.changes = dict(changes or {})
+        self.originals = {} if originals is None else originals
         self._files: dict[str, SourceFile | None] = {}
         self._trees: dict[str, SourceTree | None] = {}
 
@@ -39,7 +44,28 @@ class Texts:
 
     def content(self, path: str) -> bytes:
         """The bytes of a file."""
-        return self.changes[path] if path in self.changes else (self.root / path).read_bytes()
+        return self.changes[path] if path in self.changes else self._original(path)
+
+    def _original(self, path: str) -> bytes:
+        if path not in self.originals:
+            self.originals[path] = (self.root / path).read_bytes()
+        return self.originals[path]
+
+    def text(self, path: str) -> str | None:
+        """The text of a file of the project by its path within it; None if it is none, or cannot be read."""
+        file = self._file(path)
+        return None if file is None else file.text
+
+    def line_before(self, path: str, line: int) -> int:
+        """The line of the file as it is on the disk that a line of this text comes from, or stands beside."""
+        if path not in self.changes:
+            return line
+        old, new = self._original(path).splitlines(), self.changes[path].splitlines()
+        blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        for _, start, end, new_start, new_end in blocks:
+            if new_start <= line - 1 < new_end:
+                return max(min(start + line - 1 - new_start, max(end - 1, start), len(old) - 1), 0) + 1
+        return line
 
     def after(self, edits: Iterable[Edit]) -> Texts:
         """The same project after some edits.
@@ -58,7 +84,7 @@ class Texts:
             file = self._file(path)
             assert file is not None  # edits come from its tree
             changes[path] = sources.encode(file, rewrite(file.text, group))
-        return Texts(self.root, changes)
+        return Texts(self.root, changes, self.originals)
 
     def node_at(self, position: Position) -> tuple[SourceTree, ast.expr | ast.stmt] | None:
         """The node that ran at a position, with its tree: an expression if one is known, else the line's statement."""
@@ -88,10 +114,8 @@ class Texts:
         if os.path.isabs(path) or not whole.is_relative_to(self.root.resolve()):
             return None
         try:
-            if path in self.changes:
-                return sources.decode(path, self.changes[path])
-            return sources.read(str(self.root / path))
-        except sources.SourceError:
+            return sources.decode(path, self.content(path))
+        except (OSError, sources.SourceError):
             return None
 
     def _parse(self, path: str) -> SourceTree | None:

@@ -26,7 +26,6 @@ __all__ = [
     "program_files",
     "program_texts",
     "read_patch",
-    "shown",
 ]
 
 Changes = dict[str, bytes]
@@ -131,18 +130,12 @@ def outcome_for(project: Project) -> Outcome:
     from codemods import all_rules
     from devfix import config, engine
 
-    names = [shown(name) for name in program_files(project)]
+    names = [project.shown(name) for name in program_files(project)]
     known = {rule.code: rule.name for rule in all_rules()}
     settings = config.load(names, known)
     files, problems = sources.load(names, settings.exclude, settings.root)
     outcome = engine.apply(files, settings)
     return replace(outcome, problems=(*outcome.problems, *problems))
-
-
-def shown(path: str) -> str:
-    """A path as a person would name it from here."""
-    relative = os.path.relpath(path)
-    return path if relative.startswith("..") else relative
 
 
 def left_notes(outcome: Outcome) -> tuple[str, ...]:

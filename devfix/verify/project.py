@@ -45,10 +45,12 @@ class Project(NamedTuple):
         return str(whole.parent.resolve() / whole.name)
 
     def shown(self, path: str) -> str:
-        """A path within the project as a person would name it from the current folder; others as they are."""
+        """A path of the project, within it or absolute, as a person would name it from here; others as they are."""
         whole = self.root / path
         relative = os.path.relpath(whole, Path.cwd().resolve())
-        return path if os.path.isabs(path) else str(whole) if relative.startswith("..") else relative
+        if not whole.is_relative_to(self.root):
+            return path
+        return str(whole) if relative.startswith("..") else relative
 
 
 def find_project(script: str, cwd: str | None = None, folder: str | None = None, *, module: bool = False) -> Project:

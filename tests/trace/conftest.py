@@ -1,0 +1,75 @@
+"""Failures told by hand: positions are found by the source that stands there."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from devfix.trace.diagnosis import Diagnosis
+from devfix.trace.story import CallName, DeviceName, Happening, Owner, Package, Position, Story, Value
+from devfix.trace.texts import Texts
+
+
+class Program:
+    """A file of a project, and what is told of a failure in it."""
+
+    def __init__(self, root: Path, text: str, file: str = "train.py") -> None:
+        self.root, self.file, self.text = root, file, dedent(text)
+        path = root / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.text)
+
+    @property
+    def texts(self) -> Texts:
+        return Texts(self.root)
+
+    def at(self, fragment: str, function: str = "<module>") -> Position:
+        """The position of the first expression or statement that reads so."""
+        tree = ast.parse(self.text)
+        node = next(each for each in ast.walk(tree) if ast.get_source_segment(self.text, each) == fragment)
+        span = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+        line = self.text.splitlines()[span[0] - 1].strip()
+        return Position(self.file, span[0], function, line, span, fragment)  # type: ignore[arg-type]
+
+    def made(self, fragment: str, function: str = "<module>", **more: object) -> Happening:
+        """The creation of a tensor on the CPU by an expression."""
+        told = {"operation": "aten::zeros", "device": "cpu", "index": 1, "before": (), "names": (), "owner": None}
+        chain = (self.at(fragment, function),)
+        return Happening("created", **{**told, "chain": chain, "package": None, **more})  # type: ignore[arg-type]
+
+    def value(self, name: str, *history: Happening, device: str = "cpu", kind: str = "tensor") -> Value:
+        """A tensor that the failing line (frame 0) calls by a name."""
+        return Value("other", (CallName(0, name, True, kind),), (3,), "float32", device, False, history)
+
+    def failure(
+        self,
+        culprit: Value,
+        peer: Value | None,
+        where: Position,
+        *,
+        rule: str = "DEV102",
+        package: Package | None = None,
+        devices: tuple[DeviceName, ...] = (),
+    ) -> Diagnosis:
+        """The diagnosis of a failure at ``where``."""
+        values = (culprit,) if peer is None else (culprit, peer)
+        story = Story("RuntimeError", "Expected", "mixed", (where,), None, "aten::add", None, values, {}, devices)
+        born = culprit.history[0] if culprit.history else None
+        return Diagnosis(story, culprit, peer, born, rule, "It is on the CPU.", package)
+
+    def owned(self, kind: str, attribute: str, type_: str = "Net") -> Owner:
+        """A module that keeps a tensor."""
+        return Owner(type_, attribute, kind, (), (), None)
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Write a file of a project in an empty folder."""
+
+    def written(text: str, file: str = "train.py") -> Program:
+        return Program(tmp_path, text, file)
+
+    return written

@@ -1,0 +1,109 @@
+"""What a run showed, in the words of all reports."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from devfix.model import AppendCode, Event, Finding, Outcome, Resolution, Severity, Span, Status
+from devfix.trace.candidates import Candidate
+from devfix.trace.findings import finding_of, with_traced
+from devfix.trace.story import Package, Position
+from devfix.trace.texts import Texts
+from devfix.verify.project import Project
+
+
+@pytest.fixture
+def told(program):
+    return program("import torch\nx = torch.ones(3).cuda()\ny = torch.zeros(3)\nz = x + y\n")
+
+
+@pytest.fixture
+def project(told):
+    return Project(told.root, "train.py", ".")
+
+
+def failure(told, **more):
+    culprit = told.value("y", told.made("torch.zeros(3)", **more))
+    return told.failure(culprit, told.value("x", device="cuda:0"), told.at("x + y"))
+
+
+def test_a_finding_has_rule_name_place_and_story(told, project, monkeypatch):
+    monkeypatch.chdir(told.root)
+
+    found = finding_of(failure(told), project, told.texts)
+
+    assert (found.code, found.name, found.severity) == ("DEV102", "tensor-without-device", Severity.ERROR)
+    assert (found.path, found.span, found.message) == ("train.py", Span(3, 4, 3, 18), "It is on the CPU.")
+    assert [(event.kind, event.line, event.source, event.note) for event in found.events] == [
+        ("created", 3, "y = torch.zeros(3)", "it is created here, on cpu"),
+        ("used", 4, "z = x + y", "it meets cuda:0 here"),
+    ]
+    assert found.notes == ("found by running the script",)
+    assert found.remedies == ()
+
+
+def test_a_cause_without_a_rule_is_named_so(told, project):
+    found = finding_of(dataclasses.replace(failure(told), rule="DEV000"), project, told.texts)
+
+    assert (found.code, found.name) == ("DEV000", "traced-cause")
+
+
+def test_what_the_cpu_is_needed_for(told, project):
+    found = finding_of(dataclasses.replace(failure(told), peer=None), project, told.texts)
+
+    assert found.events[-1].note == "an operation needs it on the CPU here"
+
+
+def test_a_package_is_named_with_its_line(told, project):
+    inside = Position("/env/site-packages/losses/ntxent.py", 14, "make", "far = torch.ones(3)")
+
+    found = finding_of(failure(told, package=Package("losses", "0.3.0", inside)), project, told.texts)
+
+    assert found.events[0].note == "losses 0.3.0 called from here created it, on cpu: losses/ntxent.py:14"
+
+
+def test_a_remedy_names_files_as_seen_from_here_and_that_a_run_found_it(told, project, monkeypatch):
+    (told.root / "below").mkdir()
+    monkeypatch.chdir(told.root / "below")
+    edit = AppendCode("train.py", Span(3, 4, 3, 18), ".cuda()")
+
+    found = finding_of(failure(told), project, told.texts, Candidate("move it", (edit,)))
+
+    (remedy,) = found.remedies
+    assert remedy.title == "move it (found by running the script)"
+    assert remedy.paths == (str(told.root / "train.py"),)
+    assert found.path == str(told.root / "train.py")
+    assert found.notes == ()
+
+
+def test_lines_are_those_of_the_file_on_the_disk(told, project):
+    patched = Texts(told.root, {"train.py": f"import os\n{told.text}".encode()})
+    diagnosis = failure(told)
+    moved = {"file": "train.py", "function": "<module>"}
+    born = dataclasses.replace(
+        diagnosis.born, chain=(Position(line=4, code="y = torch.zeros(3)", span=(4, 4, 4, 18), **moved),)
+    )
+
+    found = finding_of(dataclasses.replace(diagnosis, born=born), project, patched)
+
+    assert found.span == Span(3, 4, 3, 18)
+
+
+def finding(line, code="DEV102"):
+    events = (Event("created", "train.py", line, 0, "", ""), Event("used", "train.py", 4, 0, "", ""))
+    return Finding(code, "name", Severity.ERROR, "train.py", Span(line, 0, line, 1), code, events)
+
+
+def test_what_a_run_showed_takes_the_place_of_what_reading_left(told):
+    left = Resolution(finding(3), Status.NOT_FIXED, "nobody knows")
+    fixed = Resolution(finding(3, "DEV101"), Status.FIXED)
+    elsewhere = Resolution(
+        dataclasses.replace(finding(9), events=(Event("used", "train.py", 9, 0, "", ""),)), Status.NOT_FIXED
+    )
+    traced = Resolution(finding(3, "DEV202"), Status.FIXED)
+
+    found = with_traced(Outcome((left, fixed, elsewhere)), [traced])
+
+    assert found.resolutions == (fixed, traced, elsewhere)

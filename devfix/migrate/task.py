@@ -84,6 +84,7 @@ class Task:
         timeout: seconds for all of it, after which the engine ends the worker.
         memory_mb: memory of a worker while it reads and repairs; 0 for no limit.
         done: commits that were worked on with these settings: their records stand.
+        origin: where the plan names it (``plan.toml:12``), for errors; empty where there is no plan.
 
     """
 
@@ -104,6 +105,7 @@ class Task:
     timeout: float = 3600.0
     memory_mb: int = 4096
     done: tuple[str, ...] = ()
+    origin: str = ""
 
     @property
     def repository(self) -> str:

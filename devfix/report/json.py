@@ -13,7 +13,7 @@ from devfix import __version__
 from devfix.model import Event, Problem, Resolution, Span
 from devfix.report._report import Report
 
-__all__ = ["SCHEMA_VERSION", "document", "dumps"]
+__all__ = ["SCHEMA_VERSION", "document", "dumps", "finding_document", "problem_document"]
 
 SCHEMA_VERSION = 1
 
@@ -38,14 +38,15 @@ def document(report: Report) -> dict[str, Any]:
             "suppressed": len(report.suppressed),
             "problems": len(report.outcome.problems),
         },
-        "findings": [_finding(resolution) for resolution in report.outcome.resolutions],
+        "findings": [finding_document(resolution) for resolution in report.outcome.resolutions],
         "changes": [{"path": _path(change.path)} for change in report.outcome.patch.files],
-        "problems": [_problem(problem) for problem in report.outcome.problems],
-        "notes": [_problem(note) for note in report.outcome.notes],
+        "problems": [problem_document(problem) for problem in report.outcome.problems],
+        "notes": [problem_document(note) for note in report.outcome.notes],
     }
 
 
-def _finding(resolution: Resolution) -> dict[str, Any]:
+def finding_document(resolution: Resolution) -> dict[str, Any]:
+    """One finding and what became of it."""
     finding = resolution.finding
     remedy = resolution.remedy or (finding.remedies[0] if finding.remedies else None)
     return {
@@ -84,7 +85,8 @@ def _event(event: Event) -> dict[str, Any]:
     }
 
 
-def _problem(problem: Problem) -> dict[str, Any]:
+def problem_document(problem: Problem) -> dict[str, Any]:
+    """One problem, or one note."""
     return {
         "path": _path(problem.path),
         "line": problem.line or None,

@@ -27,7 +27,7 @@ for step in range(4):
 CLEAN = BROKEN.replace("torch.randn(8, 4)", "torch.randn(8, 4, device=device)")
 
 
-def git(*arguments, cwd):
+def run_git(*arguments, cwd):
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
         **{f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in PERSON.items()},
@@ -46,17 +46,17 @@ def make_repository(folder, files):
     """A git repository with one commit of these files."""
     folder = Path(folder)
     folder.mkdir(parents=True)
-    git("init", "-q", "-b", "main", cwd=folder)
-    return commit(folder, files)
+    run_git("init", "-q", "-b", "main", cwd=folder)
+    return make_commit(folder, files)
 
 
-def commit(folder, files):
+def make_commit(folder, files):
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    git("add", "-A", cwd=folder)
-    git("commit", "-q", "--allow-empty", "-m", "work", cwd=folder)
+    run_git("add", "-A", cwd=folder)
+    run_git("commit", "-q", "--allow-empty", "-m", "work", cwd=folder)
     return folder
 
 
@@ -64,6 +64,28 @@ def commit(folder, files):
 def repository(tmp_path):
     """A repository with one bug."""
     return make_repository(tmp_path / "project", {"train.py": BROKEN, "README": "hello\n"})
+
+
+@pytest.fixture
+def git():
+    """Runs git in a folder, and returns what it prints."""
+    return run_git
+
+
+@pytest.fixture
+def commit():
+    """Writes files into a repository, and commits them."""
+    return make_commit
+
+
+@pytest.fixture
+def broken():
+    return BROKEN
+
+
+@pytest.fixture
+def clean():
+    return CLEAN
 
 
 @pytest.fixture

@@ -1,0 +1,144 @@
+"""Processes of this machine, one repository each at a time.
+
+The pool is pebble's: of Python's own pools, one breaks when a worker dies and the other waits for its task for ever;
+neither ends a task that takes too long.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import TimeoutError as TooLong
+from concurrent.futures.process import BrokenProcessPool
+from importlib.util import find_spec
+from itertools import islice
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from devfix.migrate import git
+from devfix.migrate.engines import EngineError
+from devfix.migrate.mirrors import default_scratch
+from devfix.migrate.progress import forget, working
+from devfix.migrate.record import Record
+from devfix.migrate.task import Task, Work
+
+if TYPE_CHECKING:
+    from pebble import ProcessPool
+
+__all__ = ["LocalEngine", "cores"]
+
+_PR_SET_PDEATHSIG = 1
+_MOST_BROKEN = 3  # pools that are made anew
+_AHEAD = 2  # tasks handed over for each worker: the next one is there when one is done
+
+
+def cores() -> int:
+    """How many processes can work at the same time."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS
+        return os.cpu_count() or 1
+
+
+class LocalEngine:
+    """A pool of processes: one that dies, is killed or hangs is replaced, and costs one repository."""
+
+    def run(self, tasks: Iterable[Task], work: Work, jobs: int) -> Iterator[Record]:
+        """See :class:`devfix.migrate.engines.Engine`."""
+        if find_spec("pebble") is None:
+            raise EngineError("the local engine needs pebble: pip install 'devfix[migrate]'")
+        return _run(iter(tasks), work, jobs or cores())
+
+
+def _run(tasks: Iterator[Task], work: Work, jobs: int) -> Iterator[Record]:
+    pool = _pool(jobs)
+    waiting: dict[Future[Record], Task] = {}
+    again: list[Task] = []
+    broke = 0
+    try:
+        while True:
+            for task in (*again, *islice(tasks, jobs * _AHEAD - len(waiting) - len(again))):
+                waiting[pool.schedule(work, args=(task,), timeout=task.timeout or None)] = task
+            again.clear()
+            if not waiting:
+                break
+            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                if broke < _MOST_BROKEN and isinstance(future.exception(), BrokenProcessPool):
+                    again.append(waiting.pop(future))
+                else:
+                    yield _result(future, waiting.pop(future))
+            if again:  # a worker was killed while it held what all of them share
+                broke += 1
+                again += waiting.values()
+                waiting.clear()
+                _end(pool)
+                pool = _pool(jobs)
+    finally:
+        _end(pool)
+
+
+def _pool(jobs: int) -> ProcessPool:
+    from pebble import ProcessPool
+
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["devfix.migrate.engines.preloaded"])
+    return ProcessPool(jobs, initializer=_begin, context=context)
+
+
+def _end(pool: ProcessPool) -> None:
+    """End the workers, with what they are working on."""
+    pool.stop()  # type: ignore[no-untyped-call]
+    pool.join()
+
+
+def _begin() -> None:
+    """In each worker: Ctrl-C is the parent's to handle, and who outlives it works for nobody."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _leave(signal_number: int, frame: FrameType | None) -> None:
+    """End with the git commands that run; the runs of a script end when nobody is there to hear of them."""
+    git.end_all()
+    signal.signal(signal_number, signal.SIG_DFL)
+    os.kill(os.getpid(), signal_number)
+
+
+def _result(future: Future[Record], task: Task) -> Record:
+    from pebble import ProcessExpired
+
+    try:
+        return future.result()
+    except TooLong:
+        why = f"it took longer than {task.timeout:g} s, and its worker was ended"
+    except ProcessExpired as error:
+        why = _killed(error.exitcode)
+    except Exception as error:  # what cannot be sent, or not be read
+        why = f"internal error: {type(error).__name__}: {error}"
+    return _lost(task, why)
+
+
+def _killed(code: int | None) -> str:
+    if code == -signal.SIGKILL:
+        return "its worker was killed: by the system for want of memory, or by somebody"
+    if code is not None and code < 0:
+        return f"its worker was killed by {signal.Signals(-code).name}"
+    return f"its worker ended with {code}"
+
+
+def _lost(task: Task, why: str) -> Record:
+    """The record of a repository whose worker is gone; what it was at stands in its file."""
+    scratch = task.scratch or default_scratch()
+    at = next((each for each in working(scratch) if each.number == task.number), None)
+    if at is not None:
+        forget(scratch, task.number)
+    return task.failed(at.stage if at else "fetch", why)

@@ -1,0 +1,83 @@
+"""The patch of one repository, proved by running its script, and the proof in short."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from devfix.migrate.record import RunSummary, VerdictSummary, every_nth
+from devfix.migrate.task import Verification
+from devfix.model import Finding, Outcome
+from devfix.report.verdict import Proof
+from devfix.verify.experiment import Experiment, Limits, prepare
+from devfix.verify.subset import provable
+
+__all__ = ["prove"]
+
+_OUTPUT_KEPT = 4000
+
+
+def prove(
+    tree: Path, folder: Path, wanted: Verification, outcome: Outcome, again: Callable[[Sequence[Finding]], Outcome]
+) -> tuple[Outcome, VerdictSummary | None]:
+    """The outcome with what is proved, and the verdict; None where no edit lies in what the script imports.
+
+    Args:
+        tree: the worktree, which is copied for each run.
+        folder: the folder in it where runs start.
+        wanted: the script, and how it runs.
+        outcome: what the engine would do; nothing is written yet.
+        again: what it would do without some findings.
+
+    Raises:
+        devfix.verify.RunError: a run could not be made.
+
+    """
+    experiment = prepare(
+        wanted.script if wanted.module else str(folder / wanted.script),
+        wanted.args,
+        device=wanted.device,
+        python=wanted.python or None,
+        cwd=str(folder),
+        folder=str(tree),
+        module=wanted.module,
+        limits=Limits(wanted.timeout, wanted.memory_mb, wanted.max_steps),
+        setup=wanted.setup or None,
+    )
+    proved = provable(experiment, outcome, again)
+    if proved.verdict is None:
+        return proved.outcome, None
+    return proved.outcome, _summary(experiment, Proof(experiment, proved.verdict, proved.changes))
+
+
+def _summary(experiment: Experiment, proof: Proof) -> VerdictSummary:
+    verdict = proof.verdict
+    return VerdictSummary(
+        word=verdict.word,
+        reason=verdict.reason,
+        good=verdict.good,
+        silent=verdict.silent,
+        reference=verdict.reference,
+        where=proof.where,
+        script=experiment.project.script,
+        arguments=experiment.args,
+        notes=proof.remarks,
+        runs={name: _run(proof, name) for name in verdict.runs},
+    )
+
+
+def _run(proof: Proof, name: str) -> RunSummary:
+    run = proof.verdict.runs[name]
+    losses, stride = every_nth(tuple(run.losses))
+    return RunSummary(
+        outcome=run.outcome,
+        ok=run.ok,
+        steps=run.steps,
+        losses=losses,
+        stride=stride,
+        largest_difference=proof.difference(name),
+        wall_s=run.wall,
+        memory_mb=run.memory_mb,
+        output=run.output[-_OUTPUT_KEPT:],
+        traceback="" if run.failure is None else run.failure.traceback[-_OUTPUT_KEPT:],
+    )

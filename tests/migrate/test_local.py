@@ -1,0 +1,72 @@
+"""A worker that dies, is killed or hangs costs its repository only, and is replaced."""
+
+import os
+import signal
+import time
+from dataclasses import replace
+
+import pytest
+
+from devfix.migrate.engines.local import LocalEngine
+from devfix.migrate.progress import Stages
+from devfix.migrate.record import Record, RepositoryOutcome
+from devfix.migrate.task import Task
+
+
+def work(task):
+    """What the worker does is what the repository is called."""
+    stages = Stages(task.scratch, task.number, task.name)
+    stages.enter("scan")
+    if task.source == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif task.source == "left":
+        os._exit(3)
+    elif task.source == "hangs":
+        time.sleep(600)
+    elif task.source == "raises":
+        raise ValueError("never mind")
+    stages.end()
+    return Record(task.number, task.name, task.source, RepositoryOutcome.CLEAN, log=str(os.getpid()))
+
+
+def tasks(*words, scratch, **changes):
+    return [Task(number, word, word, scratch=str(scratch), **changes) for number, word in enumerate(words)]
+
+
+def test_each_loss_costs_one_repository(tmp_path):
+    words = ["fine", "killed", "fine", "hangs", "left", "raises", "fine", "fine"]
+
+    records = sorted(LocalEngine().run(tasks(*words, scratch=tmp_path, timeout=2.0), work, 2), key=lambda r: r.number)
+
+    outcomes = [record.outcome.value for record in records]
+    assert outcomes == ["clean" if word == "fine" else "failed" for word in words]
+    reasons = {record.repository: (record.stage, record.reason) for record in records}
+    assert reasons["killed"][0] == "scan" and "want of memory" in reasons["killed"][1]
+    assert "longer than 2 s" in reasons["hangs"][1]
+    assert "ended with 3" in reasons["left"][1]
+    assert "never mind" in reasons["raises"][1]
+
+
+def test_tasks_are_taken_as_they_are_needed(tmp_path):
+    taken = []
+
+    def endless():
+        for number in range(1_000_000):
+            taken.append(number)
+            yield Task(number, "fine", "fine", scratch=str(tmp_path))
+
+    records = LocalEngine().run(endless(), work, 1)
+    for _ in range(3):
+        next(records)
+    records.close()
+
+    assert len(taken) < 20
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_two_workers_are_two_processes(tmp_path, jobs):
+    given = [replace(task, source="fine") for task in tasks(*["fine"] * 20, scratch=tmp_path)]
+
+    processes = {record.log for record in LocalEngine().run(given, work, jobs)}
+
+    assert 1 <= len(processes) <= jobs

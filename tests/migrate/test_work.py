@@ -1,0 +1,260 @@
+"""One repository from its mirror to its record."""
+
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from devfix.migrate.record import RepositoryOutcome
+from devfix.migrate.task import Publishing, Verification
+from devfix.migrate.work import migrate
+
+SECRET = "hunter2hunter2hunter2"
+
+
+def everything(folder):
+    return {
+        path.relative_to(folder): (path.lstat().st_mode, path.lstat().st_mtime_ns, path.is_file() and path.read_bytes())
+        for path in Path(folder).rglob("*")
+    }
+
+
+def test_a_repaired_repository(task, repository, git):
+    before = everything(repository)
+
+    record = migrate(task)
+
+    assert (record.outcome, record.stage, record.reason) == (RepositoryOutcome.FIXED, "done", "")
+    assert record.commit == git("rev-parse", "HEAD", cwd=repository)
+    assert [finding["path"] for finding in record.findings] == ["train.py"]
+    assert set(record.timings) == {"fetch", "checkout", "scan", "publish"}
+    assert everything(repository) == before, "the user's own checkout is only read"
+    check = ["git", "apply", "--check", "-"]
+    assert subprocess.run(check, cwd=repository, input=record.patch.encode(), check=False).returncode == 0
+
+
+def test_nothing_is_left_behind(task, tmp_path):
+    migrate(task)
+
+    assert [path for path in (tmp_path / "scratch").rglob("*") if path.is_file()] == []
+    assert list((tmp_path / "mirrors").glob("*/worktrees/*")) == []
+
+
+def test_no_path_of_the_worktree_is_told(task, tmp_path):
+    line = migrate(task).line()
+
+    assert str(tmp_path / "scratch") not in line
+
+
+def test_uncommitted_work_is_not_seen(task, repository, clean):
+    (repository / "train.py").write_text(clean)
+
+    assert migrate(task).outcome is RepositoryOutcome.FIXED
+
+
+def test_a_clean_repository(task, repository, commit, clean):
+    commit(repository, {"train.py": clean})
+
+    record = migrate(task)
+
+    assert (record.outcome, record.findings, record.patch) == (RepositoryOutcome.CLEAN, (), "")
+
+
+def test_only_what_reading_needs_is_checked_out(task, repository, commit, monkeypatch):
+    commit(repository, {"data/large.bin": b"\0" * 1000, "pkg/model.py": "x = 1\n", "pyproject.toml": "[project]\n"})
+    seen = []
+    from devfix.migrate import work
+
+    read = work._read
+    monkeypatch.setattr(
+        work,
+        "_read",
+        lambda task, tree, folder: seen.extend(path.name for path in tree.rglob("*")) or read(task, tree, folder),
+    )
+
+    migrate(task)
+
+    assert {"train.py", "model.py", "pyproject.toml"} <= set(seen)
+    assert not {"README", "large.bin"} & set(seen)
+
+
+def test_a_commit_that_was_done_is_not_done_again(task, repository, commit):
+    first = migrate(task)
+
+    assert migrate(replace(task, done=(first.commit,))).unchanged
+    commit(repository, {"more.py": "x = 1\n"})
+    assert not migrate(replace(task, done=(first.commit,))).unchanged
+
+
+def test_the_configuration_of_the_repository_holds(task, repository, commit):
+    commit(repository, {"pyproject.toml": '[tool.devfix]\nexclude = ["train.py"]\n'})
+
+    assert migrate(task).outcome is RepositoryOutcome.CLEAN
+
+
+def test_a_wrong_configuration_is_told(task, repository, commit):
+    commit(repository, {"pyproject.toml": "[tool.devfix]\nselekt = []\n"})
+
+    record = migrate(task)
+
+    assert (record.outcome, record.stage) == (RepositoryOutcome.FAILED, "scan")
+    assert record.reason.startswith("pyproject.toml: unknown key tool.devfix.selekt")
+
+
+def test_a_sub_folder(task, repository, commit, broken):
+    commit(repository, {"lab/train.py": broken})
+
+    record = migrate(replace(task, folder="lab"))
+
+    assert [finding["path"] for finding in record.findings] == ["lab/train.py"]
+    assert "a/lab/train.py" in record.patch
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"ref": "develop"}, "plan.toml:4: there is no branch, tag or commit 'develop'"),
+        ({"folder": "nowhere"}, "plan.toml:4: there is no folder 'nowhere' in it"),
+        ({"source": "file:///nowhere/at/all"}, "there is no such repository"),
+        ({"source": f"https://me:{SECRET}@127.0.0.1:1/a.git"}, "no connection"),
+    ],
+    ids=["ref", "folder", "source", "url"],
+)
+def test_what_the_plan_got_wrong(task, change, reason):
+    record = migrate(replace(task, origin="plan.toml:4", **change))
+
+    assert record.outcome is RepositoryOutcome.FAILED
+    assert reason in record.reason
+    assert SECRET not in record.line()
+
+
+def test_a_token_is_written_nowhere(task, tmp_path, repository):
+    migrate(replace(task, source=f"file://me:{SECRET}@{repository}"))
+    migrate(replace(task, source=f"https://me:{SECRET}@127.0.0.1:1/a.git"))
+
+    for path in tmp_path.rglob("*"):
+        assert SECRET not in path.name
+        if path.is_file():
+            assert SECRET.encode() not in path.read_bytes()
+
+
+def test_a_tag_and_a_commit(task, repository, commit, git, clean):
+    git("tag", "-a", "v1", "-m", "one", cwd=repository)
+    old = git("rev-parse", "HEAD", cwd=repository)
+    commit(repository, {"train.py": clean})
+
+    for ref in ("v1", old):
+        record = migrate(replace(task, ref=ref))
+        assert (record.commit, record.outcome) == (old, RepositoryOutcome.FIXED)
+        assert migrate(replace(task, ref=ref, done=(old,))).unchanged
+
+
+def test_a_branch_is_committed_and_stays_the_same(task, repository, git):
+    wanted = Publishing("branch", "fix/device", "A Bot <bot@example.org>", "Repair")
+
+    first, second = (migrate(replace(task, publishing=wanted)) for _ in range(2))
+
+    published = first.published
+    assert published == second.published
+    show = git("show", "--format=%an %ae %cn %s", "--name-only", "fix/device", cwd=published.mirror).splitlines()
+    assert (show[0], show[-1]) == ("A Bot bot@example.org A Bot Repair", "train.py")
+    assert git("rev-parse", "fix/device^", cwd=published.mirror) == first.commit
+    assert "fix/device" not in git("branch", "-a", cwd=repository)
+
+
+@pytest.fixture
+def remote(tmp_path, repository, git):
+    git("clone", "-q", "--bare", str(repository), str(tmp_path / "remote.git"), cwd=tmp_path)
+    return tmp_path / "remote.git"
+
+
+def test_a_branch_is_pushed(task, remote, git):
+    task = replace(task, source=f"file://{remote}", publishing=Publishing("push"))
+
+    first, second = migrate(task), migrate(task)
+
+    assert git("rev-parse", "devfix/device", cwd=remote) == first.published.commit == second.published.commit
+    assert git("diff", "--stat", "main", "devfix/device", cwd=remote).count("train.py") == 1
+
+
+def test_a_branch_of_ours_follows_the_source(task, remote, git, repository, commit):
+    task = replace(task, source=f"file://{remote}", publishing=Publishing("push"))
+    migrate(task)
+    commit(repository, {"other.py": "x = 1\n"})
+    git("push", "-q", str(remote), "main", cwd=repository)
+
+    record = migrate(task)
+
+    assert git("rev-parse", "devfix/device^", cwd=remote) == record.commit == git("rev-parse", "main", cwd=remote)
+
+
+def test_a_branch_that_somebody_worked_on_is_left_alone(task, remote, git, repository, commit, tmp_path):
+    git("checkout", "-q", "-b", "devfix/device", cwd=repository)
+    commit(repository, {"other.py": "x = 1\n"})
+    git("push", "-q", str(remote), "devfix/device", cwd=repository)
+    before = git("rev-parse", "devfix/device", cwd=remote)
+
+    record = migrate(replace(task, source=f"file://{remote}", publishing=Publishing("push")))
+
+    assert (record.outcome, record.stage) == (RepositoryOutcome.FAILED, "publish")
+    assert "person@example.org" in record.reason
+    assert git("rev-parse", "devfix/device", cwd=remote) == before
+
+
+def test_a_link_that_leads_out_is_left_alone(task, repository, commit, broken, tmp_path):
+    (tmp_path / "mine.py").write_text(broken)
+    (repository / "theirs.py").symlink_to(tmp_path / "mine.py")
+    commit(repository, {})
+
+    record = migrate(task)
+
+    assert (tmp_path / "mine.py").read_text() == broken
+    assert [problem["path"] for problem in record.problems] == ["theirs.py"]
+    assert "mine.py" not in record.patch
+
+
+def test_killed_git_commands_leave_locks_that_go(task, tmp_path):
+    migrate(task)
+    (mirror,) = (tmp_path / "mirrors").glob("*.git")
+    (mirror / "shallow.lock").touch()
+    (mirror / "refs" / "devfix" / "x.lock").touch()
+
+    assert migrate(task).outcome is RepositoryOutcome.FIXED
+
+
+def test_a_broken_mirror_is_made_anew(task, tmp_path):
+    migrate(task)
+    (mirror,) = (tmp_path / "mirrors").glob("*.git")
+    for path in (mirror / "objects").rglob("*"):
+        if path.is_file():
+            os.chmod(path, 0o600)
+            path.write_bytes(b"")
+
+    assert migrate(task).outcome is RepositoryOutcome.FIXED
+
+
+def test_a_patch_is_proved(task, broken):
+    record = migrate(replace(task, verification=Verification("train.py", device="sim", timeout=60.0)))
+
+    assert (record.outcome, record.verdict.word, record.verdict.good) == (RepositoryOutcome.FIXED, "fixed", True)
+    assert record.verdict.runs["original/device"].ok is False
+    patched, right = (record.verdict.runs[name].losses for name in ("patched/device", record.verdict.reference))
+    assert patched == right and len(patched) == 4
+
+
+def test_what_is_not_proved_is_not_kept(task, repository, commit, broken):
+    commit(repository, {"train.py": broken.replace("range(4)", "range(1)")})
+
+    record = migrate(replace(task, verification=Verification("train.py", device="sim", timeout=60.0)))
+
+    assert (record.outcome, record.patch) == (RepositoryOutcome.NOT_FIXED, "")
+    assert record.reason.startswith("the verdict is inconclusive")
+
+
+def test_a_script_that_is_not_there_is_told(task):
+    record = migrate(replace(task, verification=Verification("nowhere.py")))
+
+    assert (record.outcome, record.stage) == (RepositoryOutcome.FAILED, "verify")
+    assert "nowhere.py does not exist" in record.reason

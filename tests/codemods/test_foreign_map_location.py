@@ -68,6 +68,19 @@ REWRITES = [
         """,
         id="an-entry-with-a-shape",
     ),
+    pytest.param(
+        """
+          from safetensors import safe_open
+
+          device = "cuda" if torch.cuda.is_available() else "cpu"
+          x = torch.ones(3, 4, device=device)
+        - with safe_open("table.safetensors", framework="pt") as f:
+        + with safe_open("table.safetensors", framework="pt", device=device) as f:
+              table = f.get_tensor("weight")
+          print(x @ table)
+        """,
+        id="opened-file",
+    ),
 ]
 
 UNCHANGED = [
@@ -97,6 +110,19 @@ UNCHANGED = [
     pytest.param(
         'x = torch.ones(3, 4).cuda()\nstate = torch.load("s.pt", map_location="cpu")\nprint(x * state["temperature"])',
         id="may-be-a-number",
+    ),
+    pytest.param(
+        """
+        from safetensors import safe_open
+
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = nn.Linear(4, 2).to(device)
+        with safe_open("table.safetensors", framework="pt") as f:
+            state = {key: f.get_tensor(key) for key in f.keys()}
+        model.load_state_dict(state)
+        print(state["weight"].numpy(), state["bias"].to(device) + model.bias)
+        """,
+        id="opened-file-for-a-module",
     ),
 ]
 

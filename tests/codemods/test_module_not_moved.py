@@ -361,6 +361,31 @@ REWRITES = [
         """,
         id="weights-that-are-needed-on-the-cpu-too",
     ),
+    pytest.param(
+        """
+          import os
+
+          import torch.distributed as dist
+
+          local_rank = int(os.environ["LOCAL_RANK"])
+          dist.init_process_group("nccl")
+        - model = nn.Linear(4, 2)
+        + model = nn.Linear(4, 2).to(local_rank)
+          model = nn.parallel.DistributedDataParallel(model, device_ids=[local_rank])
+          print(model(torch.ones(3, 4)))
+        """,
+        id="ids-of-the-wrapper",
+    ),
+    pytest.param(
+        """
+        + device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        - model = nn.Linear(4, 2)
+        + model = nn.Linear(4, 2).to(device)
+          model = nn.DataParallel(model)
+          print(model(torch.ones(3, 4)))
+        """,
+        id="wrapper-without-a-device",
+    ),
 ]
 UNTOUCHED = [
     pytest.param(

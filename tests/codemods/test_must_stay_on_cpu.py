@@ -145,6 +145,43 @@ REWRITES = [
         """,
         id="a-data-set-of-the-program",
     ),
+    pytest.param(
+        """
+          from torch.utils.data import WeightedRandomSampler
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          weights = torch.ones(6, device=device)
+        - sampler = WeightedRandomSampler(weights, 6, generator=torch.Generator().manual_seed(0))
+        + sampler = WeightedRandomSampler(weights.cpu(), 6, generator=torch.Generator().manual_seed(0))
+          print(list(sampler))
+        """,
+        id="weights-of-a-sampler",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          teacher = nn.Linear(3, 2)
+          teacher.cpu()
+          student = nn.Linear(3, 2).to(device)
+          x = torch.ones(4, 3, device=device)
+        - print(student(x) - teacher(x))
+        + print(student(x) - teacher(x.cpu()).to(device))
+        """,
+        id="module-that-stays-and-its-output",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          host = torch.device("cpu")
+          teacher = nn.Linear(3, 2).to(host)
+          student = nn.Linear(3, 2).to(device)
+          x = torch.ones(4, 3, device=device)
+        - y = teacher(x)
+        + y = teacher(x.cpu())
+          print(student(x) - y.to(device))
+        """,
+        id="module-that-stays-whose-output-comes-back",
+    ),
 ]
 SILENT = [
     pytest.param(
@@ -237,6 +274,31 @@ SILENT = [
       for images, targets in DataLoader(Boxes(), 2, collate_fn=collate, pin_memory=True):
           images = images.cuda()
     """,
+    pytest.param(
+        """
+        from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
+
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        weights = torch.ones(6, device=device)
+        there = WeightedRandomSampler(weights, 6, generator=torch.Generator(device))
+        here = WeightedRandomSampler([0.5] * 6, 6, generator=torch.Generator())
+        own = WeightedRandomSampler(weights, 6)
+        for sampler in (there, here, own):
+            for batch in DataLoader(TensorDataset(torch.ones(6)), sampler=sampler):
+                print(batch)
+        """,
+        id="samplers-that-draw-where-their-weights-are",
+    ),
+    pytest.param(
+        """
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        teacher = nn.Linear(3, 2)
+        teacher.cpu()
+        x = torch.ones(4, 3, device=device)
+        print(teacher(x.cpu()).to(device) + x[:, :2])
+        """,
+        id="module-that-gets-what-is-there",
+    ),
 ]
 
 

@@ -456,6 +456,37 @@ REWRITES = [
         """,
         id="semicolon",
     ),
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2)
+        - averages = {n: p.detach().clone() for n, p in model.named_parameters()}
+          model.to(device)
+        + averages = {n: p.detach().clone() for n, p in model.named_parameters()}
+          model(torch.randn(2, 4, device=device)).sum().backward()
+          for n, p in model.named_parameters():
+              averages[n].mul_(0.9).add_(p.detach(), alpha=0.1)
+        """,
+        id="averages",
+    ),
+    pytest.param(
+        """
+          class Trainer:
+              def __init__(self, model, device):
+                  self.model = model
+        -         self.start = {k: torch.zeros_like(v) for k, v in model.state_dict().items()}
+                  self.model.to(device)
+        +         self.start = {k: torch.zeros_like(v) for k, v in model.state_dict().items()}
+
+              def distance(self):
+                  return sum((p - self.start[n]).norm() for n, p in self.model.named_parameters())
+
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          print(Trainer(nn.Linear(4, 2), device).distance())
+        """,
+        id="anchor-of-a-trainer",
+    ),
 ]
 
 UNTOUCHED = [
@@ -793,6 +824,38 @@ UNTOUCHED = [
         optimizer.step()
         """,
         id="only-its-dtype-changes",
+    ),
+    pytest.param(
+        """
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = nn.Linear(4, 2)
+        before = {n: p.detach().clone() for n, p in model.named_parameters()}
+        model.to(device)
+        print(sum((p.detach().cpu() - before[n]).norm() for n, p in model.named_parameters()))
+        """,
+        id="copies-for-the-host",
+    ),
+    pytest.param(
+        """
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = nn.Linear(4, 2)
+        before = [p.detach().clone() for p in model.parameters()]
+        model.to(device)
+        print(sum((p - b.to(p.device)).norm() for p, b in zip(model.parameters(), before)))
+        """,
+        id="copies-brought-at-use",
+    ),
+    pytest.param(
+        """
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = nn.Linear(4, 2)
+        before = [p.detach().clone() for p in model.parameters()]
+        with torch.no_grad():
+            for p, b in zip(model.parameters(), before):
+                p.copy_(b)
+        model.to(device)
+        """,
+        id="copies-used-before-the-move",
     ),
 ]
 

@@ -241,6 +241,54 @@ ELSEWHERE = [
         """,
         id="a-data-set-keeps-its-tensors",
     ),
+    pytest.param(
+        """
+          class Sign(torch.optim.Optimizer):
+              def __init__(self, params, lr):
+                  super().__init__(params, {"lr": lr})
+                  for group in self.param_groups:
+                      for p in group["params"]:
+        -                 self.state[p]["m"] = torch.zeros(p.shape)
+        +                 self.state[p]["m"] = torch.zeros(p.shape, device=p.device)
+
+              def step(self):
+                  for group in self.param_groups:
+                      for p in group["params"]:
+                          self.state[p]["m"].add_(p.grad)
+
+
+          net = nn.Linear(4, 2).to(device)
+          optimizer = Sign(net.parameters(), 0.1)
+          net(x).sum().backward()
+          optimizer.step()
+        """,
+        id="state-of-an-optimizer",
+    ),
+    pytest.param(
+        """
+          class Sign(torch.optim.Optimizer):
+              def __init__(self, params, lr):
+                  super().__init__(params, {"lr": lr})
+                  for group in self.param_groups:
+                      for p in group["params"]:
+        -                 self.state[p]["m"] = torch.zeros(p.size(0), 4)
+        +                 self.state[p]["m"] = torch.zeros(p.size(0), 4, device=p.device)
+
+              def step(self):
+                  for group in self.param_groups:
+                      for p in group["params"]:
+                          self.state[p]["m"].add_(p.grad)
+
+
+          net = nn.Linear(4, 2, bias=False)
+        - optimizer = Sign(net.parameters(), 0.1)
+          net.to(device)
+        + optimizer = Sign(net.parameters(), 0.1)
+          net(x).sum().backward()
+          optimizer.step()
+        """,
+        id="state-made-before-the-move",
+    ),
 ]
 
 UNTOUCHED = [

@@ -22,6 +22,7 @@ __all__ = ["cli", "main"]
 _VERBS = {
     "apply": "Repair device bugs in files and folders.",
     "check": "Print device bugs and change nothing.",
+    "migrate": "Repair many repositories.",
     "explain": "Explain one rule, with an example.",
     "rules": "List all rules.",
     "trace": "Run a script and tell what a device error comes from.",

@@ -40,7 +40,7 @@ def default_mirrors() -> str:
 
 def default_scratch() -> str:
     """Where worktrees lie on this machine, unless it is said."""
-    return os.path.join(tempfile.gettempdir(), f"devfix-migrate-{os.getuid()}")
+    return os.path.join(default_folder(), "worktrees")
 
 
 def slug(text: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from devfix.migrate.record import Record, RepositoryOutcome
+from devfix.migrate.record import Record
 from devfix.migrate.task import Task
 
 __all__ = ["State", "StateError"]
@@ -77,7 +77,7 @@ class State:
             ) from None
 
     def put(self, task: Task, record: Record) -> None:
-        """Keep a record; an earlier one for the same commit and settings goes.
+        """Keep a record; an earlier one for the same commit and settings goes, and one that came to no commit.
 
         Raises:
             StateError: it cannot be written.
@@ -88,21 +88,19 @@ class State:
             *(record.outcome.value, record.seconds, time.time(), record.line()),
         )
         with self._told(), self._connection:
+            self._connection.execute(f"DELETE FROM repositories WHERE {_SAME} AND \"commit\" = ''", _key(task))
             self._connection.execute(f"INSERT OR REPLACE INTO repositories VALUES ({','.join('?' * len(row))})", row)
 
     def records(self, task: Task) -> list[Record]:
         """What was recorded with the task's settings and this tool, the latest first."""
         question = f"SELECT record FROM repositories WHERE {_SAME} ORDER BY finished DESC"
-        key = (task.repository, task.folder, task.settings_key, task.tool_key)
         with self._told():
-            return [Record.read(line) for (line,) in self._connection.execute(question, key)]
+            return [Record.read(line) for (line,) in self._connection.execute(question, _key(task))]
 
-    def forget(self, task: Task, outcome: RepositoryOutcome | None = None) -> None:
-        """Forget what was recorded with the task's settings, or of it what ended in this way."""
-        question = f"DELETE FROM repositories WHERE {_SAME}" + (" AND outcome = ?" if outcome else "")
-        key = (task.repository, task.folder, task.settings_key, task.tool_key)
+    def forget(self, task: Task) -> None:
+        """Forget what was recorded with the task's settings."""
         with self._told(), self._connection:
-            self._connection.execute(question, (*key, outcome.value) if outcome else key)
+            self._connection.execute(f"DELETE FROM repositories WHERE {_SAME}", _key(task))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -119,3 +117,7 @@ class State:
             full = "full" in str(error) or "disk I/O" in str(error)
             advice = "make room, and start again: what is done stays done" if full else "--state names another file"
             raise StateError(f"{self.path} cannot be used ({error}): {advice}") from error
+
+
+def _key(task: Task) -> tuple[str, str, str, str]:
+    return task.repository, task.folder, task.settings_key, task.tool_key

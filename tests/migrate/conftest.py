@@ -79,6 +79,12 @@ def commit():
 
 
 @pytest.fixture
+def make():
+    """Makes a git repository with one commit of some files."""
+    return make_repository
+
+
+@pytest.fixture
 def broken():
     return BROKEN
 

@@ -1,0 +1,116 @@
+"""What ``devfix migrate`` does."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import click
+
+from devfix.cli._failures import OneLine
+from devfix.cli._interrupts import interruptible
+from devfix.migrate.record import Record
+
+__all__ = ["run", "write_plan"]
+
+
+class Interrupted(OneLine):
+    """Ctrl-C: what is done is kept."""
+
+    exit_code = 130
+
+    def __init__(self, told: str) -> None:
+        super().__init__(f"interrupted; {told}; the same command goes on from here")
+
+
+@contextmanager
+def _one_line_errors() -> Iterator[None]:
+    from devfix.migrate.engines import EngineError
+    from devfix.migrate.state import StateError
+
+    try:
+        yield
+    except (EngineError, StateError) as error:
+        raise OneLine(str(error)) from error
+
+
+def run(
+    *,
+    plan: str,
+    jobs: int | None,
+    out: str,
+    state: str | None,
+    resume: bool,
+    retry_failed: bool,
+    dry_run: bool,
+    limit: int | None,
+    shard: tuple[int, int],
+    fail_level: str,
+    output_format: str,
+    quiet: int,
+    verbose: int,
+) -> int:
+    """Migrate, and return the exit code."""
+    from devfix.migrate.engines.local import LocalEngine
+    from devfix.migrate.plan import read_plan
+    from devfix.migrate.run import Choice, Migration, chosen, exit_code, scratch_of
+    from devfix.migrate.state import State
+    from devfix.migrate.work import migrate
+    from devfix.report.migration import summary, watched
+
+    file = state or os.path.join(out, "state.sqlite")
+    choice = Choice(resume, retry_failed, dry_run, limit, shard)
+    tasks = chosen(read_plan(plan), choice, scratch_of(file))
+    with _one_line_errors(), closing(State(file)) as opened:
+        migration = Migration(tasks, choice, opened, out)
+        jsonl = _Ordered([task.number for task in tasks]) if output_format == "jsonl" else None
+        records = migration.run(LocalEngine(), migrate, jobs or 0)
+        try:
+            with interruptible(), watched(migration.tally, scratch_of(file), quiet > 0) as tell, closing(records):
+                for record in records:
+                    tell(record)
+                    if jsonl is not None:
+                        jsonl.put(record)
+        except KeyboardInterrupt:
+            raise Interrupted(summary(migration.tally)) from None
+    if quiet < 2:
+        click.echo(summary(migration.tally), err=True)
+    return exit_code(migration.tally, fail_level, dry_run)
+
+
+class _Ordered:
+    """Records on standard output, each as soon as all those before it are there."""
+
+    def __init__(self, numbers: list[int]) -> None:
+        self._numbers = iter(numbers)
+        self._next = next(self._numbers, None)
+        self._waiting: dict[int, str] = {}
+
+    def put(self, record: Record) -> None:
+        self._waiting[record.number] = record.line()
+        while self._next in self._waiting:
+            sys.stdout.write(self._waiting.pop(self._next) + "\n")
+            self._next = next(self._numbers, None)
+        sys.stdout.flush()
+
+
+def write_plan(source: str, output: str) -> int:
+    """Write a plan for what a folder or a list holds."""
+    from devfix.migrate.plan import read_plan
+    from devfix.migrate.plan_template import template
+
+    text = template(read_plan(source), "" if output == "-" else os.path.dirname(os.path.abspath(output)))
+    if output == "-":
+        sys.stdout.write(text)
+        return 0
+    try:
+        with open(output, "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise OneLine(f"{output} is there already: --output names another file") from None
+    except OSError as error:
+        raise OneLine(f"{output}: {error.strerror}") from error
+    click.echo(f"{output} is written: look at it, then run devfix migrate {output}", err=True)
+    return 0

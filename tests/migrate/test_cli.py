@@ -1,0 +1,165 @@
+"""``devfix migrate`` from outside."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+
+@pytest.fixture
+def devfix(tmp_path):
+    """Runs devfix in the test's folder."""
+
+    def run(*arguments, code=0, **changes):
+        done = subprocess.run(
+            [sys.executable, "-m", "devfix", *map(str, arguments)],
+            cwd=tmp_path,
+            env={**os.environ, "DEVFIX_CACHE_DIR": str(tmp_path / "cache"), **changes},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == code, done.stderr
+        return done
+
+    return run
+
+
+@pytest.fixture
+def repositories(tmp_path, make, broken, clean):
+    """Six repositories, of which two have a bug, in the folder ``all``."""
+    for number in range(6):
+        make(tmp_path / "all" / f"r{number}", {"train.py": broken if number % 3 == 0 else clean})
+    return tmp_path / "all"
+
+
+OUTCOMES = [(f"r{number}", "fixed" if number % 3 == 0 else "clean") for number in range(6)]
+
+
+def rows(tmp_path):
+    """The state without what differs from run to run."""
+    connection = sqlite3.connect(tmp_path / "devfix-migrate" / "state.sqlite")
+    found = connection.execute("SELECT record FROM repositories ORDER BY repository").fetchall()
+    connection.close()
+    return [without_times(line) for (line,) in found]
+
+
+def without_times(line):
+    return {key: value for key, value in json.loads(line).items() if key not in ("seconds", "timings")}
+
+
+def test_from_init_to_records(devfix, repositories, tmp_path):
+    devfix("migrate", "init", "all")
+    devfix("migrate", "init", "all", code=2)
+
+    done = devfix("migrate", "devfix-plan.toml", "--output-format", "jsonl", "-j", "2")
+
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(each["name"], each["outcome"]) for each in records] == OUTCOMES
+    assert done.stdout == (tmp_path / "devfix-migrate" / "records.jsonl").read_text()
+    lines = done.stderr.splitlines()
+    assert len(lines) == 7 and lines[-1] == "6 repositories, 2 fixed, 4 clean"
+    assert len((tmp_path / "devfix-migrate" / "migrate.log").read_text().splitlines()) == 6
+    patch = tmp_path / "devfix-migrate" / "patches" / "r0.patch"
+    assert subprocess.run(["git", "apply", "--check", patch], cwd=repositories / "r0", check=False).returncode == 0
+
+    again = devfix("migrate", "devfix-plan.toml", "--output-format", "jsonl")
+    assert again.stdout == done.stdout
+    assert again.stderr.splitlines()[-1].endswith("6 from earlier runs")
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
+def test_what_was_done_is_done_after_a_kill(devfix, repositories, tmp_path, ending):
+    command = [sys.executable, "-m", "devfix", "migrate", "all", "-j", "2"]
+    environment = {**os.environ, "DEVFIX_CACHE_DIR": str(tmp_path / "cache"), "DEVFIX_TEST_MARK": str(tmp_path)}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as running:
+        running.stderr.readline()  # one is done
+        running.send_signal(ending)
+        told = running.stderr.read()
+    assert running.returncode == (-signal.SIGKILL if ending == signal.SIGKILL else 130)
+    if ending == signal.SIGINT:
+        assert "the same command goes on from here" in told and "Traceback" not in told
+    assert_workers_end(tmp_path)
+    kept = rows(tmp_path)
+    assert kept
+
+    done = devfix("migrate", "all", "-j", "2")
+
+    assert f"{len(kept)} from earlier runs" in done.stderr
+    resumed = rows(tmp_path)
+    assert [(each["name"], each["outcome"]) for each in resumed] == OUTCOMES
+    assert all(each in resumed for each in kept)
+    assert not list((tmp_path / "cache" / "worktrees").rglob("*.py"))
+
+
+def assert_workers_end(tmp_path):
+    deadline = time.monotonic() + 10
+    while marked(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert marked(tmp_path) == []
+
+
+def marked(tmp_path):
+    """Processes that were started with the mark."""
+    found = []
+    for process in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{process}/environ", "rb") as file:
+                if f"DEVFIX_TEST_MARK={tmp_path}\0".encode() in file.read():
+                    found.append(process)
+        except OSError:
+            continue
+    return found
+
+
+def test_failures_do_not_hide_and_do_not_stop_the_rest(devfix, repositories, tmp_path, make):
+    poison = {
+        "syntax": {"train.py": "import torch\ndef (:\n"},
+        "binary": {"train.py": b"torch" + bytes(range(256)) * 10},
+        "odd name": {"a b\tc.py": "x = 1\n"},
+        "empty": {},
+    }
+    for name, files in poison.items():
+        make(repositories / name, files)
+    (repositories / "unborn").mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=repositories / "unborn", check=True)
+    (repositories / "loop").mkdir()
+    (repositories / "loop" / "again").symlink_to(".")
+    make(repositories / "loop" / "here", {"train.py": "x = 1\n"})
+
+    done = devfix("migrate", "all", "--output-format", "jsonl", code=1)
+
+    records = {record["name"]: record for record in map(json.loads, done.stdout.splitlines())}
+    outcomes = {name: record["outcome"] for name, record in records.items()}
+    assert len(records) == 6 + 6 and list(outcomes.values()).count("fixed") == 2
+    assert outcomes["syntax"] == outcomes["binary"] == "not-fixed"
+    assert outcomes["empty"] == outcomes["odd-name"] == outcomes["here"] == "clean"
+    assert outcomes["unborn"] == "failed" and "no commit" in records["unborn"]["reason"]
+    devfix("migrate", "all", "--fail-level", "all")
+
+
+def test_a_wrong_plan_is_one_line(devfix, tmp_path):
+    (tmp_path / "plan.toml").write_text('[[repository]]\nurl = "https://me:hunter2@h/a"\nreff = "x"\n')
+
+    done = devfix("migrate", "plan.toml", code=2)
+
+    assert done.stderr.startswith("devfix: plan.toml:3: unknown key 'reff'")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("value", ["3", "0/2", "3/2", "a/b", "-1/2"])
+def test_a_wrong_shard_is_told(devfix, repositories, value):
+    assert "second of five parts" in devfix("migrate", "all", f"--shard={value}", code=2).stderr
+
+
+def test_a_state_that_cannot_be_written_is_one_line(devfix, repositories, tmp_path):
+    (tmp_path / "file").write_text("")
+
+    done = devfix("migrate", "all", "--state", "file/state.sqlite", code=2)
+
+    assert len(done.stderr.splitlines()) == 1 and "file" in done.stderr

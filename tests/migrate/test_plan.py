@@ -1,0 +1,199 @@
+"""Plans: what they say, and which line is wrong."""
+
+import os
+
+import pytest
+
+from devfix.config import ConfigError
+from devfix.migrate.plan import read_plan
+from devfix.migrate.plan_lines import Lines
+from devfix.migrate.plan_template import template
+from devfix.migrate.task import Publishing, Verification
+
+SECRET = "hunter2"
+
+
+@pytest.fixture
+def plan(tmp_path, repository):
+    """Writes a plan beside the repository ``project``."""
+
+    def written(text, name="plan.toml"):
+        path = tmp_path / name
+        path.write_text(text)
+        return str(path)
+
+    return written
+
+
+def test_a_whole_plan(plan, repository):
+    (first, second, third) = read_plan(
+        plan(
+            """\
+[defaults]
+select = ["DEV1", "load-without-map-location"]
+result = "branch"
+author = "A Bot <bot@example.org>"
+[defaults.verify]
+device = "sim"
+max-steps = 5
+
+[[repository]]
+path = "project"
+ref = "main"
+folder = "lab/training/"
+severity = "latent"
+verify = { script = "train.py", args = ["--epochs", "1"] }
+
+[[repository]]
+url = "https://example.org/lab/project.git"
+result = "push"
+branch = "fix"
+timeout = 60
+
+[[repository]]
+url = "git@example.org:lab/project.git"
+select = []
+"""
+        )
+    )
+
+    assert first.source == str(repository)
+    assert (first.ref, first.folder, first.severity) == ("main", "lab/training", "latent")
+    assert first.select == ("DEV1", "DEV301") and third.select == ()
+    assert first.verification == Verification("train.py", ("--epochs", "1"), device="sim", max_steps=5)
+    assert first.publishing == Publishing("branch", "devfix/device-lab-training", "A Bot <bot@example.org>")
+    assert second.verification is None, "nothing is run where no script is named"
+    assert (second.publishing.kind, second.publishing.branch, second.timeout) == ("push", "fix", 60.0)
+    assert [task.number for task in (first, second, third)] == [0, 1, 2]
+    assert (first.name, second.name) == ("project-lab-training", "lab-project")
+    assert third.name.startswith("lab-project-")
+    assert second.origin.endswith("plan.toml:16")
+
+
+REPOSITORY = '[[repository]]\npath = "project"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("[[repository]\n", 1, "not valid TOML"),
+        ("[default]\n", 1, "unknown key 'default'; did you mean 'defaults'?"),
+        (REPOSITORY + 'reff = "main"\n', 3, "unknown key 'reff'; did you mean 'ref'?"),
+        (REPOSITORY + "[repository.verify]\nscript = 'a.py'\nstep = 3\n", 5, "unknown key 'step'"),
+        (REPOSITORY + "verify = {}\nref = 3\n", 4, "ref must be a string"),
+        (REPOSITORY + 'verify = { device = "sim" }\n', 3, "verify names no script"),
+        (REPOSITORY + 'verify = { script = "/a.py" }\n', 3, "not within the repository"),
+        (REPOSITORY + 'verify = { script = "a.py", device = "tpu" }\n', 3, "device must be one of"),
+        (REPOSITORY + 'verify = { script = "a.py", python = "./no/python" }\n', 3, "no interpreter"),
+        (REPOSITORY + 'verify = { script = "a.py", max-steps = 0 }\n', 3, "max-steps must be a number from 1"),
+        (REPOSITORY + '\n# remark\n\nresult = "mail"\n', 6, "result must be one of patch, branch, push"),
+        (REPOSITORY + 'select = ["DEV999"]\n', 3, "unknown rule 'DEV999'"),
+        (REPOSITORY + 'author = "me"\n', 3, "'me' is not of the form"),
+        (REPOSITORY + 'branch = "a b"\n', 3, "no name for a branch"),
+        (REPOSITORY + 'ref = "--upload-pack=x"\n', 3, "no name of a branch"),
+        (REPOSITORY + 'folder = "../x"\n', 3, "not a folder within the repository"),
+        (REPOSITORY + 'ref = "fix"\nbranch = "fix"\nresult = "push"\n', 4, "pushed over itself"),
+        (REPOSITORY + "timeout = true\n", 3, "timeout must be a number"),
+        (REPOSITORY + REPOSITORY, 3, "is there already, at "),
+        (
+            REPOSITORY + 'name = "a"\n[[repository]]\nurl = "https://h/b"\nname = "a"\n',
+            4,
+            "the name 'a' is there already",
+        ),
+        ('[[repository]]\npath = "nowhere"\n', 2, "there is no folder"),
+        ('[[repository]]\npath = "."\n', 2, "is no git repository"),
+        ('[[repository]]\nurl = "nowhere"\n', 2, "is no URL that git takes"),
+        (f'[[repository]]\nurl = "gopher://me:{SECRET}@h/a"\n', 2, "is no URL"),
+        ('[[repository]]\nref = "main"\n', 1, "a repository has a url, or a path"),
+        ('[[repository]]\nurl = "https://h/a"\npath = "project"\n', 1, "and not both"),
+        ('[defaults]\nmessage = """\n[[repository]]\n"""\nseverity = "bad"\n', 5, "severity must be one of"),
+    ],
+)
+def test_an_error_names_its_line(plan, text, line, message):
+    path = plan(text)
+
+    with pytest.raises(ConfigError) as caught:
+        read_plan(path)
+
+    assert str(caught.value).startswith(f"{path}:{line}: ")
+    assert message in str(caught.value)
+    assert SECRET not in str(caught.value)
+
+
+def test_a_folder_that_may_not_be_read(plan, repository, monkeypatch):
+    """Root, who often runs tests, may read everything: the system is asked in one place."""
+    monkeypatch.setattr(os, "access", lambda path, mode: path != str(repository))
+
+    with pytest.raises(ConfigError, match=r"plan.toml:2: no permission to read"):
+        read_plan(plan(REPOSITORY))
+
+
+def test_a_list(plan, repository):
+    path = plan(
+        "# ours\n\nproject main  # the only one\nhttps://example.org/a/b.git v1.0 training\n", "repositories.txt"
+    )
+
+    first, second = read_plan(path)
+
+    assert (first.source, first.ref, first.origin) == (str(repository), "main", f"{path}:3")
+    assert (second.source, second.ref, second.folder) == ("https://example.org/a/b.git", "v1.0", "training")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("project\nproject\n", 2), ("a b c d\n", 1), ("project -x\n", 1), ("project\nnowhere\n", 2)],
+    ids=["duplicate", "too many words", "ref", "missing"],
+)
+def test_an_error_in_a_list_names_its_line(plan, text, line):
+    path = plan(text, "list.txt")
+
+    with pytest.raises(ConfigError, match=f"list.txt:{line}: "):
+        read_plan(path)
+
+
+def test_a_folder(tmp_path, repository, git):
+    (tmp_path / "more" / "deep").mkdir(parents=True)
+    git("init", "-q", "--bare", "z.git", cwd=tmp_path / "more" / "deep")
+    (repository / "inside" / ".git").mkdir(parents=True)
+
+    assert [task.name for task in read_plan(str(tmp_path))] == ["project", "z"]
+    assert [task.source for task in read_plan(str(repository))] == [str(repository)]
+
+
+@pytest.mark.parametrize("given", ["nowhere", "empty"])
+def test_nothing_there(tmp_path, given):
+    (tmp_path / "empty").mkdir()
+
+    with pytest.raises(ConfigError, match=r"no such plan|no repository here"):
+        read_plan(str(tmp_path / given))
+
+
+def test_what_init_writes_is_a_plan_for_the_same(tmp_path, repository, plan):
+    path = plan(template(read_plan(str(tmp_path)), str(tmp_path)), "made.toml")
+
+    assert [task.source for task in read_plan(path)] == [str(repository)]
+
+
+def test_every_remark_of_the_template_holds(tmp_path, repository, plan):
+    text = template(read_plan(str(tmp_path)), str(tmp_path))
+    said = "\n".join(
+        line.removeprefix("# ") if (line.startswith("# ") and " = " in line) or line.startswith("# [") else line
+        for line in text.splitlines()
+    ).replace('script = "train.py", max-steps = 20 }', 'script = "train.py" }')
+
+    (task,) = read_plan(plan(said, "said.toml"))
+
+    assert task.publishing == Publishing()
+    assert task.verification.device == "auto" and task.verification.setup == "--write-checkpoint"
+    assert (task.timeout, task.memory_mb, task.ref) == (3600.0, 4096, "main")
+
+
+def test_lines_of_keys():
+    lines = Lines('[a]\nx = """\n[b]\ny = 1\n"""\nz.w = 1\n[[r]]\n[[r]]\n"odd key" = 1\n[r.v]\nq = 2\n')
+
+    assert lines.of("a", "x") == 2
+    assert lines.of("b") == 0
+    assert lines.of("a", "z", "w") == 6
+    assert lines.of("r", 1, "odd key") == 9
+    assert lines.of("r", 1, "v", "q") == 11
+    assert lines.of("r", 0, "v") == 7

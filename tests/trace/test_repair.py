@@ -246,7 +246,7 @@ def test_the_search_is_bounded(toy, budget, most):
 
 def test_failures_that_follow_each_other_without_end_are_not_followed(toy):
     names = "abcdefgh"
-    experiment = toy({name: [1] for name in names}, dict(zip(names, names)))
+    experiment = toy({name: [1] for name in names}, {name: name for name in names})
 
     found = repair(experiment, budget=Budget(depth=3))
 

@@ -1,0 +1,119 @@
+"""``devfix apply --trace`` on the programs of corpus/trace, from outside: what it repairs, and in how many runs.
+
+``nox -s trace`` repairs every program, and prints the number of runs for each; the ordinary suite a sample.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from devfix.verify.runs import run
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+pytest.importorskip("torch")
+
+ROOT = Path(__file__).parents[2]
+META = {
+    path.parent.name: tomllib.loads(path.read_text(encoding="utf-8"))
+    for path in sorted((ROOT / "corpus" / "trace").glob("*/case.toml"))
+}
+SAMPLE = ("adapters_by_setattr_walk", "package_contrastive_loss")
+RUN = list(META) if os.environ.get("DEVFIX_ALL_TRACE") else list(SAMPLE)
+FIXED = [name for name in RUN if META[name]["trace"]["outcome"] == "fixed"]
+REPORTED = [name for name in RUN if META[name]["trace"]["outcome"] == "reported"]
+#: Programs that are not repaired yet, with the reason.
+OPEN: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Applied:
+    """How the command left a copy of a program."""
+
+    folder: Path
+    environment: dict[str, str]
+    code: int
+    report: dict[str, object]
+    stderr: str
+    changed: tuple[str, ...]
+
+    @property
+    def runs(self) -> int:
+        """How many runs looked for the repair."""
+        found = re.search(r"found with (\d+) runs", self.stderr)
+        return int(found[1]) if found else 1
+
+
+def apply(name: str, folder: Path) -> Applied:
+    case, meta = ROOT / "corpus" / "trace" / name, META[name]
+    shutil.copytree(case / "broken", folder)
+    packages = os.pathsep.join(str(case / each) for each in meta.get("path", ()))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (packages, str(ROOT))))}
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    subprocess.run(["git", "add", "-A"], cwd=folder, check=True)
+    command = [sys.executable, "-m", "devfix", "apply", "--trace", meta["script"], "--output-format", "json"]
+    done = subprocess.run(
+        [*command, "--", *meta["args"]], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    changed = subprocess.run(["git", "diff", "--name-only"], cwd=folder, capture_output=True, text=True, check=True)
+    report = json.loads(done.stdout) if done.stdout else {}
+    return Applied(folder, environment, done.returncode, report, done.stderr, tuple(changed.stdout.split()))
+
+
+@pytest.fixture(scope="module")
+def applied(tmp_path_factory):
+    """What became of every program, with as many at a time as there are cores."""
+    folder = tmp_path_factory.mktemp("trace")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(RUN, pool.map(lambda name: apply(name, folder / name), RUN), strict=True))
+
+
+def known_open(names):
+    return [pytest.param(name, marks=pytest.mark.xfail(reason=OPEN[name])) if name in OPEN else name for name in names]
+
+
+@pytest.mark.parametrize("name", known_open(FIXED))
+def test_a_program_is_repaired_and_trains_on_the_cpu_as_before(applied, name):
+    meta, found = META[name], applied[name]
+
+    assert (found.code, found.stderr.splitlines()[-1].split(":")[0]) == (0, "fixed"), found.stderr
+    assert found.changed
+    before, after = (
+        run(meta["script"], meta["args"], "cpu", folder, env=found.environment)
+        for folder in (ROOT / "corpus" / "trace" / name / "broken", found.folder)
+    )
+    assert before.ok and len(before.losses) >= 3
+    assert (after.losses, after.digest, after.random) == (before.losses, before.digest, before.random)
+
+
+@pytest.mark.parametrize("name", known_open(REPORTED))
+def test_what_lies_in_a_package_is_told_and_nothing_is_edited(applied, name):
+    found = applied[name]
+
+    assert (found.code, found.changed) == (1, ())
+    (finding,) = found.report["findings"]
+    assert finding["status"] == "not-fixed"
+    assert META[name]["trace"]["package"] in finding["message"]
+
+
+def test_repairs_need_few_runs(applied, capsys):
+    runs = {name: applied[name].runs for name in FIXED if applied[name].code == 0}
+    with capsys.disabled():
+        print("\n" + "\n".join(f"{number:4} runs  {name}" for name, number in runs.items()))
+        print(f"median {statistics.median(runs.values())} runs for {len(runs)} programs")
+
+    assert statistics.median(runs.values()) <= 4

@@ -26,11 +26,13 @@ __all__ = ["Kept", "kept_there", "stays"]
 class Kept:
     """A module that stays on the CPU: where it was sent there, its name, and the calls that bring it the accelerator's.
 
-    ``calls`` are the places of these calls, each with the moment at which it fails.
+    ``calls`` are the places of these calls, each with the moment at which it fails.  ``readable`` says that what it
+    gives is known to be a tensor: a pretrained model of transformers gives an object that cannot be moved.
     """
 
     moved: Site
     name: str
+    readable: bool
     calls: dict[ast.Call, tuple[Site, Level]] = field(default_factory=dict)
 
 
@@ -77,9 +79,17 @@ def kept_there(facts: Facts) -> list[Kept]:
             called = _called(meeting, operand) if moved is not None and not meeting.latent else None
             if moved is not None and called is not None:
                 call, level = called
-                kept = found.setdefault(moved, Kept(moved, ast.unparse(call.func)))
+                readable = not _gives_object(meeting.site, operand)
+                kept = found.setdefault(moved, Kept(moved, ast.unparse(call.func), readable))
                 kept.calls.setdefault(call, (meeting.site, level))
     return list(found.values())
+
+
+def _gives_object(site: Site, operand: Operand) -> bool:
+    assert site.memory is not None
+    assert operand.module is not None
+    record = site.memory.record(operand.module)
+    return bool(record.get("opaque")) and not record.name.startswith(("torchvision.", "torch.", "timm."))
 
 
 def _called(meeting: Meeting, operand: Operand) -> tuple[ast.Call, Level] | None:
@@ -111,7 +121,7 @@ def trip(facts: Facts, kept: Kept) -> Iterator[Remedy]:
             return
         there.update(dict.fromkeys(edits))
         device = device_for(facts, site, level, [ast.unparse(argument) for argument in call.args])
-        if device is not None and _gives_one(facts, level.tree, call):
+        if device is not None and kept.readable and _gives_one(facts, level.tree, call):
             back[AppendCode(level.tree.path, level.tree.span(call), f".to({device})")] = None
     yield Remedy(f"bring the input of `{kept.name}` to the CPU", tuple(there))
     if len(back) == len(kept.calls):

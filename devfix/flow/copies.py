@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from devfix.flow.facts import Copied, Sized
 from devfix.flow.syntax import text_of
-from devfix.flow.values import CPU, Birth, Ref, Tensor
+from devfix.flow.values import CPU, Birth, Ref, Tensor, Value, options
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["note", "note_shape"]
+__all__ = ["note", "note_shape", "tensors_in"]
 
 _SHAPES = frozenset("shape size numel".split())
 
@@ -27,6 +27,17 @@ def note(run: Interpreter, source: Tensor, node: ast.AST) -> tuple[Birth, ...]:
     if key not in run.facts.copies:
         run.facts.copies[key] = Copied(Ref(births[0].key), run.site(node, remember=True))
     return births
+
+
+def tensors_in(run: Interpreter, value: Value) -> Iterator[Tensor]:
+    """The tensors that a value is, or that a dictionary or list of it holds."""
+    for option in options(value):
+        if isinstance(option, Tensor):
+            yield option
+        elif isinstance(option, Ref) and run.record(option).kind in ("dict", "list"):
+            record = run.record(option)
+            held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+            yield from (inner for item in held for inner in options(item) if isinstance(inner, Tensor))
 
 
 def note_shape(run: Interpreter, made: int, node: ast.Call) -> None:

@@ -12,6 +12,7 @@ from devfix.flow import (
     builtin_functions,
     checkpoints,
     classes,
+    copies,
     creation,
     datasets,
     distributed,
@@ -303,6 +304,8 @@ def _partial(run: Interpreter, name: str, args: list[Value], keywords: Keywords,
 
 
 def _deep_copy(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    for tensor in copies.tensors_in(run, args[0]) if args else ():
+        copies.note(run, tensor, node)
     return builtin_functions.deep_copy(run, args[0], node) if args else UNKNOWN
 
 

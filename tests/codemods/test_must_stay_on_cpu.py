@@ -299,6 +299,19 @@ SILENT = [
         """,
         id="module-that-gets-what-is-there",
     ),
+    pytest.param(
+        """
+        from transformers import AutoModel
+
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        teacher = AutoModel.from_pretrained("some/model")
+        teacher.cpu()
+        ids = torch.zeros(1, 3, dtype=torch.long, device=device)
+        hidden = teacher(ids.cpu())
+        print(hidden.last_hidden_state.to(device))
+        """,
+        id="pretrained-model-that-stays",
+    ),
 ]
 
 

@@ -487,6 +487,20 @@ REWRITES = [
         """,
         id="anchor-of-a-trainer",
     ),
+    pytest.param(
+        """
+          import copy
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2)
+        - average = copy.deepcopy(model.state_dict())
+          model.to(device)
+        + average = copy.deepcopy(model.state_dict())
+          for k, v in model.state_dict().items():
+              average[k] = (average[k] + v) / 2
+        """,
+        id="deep-copy-of-a-state",
+    ),
 ]
 
 UNTOUCHED = [

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from codemods._attributes import Attribute, Write, methods_of
 from codemods._ordering import reach
-from devfix.flow.attributes import MODULE_METHODS
+from devfix.flow.knowledge_of_methods import MODULE_METHODS
 from devfix.flow.classes import lineage
 from devfix.flow.syntax import SourceTree
 from devfix.flow.values import NONE, ClassValue, Tensor, options

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods._operands import written_in
+from codemods._own_moves import module_beside_siblings
 from codemods._parallel import declared, words_of_wrapper
 from codemods._placing import Move, inside_module, same_function
 from codemods._stretch import Stretch, Words
@@ -57,6 +58,8 @@ def home_of(facts: Facts, meeting: Meeting, whole: Whole) -> Home:
     spots = [spot for spot in _spots(facts, meeting, whole) if not inside_module(spot.level)]
     ranked = sorted(enumerate(spots), key=lambda pair: (*_rank(facts, meeting, whole, pair[1]), pair[0]))
     edits: dict[Edit, _Spot] = {}
+    if ranked and not any(same_function(site.level, ranked[0][1].level) for site in facts.moves):
+        edits.update(dict.fromkeys(module_beside_siblings(facts, meeting, whole), ranked[0][1]))
     for _, spot in ranked:
         for edit in _edits(facts, meeting, whole, spot):
             edits.setdefault(edit, spot)

@@ -1,4 +1,4 @@
-"""Tensors of attributes moved beside their siblings, in the method with which a class moves itself."""
+"""Attributes moved beside their siblings, in the method with which a class moves itself."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import ast
 from collections.abc import Iterator
 
 from codemods._attributes import Attribute, methods_of
+from codemods._unmoved import Whole, wholes_named
 from devfix.flow import Facts
+from devfix.flow.facts import Meeting
+from devfix.flow.sites import Site
 from devfix.flow.syntax import SourceTree
 from devfix.flow.values import ACCELERATOR, UNKNOWN, Tensor, options
 from devfix.model import Edit, InsertStatement, Where
 
-__all__ = ["moved_with_siblings"]
+__all__ = ["module_beside_siblings", "moved_with_siblings"]
 
 
 def moved_with_siblings(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
@@ -60,3 +63,40 @@ def _like(tree: SourceTree, move: ast.Assign, name: str) -> str:
     text, own = tree.source(move), tree.source(move.targets[0])
     receiver = own.rpartition(".")[0]
     return text.replace(own, f"{receiver}.{name}", 2)
+
+
+def module_beside_siblings(facts: Facts, meeting: Meeting, whole: Whole) -> Iterator[Edit]:
+    """``self.decoder.cuda()`` behind the move of ``self.encoder``, in the method with which an object moves itself."""
+    for site in facts.moves:
+        moved = _moved_attribute(site)
+        if moved is None or getattr(site.level.frame.node, "name", "") == "__init__":
+            continue
+        own = moved.rpartition(".")[0]
+        names = [name for name in wholes_named(meeting.site, site.level, whole) if name.rpartition(".")[0] == own]
+        if not names or moved in names or any(isinstance(p, _LOOPS) for p in site.tree.ancestors(site.stmt)):
+            continue
+        code = site.tree.source(site.stmt).replace(moved, names[0])
+        yield InsertStatement(site.tree.path, site.tree.span(site.stmt), Where.AFTER, code)
+
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def _moved_attribute(site: Site) -> str | None:
+    """``self.encoder`` of ``self.encoder.cuda()``, which a method says of its own object and nothing else."""
+    function = site.level.frame.function
+    match site.stmt:
+        case ast.Expr(value=call):
+            targets = []
+        case ast.Assign(targets=targets, value=call):
+            pass
+        case _:
+            return None
+    if function is None or function.owner is None or call is not site.node:
+        return None
+    match call:
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(value=ast.Name(id=own)) as moved, attr="to" | "cuda")):
+            first = [argument.arg for argument in function.node.args.args[:1]]
+            kept = all(ast.unparse(target) == ast.unparse(moved) for target in targets)
+            return ast.unparse(moved) if first == [own] and kept else None
+    return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from codemods._placing import Move, all_live, device_at, last_move, move_of, same_function
+from codemods._placing import Move, all_live, device_at, enclosing, last_move, move_of, same_function
 from codemods._stretch import Words
 from devfix.flow import Facts
 from devfix.flow.device_names import device_named
@@ -58,12 +58,27 @@ def _legacy(move: Move, site: Site, level: Level) -> Words | None:
         return None
     trailer = f".cuda({', '.join(move.site.tree.source(argument) for argument in call.args)})"
     names = {name for argument in call.args for name in _roots(ast.unparse(argument))}
-    if move.guard is None or not asks_for_accelerator(move.guard.test):
+    test = _asked(move)
+    if test is None:
         return Words(trailer, None, None, None, frozenset(names))
-    test = move.guard.test
     if not all_live(site, level, test):
         return None
     return Words(trailer, move.site.tree.source(test), None, None, frozenset(names | _roots(ast.unparse(test))))
+
+
+def _asked(move: Move) -> ast.expr | None:
+    """The question for an accelerator that stands ahead of a move, in its function or where that is called."""
+    if move.guard is not None:
+        return move.guard.test if asks_for_accelerator(move.guard.test) else None
+    for level in reversed(move.site.levels):
+        for guard in enclosing(level.tree, level.stmt, (ast.If,)):
+            if isinstance(guard, ast.If) and asks_for_accelerator(guard.test) and _in_body(guard, level.stmt):
+                return guard.test
+    return None
+
+
+def _in_body(guard: ast.If, statement: ast.stmt) -> bool:
+    return any(node is statement for branch in guard.body for node in ast.walk(branch))
 
 
 def _trailer(move: Move) -> str:

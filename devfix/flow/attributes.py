@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow import bundles, distributions, misuse, modules, optimizers
 from devfix.flow.classes import externals, is_placed_trainer, member
+from devfix.flow.knowledge_of_methods import MODULE_METHODS
 from devfix.flow.values import (
     CPU,
     UNKNOWN,
@@ -37,7 +38,7 @@ from devfix.flow.values import (
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["MODULE_METHODS", "attribute", "imported_name"]
+__all__ = ["attribute", "imported_name"]
 
 
 _DTYPES = frozenset(
@@ -212,14 +213,3 @@ def _attribute_of_module(run: Interpreter, ref: Ref, record: Record, name: str) 
     if record.cls is not None and record.weights:
         return UNKNOWN
     return Builtin(ref, name)
-
-
-MODULE_METHODS = frozenset(
-    "to cuda cpu xpu npu half float double bfloat16 train eval requires_grad_ zero_grad apply parameters "
-    "named_parameters children named_children modules named_modules buffers named_buffers state_dict load_state_dict "
-    "register_buffer register_parameter add_module register_module register_forward_hook "
-    "register_forward_pre_hook register_backward_hook register_full_backward_hook append extend insert get_submodule "
-    "share_memory type compile to_empty forward __call__ keys values items pop update reset_classifier reset_head "
-    "get_classifier extra_repr reset_parameters set_grad_checkpointing gradient_checkpointing_enable "
-    "print_trainable_parameters resize_token_embeddings save_pretrained no_sync".split()
-)

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, iteration
+from devfix.flow import assign, holding, iteration
 from devfix.flow.classes import lineage
+from devfix.flow.knowledge_of_methods import EVERY_MODULE_HAS
 from devfix.flow.loops import moved_names
 from devfix.flow.state import DeadPath
 from devfix.flow.values import (
@@ -53,7 +54,10 @@ def _enumerate(run: Interpreter, args: list[Value], keywords: Keywords, node: as
         return UNKNOWN
     known = iteration.elements(run, args[0], node)
     if known is not None:
-        return TupleValue(tuple(TupleValue((Number(), value)) for value in known))
+        start = keywords.get("start", args[1] if len(args) > 1 else Const(0))
+        first = start.value if isinstance(start, Const) and isinstance(start.value, int) else None
+        numbers = [Number() if first is None else Const(first + i) for i in range(len(known))]
+        return TupleValue(tuple(TupleValue(pair) for pair in zip(numbers, known, strict=True)))
     return Yields(TupleValue((Number(), _yielded(run, args[0], node))))
 
 
@@ -203,6 +207,8 @@ def _getattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.
             from devfix.flow import modules
 
             return run.record(args[0]).fields.get(modules.COMPUTED, UNKNOWN)
+        if isinstance(args[0], Ref) and run.record(args[0]).kind == "instance":
+            return holding.any_of(run, args[0])
         return External(f"{args[0].name}.any") if isinstance(args[0], External) else UNKNOWN
     found = union(run.attribute(args[0], name, node) for name in names)
     missing = isinstance(found, Unknown) and len(args) > 2
@@ -222,6 +228,10 @@ def _setattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.
                 from devfix.flow import modules
 
                 modules.attach(run, option, None, args[2], node, weak=True)
+            elif isinstance(option, Ref) and run.record(option).kind == "instance":
+                from devfix.flow.calls import escape
+
+                escape(run, [option])  # any of its attributes may be another one now
     return NONE
 
 
@@ -232,6 +242,8 @@ def _hasattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.
             return Const(True)
         if args[1].value == "module" and record.kind == "module":
             return Const(bool(record.get("data-parallel")))
+        if record.kind == "module" and args[1].value in EVERY_MODULE_HAS:
+            return Const(True)
     return UNKNOWN
 
 
@@ -268,9 +280,9 @@ def _is_a(run: Interpreter, value: Value, kind: Value) -> bool | None:
             return any(base is kind for base in lineage(record.cls))
         if name == "torch.Tensor":
             return False
+        if name == "torch.nn.Module" and record.kind == "module":
+            return True
         if record.kind == "module" and record.cls is None and name.startswith("torch.nn."):
-            if name == "torch.nn.Module":
-                return True
             wanted = name.split(".")[-1].lstrip("_")
             return None if record.get("opaque") else record.name.split(".")[-1].startswith(wanted)
         if name == record.name:

@@ -52,7 +52,7 @@ from devfix.flow.values import (
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["Bound", "call", "call_function", "evaluate_call"]
+__all__ = ["Bound", "call", "call_as_made", "call_function", "evaluate_call"]
 
 MOST_DEPTH = 28
 
@@ -202,20 +202,29 @@ def _call_object(run: Interpreter, ref: Ref, args: list[Value], keywords: dict[s
             return run.call(record.fields.get("module", UNKNOWN), args, keywords, node)
         if record.get("data-parallel"):
             return module_methods.call_parallel(run, ref, args, keywords, node)
-        found = classes.member(run, record.cls, "forward") if record.cls is not None else None
-        override = classes.member(run, record.cls, "__call__") if record.cls is not None else None
-        if isinstance(override, Function):
-            return call_function(run, override, [ref, *args], keywords, node)
-        if isinstance(found, Function):
-            return call_function(run, found, [ref, *args], keywords, node)
-        if record.name == "torch.nn.Sequential" or (record.cls is not None and record.name.endswith("Sequential")):
-            return _call_sequence(run, ref, args, node)
-        return modules.call_leaf(run, ref, args, keywords, node)
+        replaced = record.fields.get("forward")
+        if replaced is not None:  # ``module.forward = types.MethodType(forward, module)``
+            return run.call(replaced, args, keywords, node)
+        return call_as_made(run, ref, args, keywords, node)
     if record.cls is not None:
         method = classes.member(run, record.cls, "__call__")
         if isinstance(method, Function):
             return call_function(run, method, [ref, *args], keywords, node)
     return UNKNOWN
+
+
+def call_as_made(run: Interpreter, ref: Ref, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+    """Call a module by the ``forward`` that its class has."""
+    record = run.record(ref)
+    found = classes.member(run, record.cls, "forward") if record.cls is not None else None
+    override = classes.member(run, record.cls, "__call__") if record.cls is not None else None
+    if isinstance(override, Function):
+        return call_function(run, override, [ref, *args], keywords, node)
+    if isinstance(found, Function):
+        return call_function(run, found, [ref, *args], keywords, node)
+    if record.name == "torch.nn.Sequential" or (record.cls is not None and record.name.endswith("Sequential")):
+        return _call_sequence(run, ref, args, node)
+    return modules.call_leaf(run, ref, args, keywords, node)
 
 
 def _call_sequence(run: Interpreter, ref: Ref, args: list[Value], node: ast.Call) -> Value:

@@ -13,13 +13,25 @@ from typing import TYPE_CHECKING
 
 from devfix.flow.facts import Stored
 from devfix.flow.syntax import position
-from devfix.flow.values import CPU, Birth, ClassValue, Ref, Tensor, TupleValue, Union, Value, options, union
+from devfix.flow.values import (
+    CPU,
+    UNKNOWN,
+    Birth,
+    ClassValue,
+    Ref,
+    Tensor,
+    TupleValue,
+    Union,
+    Value,
+    options,
+    union,
+)
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
     from devfix.flow.sites import Site
 
-__all__ = ["added", "is_plain", "keep", "keep_class_attributes"]
+__all__ = ["added", "any_of", "is_plain", "keep", "keep_class_attributes"]
 
 _CONTAINERS = ("list", "dict", "set")
 _DEEPEST = 3
@@ -115,6 +127,14 @@ def _tagged(run: Interpreter, value: Value, number: int, depth: int = 0) -> Valu
                 rest = None if record.rest is None else _tagged(run, record.rest, number, depth + 1)
                 run.now.update(value, fields=fields, rest=rest, info=(*record.info, ("holder", number)))
     return value
+
+
+def any_of(run: Interpreter, owner: Ref) -> Value:
+    """The attribute of an object whose name is computed: any of them, and what is done to it may be done to each."""
+    from devfix.flow.calls import escape
+
+    escape(run, [owner])
+    return UNKNOWN
 
 
 def is_plain(births: tuple[Birth, ...], source: ast.expr | None) -> bool:

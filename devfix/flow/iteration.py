@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.flow import bundles, generators, hosts
+from devfix.flow.classes import externals, member
 from devfix.flow.facts import Source
 from devfix.flow.syntax import position
 from devfix.flow.values import (
@@ -39,6 +40,7 @@ __all__ = ["collate", "element", "elements", "sample", "source_key", "unpacked"]
 MOST_ELEMENTS = 8
 MOST_NESTED = 6
 MOST_VISITS = 8
+_BARE = frozenset({"builtins.object", "object", "abc.ABC"})  # bases that bring no iteration
 
 
 def elements(run: Interpreter, value: Value, node: ast.AST) -> list[Value] | None:
@@ -52,7 +54,16 @@ def elements(run: Interpreter, value: Value, node: ast.AST) -> list[Value] | Non
                 return list(record.fields.values())
             if record.kind == "dict":
                 return [Const(key) for key in record.fields]
+            if record.kind == "instance" and is_plain_object(run, value):
+                return [Const(key) for key in record.fields]  # of its ``__dict__``: nothing else of it can be iterated
     return None
+
+
+def is_plain_object(run: Interpreter, ref: Ref) -> bool:
+    """Whether an object of the project cannot be iterated: ``vars(object)`` stands where it is."""
+    cls = run.record(ref).cls
+    own = ("__iter__", "__getitem__")
+    return cls is not None and set(externals(cls)) <= _BARE and all(member(run, cls, name) is None for name in own)
 
 
 def element(run: Interpreter, value: Value, node: ast.AST, moved: frozenset[str] = frozenset()) -> Value:

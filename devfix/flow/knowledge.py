@@ -294,7 +294,7 @@ TABLE = (
         "https://docs.python.org/3/library/itertools.html",
     ),
     Row("zip-longest", "", "itertools.zip_longest", "https://docs.python.org/3/library/itertools.html"),
-    Row("partial", "", "functools.partial", "https://docs.python.org/3/library/functools.html"),
+    Row("partial", "", "functools.partial types.MethodType", "https://docs.python.org/3/library/functools.html"),
     Row(
         "decorator",
         "",

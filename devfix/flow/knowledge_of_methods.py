@@ -4,7 +4,9 @@ from __future__ import annotations
 
 __all__ = [
     "LOOKING_METHODS",
+    "EVERY_MODULE_HAS",
     "MEAN_LOSSES",
+    "MODULE_METHODS",
     "PAIRS",
     "RANDOM_FACTORIES",
     "RANDOM_METHODS",
@@ -75,3 +77,20 @@ TENSOR_METHODS: dict[str, str] = {
         "keeps",
     ),
 }
+
+# What every module has (https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html).
+EVERY_MODULE_HAS = frozenset(
+    "to cuda cpu half float double type train eval apply parameters named_parameters buffers named_buffers children "
+    "named_children modules named_modules state_dict load_state_dict register_buffer zero_grad requires_grad_".split()
+)
+
+# The same, and what containers and libraries' models have besides.
+MODULE_METHODS = frozenset(
+    "to cuda cpu xpu npu half float double bfloat16 train eval requires_grad_ zero_grad apply parameters "
+    "named_parameters children named_children modules named_modules buffers named_buffers state_dict load_state_dict "
+    "register_buffer register_parameter add_module register_module register_forward_hook "
+    "register_forward_pre_hook register_backward_hook register_full_backward_hook append extend insert get_submodule "
+    "share_memory type compile to_empty forward __call__ keys values items pop update reset_classifier reset_head "
+    "get_classifier extra_repr reset_parameters set_grad_checkpointing gradient_checkpointing_enable "
+    "print_trainable_parameters resize_token_embeddings save_pretrained no_sync".split()
+)

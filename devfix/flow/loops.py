@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from devfix.flow import assign, iteration, misuse
 from devfix.flow.state import State
 from devfix.flow.syntax import text_of
+from devfix.flow.values import Ref, TupleValue, Value, options
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
@@ -35,7 +36,7 @@ def for_loop(run: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
     try:
         if elements is None:
             summary = iteration.element(run, iterable, stmt, moved_names(stmt))
-            elements = [summary] * (2 if run.loop_depth <= 3 else 1)
+            elements = _one_by_one(run, summary) or [summary] * (2 if run.loop_depth <= 3 else 1)
         for value in elements:
             assert run.frame is not None
             run.frame.stmt = stmt
@@ -48,6 +49,18 @@ def for_loop(run: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
         run.loops.pop()
     _leave(run, stmt.orelse, loop)
     misuse.after_loop(run, stmt)
+
+
+def _one_by_one(run: Interpreter, element: Value) -> list[Value]:
+    """Different modules that a loop visits: what its body asks of each has an answer; empty where it visits none.
+
+    ``for value in vars(self).values(): if isinstance(value, nn.Module): value.to(device)`` moves each of them.
+    """
+    items = element.items if isinstance(element, TupleValue) else (element,)
+    last = options(items[-1]) if items else ()
+    if len(last) < 2 or not any(isinstance(each, Ref) and run.record(each).kind == "module" for each in last):
+        return []
+    return [TupleValue((*items[:-1], each)) for each in last] if isinstance(element, TupleValue) else list(last)
 
 
 def while_loop(run: Interpreter, stmt: ast.While) -> None:

@@ -39,6 +39,7 @@ from devfix.flow.values import (
     Function,
     Keywords,
     Number,
+    Partial,
     Record,
     Ref,
     Super,
@@ -83,6 +84,8 @@ def call_method(
             return receiver if name == "__iter__" else inner
         case ClassValue():
             return _class(run, receiver, name, args, keywords, node)
+        case Function() if name == "__get__":
+            return Partial(receiver, tuple(args[:1]), ())
     from devfix.flow.calls import escape
 
     escape(run, [*args, *keywords.values()])

@@ -96,7 +96,11 @@ def module_method(
         return NONE
     if name in ("append", "extend", "insert") and args:
         return _grow(run, ref, name, args, node)
-    if name in ("forward", "__call__") or (name == "update" and behaviour(record.name) == "metric"):
+    if name == "forward":
+        from devfix.flow.calls import call_as_made
+
+        return call_as_made(run, ref, args, keywords, node)
+    if name == "__call__" or (name == "update" and behaviour(record.name) == "metric"):
         return run.call(ref, args, keywords, node)
     if name in RUNS_A_MODEL and modules.is_opaque(record):
         return modules.call_leaf(run, ref, args, keywords, node)

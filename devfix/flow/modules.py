@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from devfix.flow import holding, misuse, optimizers
 from devfix.flow.classes import member
 from devfix.flow.knowledge import behaviour
+from devfix.flow.knowledge_of_methods import EVERY_MODULE_HAS
 from devfix.flow.meetings import Side, meet, tensors_in, weights_side
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
@@ -147,6 +148,8 @@ def attach(
         numbered = [key for key in record.fields if key.isdigit()]
         name = str(len(numbered) + int(name)) if numbered else name
     for option in options(value):
+        if name in EVERY_MODULE_HAS or name == "forward":
+            break  # a method that is replaced on the object
         if isinstance(option, Ref) and run.record(option).kind in ("module", "opaque"):
             promote(run, option)
             run.now.update(option, attached=site)

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import arrays, calls, iteration, modules
+from devfix.flow import arrays, calls, holding, iteration, modules
 from devfix.flow.meetings import meet, tensor_side
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
@@ -187,6 +187,8 @@ def _item_of_record(run: Interpreter, ref: Ref, name: str | None, node: ast.Subs
         return union(record.fields.values())
     if record.kind == "dict" and name is None and record.fields:
         return union(record.fields.values())
+    if record.kind == "instance" and name is None:
+        return holding.any_of(run, ref)
     return Unknown(f"{record.name or record.kind}#{ref.id}.{name}" if name else "")
 
 

@@ -49,13 +49,6 @@ FACTS = {"born": str, "met": str, "name": str, "cause": str, "rule": str}
 MORE_FACTS = {"also": list, "moved": str}
 ABOUT_THE_CASE = {"outcome": str, "package": str, "second": dict}
 RULES = {rule.code for rule in all_rules()} | {"DEV000"}
-EDITED = {"trace/patched_forward": "a method that is set on a module is taken for a part of it"}
-
-
-def known_wrong(names):
-    return [
-        pytest.param(name, marks=pytest.mark.xfail(reason=EDITED[name])) if name in EDITED else name for name in names
-    ]
 
 
 def load_verdicts():
@@ -133,7 +126,7 @@ def test_the_package_at_fault_is_installed_as_pip_would(name):
 
 
 # --- what reading alone does ------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", known_wrong(BY_RUN))
+@pytest.mark.parametrize("name", BY_RUN)
 def test_reading_alone_edits_nothing(name):
     assert static(CORPUS / name / "broken").patch.files == ()
 
@@ -146,7 +139,7 @@ def test_reading_finds_the_cause_that_the_story_tells(name):
     assert all(rule_for(code) is not None for code in found)
 
 
-@pytest.mark.parametrize("name", known_wrong(REPAIRED))
+@pytest.mark.parametrize("name", REPAIRED)
 def test_a_repaired_program_is_left_as_it_is(name):
     outcome = static(CORPUS / name / "fixed")
 

@@ -18,11 +18,13 @@ class Attention(nn.Module):
 
 def soften(length, slope):
     cap = torch.linspace(0.0, slope, length)
+    if gpu:
+        cap = cap.cuda()
 
     def forward(self, x):
         q, k, v = self.qkv(x).chunk(3, dim=-1)
         scores = q @ k.transpose(1, 2)
-        return (scores - cap.to(scores.device)).softmax(-1) @ v
+        return (scores - cap).softmax(-1) @ v
 
     return forward
 

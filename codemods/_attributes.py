@@ -106,7 +106,10 @@ def _reads_only(node: ast.expr | None) -> bool:
 
 
 def groups(facts: Facts) -> Iterator[list[Attribute]]:
-    """Attributes that fail, in the order in which they were written; those that meet in one operand go together."""
+    """Attributes that fail, in the order in which they were written; those that meet in one operand go together.
+
+    So do those of one object that is no module: it stays where it is as a whole, and half of it moved helps nobody.
+    """
     numbered = {stored.number: stored for stored in facts.stored.values()}
     uses: dict[tuple[object, ...], list[Use]] = {}
     above: dict[tuple[object, ...], tuple[object, ...]] = {}
@@ -126,11 +129,26 @@ def groups(facts: Facts) -> Iterator[list[Attribute]]:
                 uses.setdefault(key, []).append(Use(meeting, operand, tuple(its)))
                 above[_top(above, key)] = _top(above, next(iter(own)))
     found: dict[tuple[object, ...], list[Attribute]] = {}
+    attributes: dict[tuple[object, ...], Attribute] = {}
     for key, held in uses.items():
         stored = tuple(item for item in facts.stored.values() if _key(item) == key)
-        found.setdefault(_top(above, key), []).append(Attribute(stored[0].name, stored, tuple(held)))
+        attribute = Attribute(stored[0].name, stored, tuple(held))
+        for owner in _plain_owners(attribute):
+            above[_top(above, key)] = _top(above, owner)
+        attributes[key] = attribute
+    for key, attribute in attributes.items():
+        found.setdefault(_top(above, key), []).append(attribute)
     for group in found.values():
         yield sorted(group, key=lambda attribute: attribute.site.order)
+
+
+def _plain_owners(attribute: Attribute) -> Iterator[tuple[object, ...]]:
+    """A key for each object that is no module and has the attribute."""
+    memory = attribute.uses[0].memory
+    for stored in attribute.stored:
+        for ref in stored.owners:
+            if memory.has(ref.id) and memory.record(ref).kind == "instance":
+                yield "object", ref.id
 
 
 def _has_moved_siblings(facts: Facts, meeting: Meeting, operand: Operand, births: tuple[Birth, ...]) -> bool:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from codemods._attributes import Attribute, Write, methods_of
 from codemods._ordering import reach
-from devfix.flow.knowledge_of_methods import MODULE_METHODS
 from devfix.flow.classes import lineage
+from devfix.flow.knowledge_of_methods import MODULE_METHODS
 from devfix.flow.syntax import SourceTree
 from devfix.flow.values import NONE, ClassValue, Tensor, options
 from devfix.model import Edit, MoveStatements, ReplaceStatement

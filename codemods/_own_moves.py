@@ -6,15 +6,16 @@ import ast
 from collections.abc import Iterator
 
 from codemods._attributes import Attribute, methods_of
-from codemods._unmoved import Whole, wholes_named
+from codemods._unmoved import Whole, moves_itself, wholes_named
+from codemods._words import words_at
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting
 from devfix.flow.sites import Site
 from devfix.flow.syntax import SourceTree
 from devfix.flow.values import ACCELERATOR, UNKNOWN, Tensor, options
-from devfix.model import Edit, InsertStatement, Where
+from devfix.model import AppendCode, Edit, InsertStatement, Where
 
-__all__ = ["module_beside_siblings", "moved_with_siblings"]
+__all__ = ["module_beside_siblings", "moved_as_a_whole", "moved_with_siblings"]
 
 
 def moved_with_siblings(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
@@ -39,6 +40,28 @@ def _beside(attribute: Attribute) -> Iterator[Edit]:
         if beside:
             last = max(beside, key=lambda move: move.lineno)
             yield InsertStatement(tree.path, tree.span(last), Where.AFTER, _like(tree, last, attribute.name))
+
+
+def moved_as_a_whole(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
+    """``Graph(x, y).to(device)``, where the class has a ``to`` of its own; nothing where an object has no place."""
+    edits: dict[Edit, None] = {}
+    meeting, memory = attributes[0].uses[0].meeting, attributes[0].uses[0].memory
+    for record in (record for attribute in attributes for record in attribute.owners):
+        born = record.born
+        if (
+            born is None
+            or record.kind != "instance"
+            or not isinstance(born.node, ast.Call)
+            or not moves_itself(memory, record)
+        ):
+            return []
+        words = words_at(facts, meeting, born.level)
+        if words is None or not words.plain or not words.trailer.startswith(".to("):
+            return []
+        if not words.ready(born.level, born.stmt):
+            return []
+        edits[AppendCode(born.tree.path, born.span, words.trailer)] = None
+    return list(edits)
 
 
 def _moved(stmt: ast.Assign) -> str | None:
@@ -87,7 +110,7 @@ def _moved_attribute(site: Site) -> str | None:
     function = site.level.frame.function
     match site.stmt:
         case ast.Expr(value=call):
-            targets = []
+            targets: list[ast.expr] = []
         case ast.Assign(targets=targets, value=call):
             pass
         case _:

@@ -13,9 +13,18 @@ from devfix.flow.facts import Meeting, Operand
 from devfix.flow.live import visible
 from devfix.flow.sites import Level, Site
 from devfix.flow.state import State
-from devfix.flow.values import ACCELERATOR, CPU, Function, Ref, options
+from devfix.flow.values import ACCELERATOR, CPU, Function, Record, Ref, options
 
-__all__ = ["Whole", "chain_of", "containers_named", "is_made_by_program", "unmoved", "whole_of", "wholes_named"]
+__all__ = [
+    "Whole",
+    "chain_of",
+    "containers_named",
+    "is_made_by_program",
+    "moves_itself",
+    "unmoved",
+    "whole_of",
+    "wholes_named",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +153,14 @@ def _keeps(memory: State, key: int, wanted: int) -> bool:
     if record.kind != "instance" or record.cls is None:
         return False
     held = any(isinstance(part, Ref) and part.id == wanted for v in record.fields.values() for part in options(v))
-    own = (memory.names(scope).get("to") for base in lineage(record.cls) if (scope := getattr(base, "scope", None)))
-    return held and any(isinstance(method, Function) and _places(method) for method in own)
+    return held and moves_itself(memory, record)
+
+
+def moves_itself(memory: State, record: Record) -> bool:
+    """Whether an object of the project has a ``to`` of its own that takes a device."""
+    bases = lineage(record.cls) if record.cls is not None else ()
+    own = (memory.names(scope).get("to") for base in bases if (scope := getattr(base, "scope", None)))
+    return any(isinstance(method, Function) and _places(method) for method in own)
 
 
 def _places(method: Function) -> bool:

@@ -37,7 +37,7 @@ from codemods._at_use import made_on_device, moved_at_use, read_through
 from codemods._attributes import Attribute, groups
 from codemods._buffers import registered
 from codemods._copied import copied_early, early_copy, shaped_like_parameter
-from codemods._own_moves import moved_with_siblings
+from codemods._own_moves import moved_as_a_whole, moved_with_siblings
 from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
@@ -129,6 +129,17 @@ def _births(facts: Facts, group: list[Attribute]) -> list[Site]:
 def _remedies(facts: Facts, group: list[Attribute]) -> tuple[tuple[Remedy, ...], str]:
     """Remedies in the order in which an expert would try them, or why there is none."""
     listed = ", ".join(dict.fromkeys(f"`{attribute.shown}`" for attribute in group))
+    whole = [
+        Remedy(f"move the object that has {listed}", tuple(edits))
+        for edits in [moved_as_a_whole(facts, group)]
+        if edits
+    ]
+    apart, reason = _apart(facts, group, listed)
+    return (*whole, *apart), "" if whole else reason
+
+
+def _apart(facts: Facts, group: list[Attribute], listed: str) -> tuple[tuple[Remedy, ...], str]:
+    """Remedies that bring each attribute to the device by itself, or why there is none."""
     buffers, reason = _buffers(group)
     verbs = {"register": [a for a in group if a in buffers]} if buffers else {}
     told = registered(buffers) if buffers else []

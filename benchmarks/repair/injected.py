@@ -29,7 +29,6 @@ OUTCOMES = {
     "skipped": "the program or the mutant cannot be judged on the simulator",
 }
 TIMEOUT = 60.0
-LEAST_SHARE = 0.95  # of the operations that ran on the accelerator in the program as it was
 
 
 @dataclass(frozen=True)
@@ -228,8 +227,10 @@ def trains_alike(one: Any, other: Any) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """The same, with no less of the work on the accelerator."""
-    return trains_alike(one, other) and one.accelerator_share >= LEAST_SHARE * other.accelerator_share
+    """The same, with no less of the training on the accelerator."""
+    from devfix.verify.judgement import fled
+
+    return trains_alike(one, other) and fled(one, other) is None
 
 
 def _normal(text: str) -> str:

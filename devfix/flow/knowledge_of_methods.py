@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 __all__ = [
-    "LOOKING_METHODS",
     "EVERY_MODULE_HAS",
+    "LOOKING_METHODS",
     "MEAN_LOSSES",
     "MODULE_METHODS",
     "PAIRS",

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .rules import COMPOSITE, Operand, Outputs, Rule, composite_key, operands, rule_for
@@ -38,6 +39,31 @@ def _is_work(args: Any, result: Any) -> bool:
     """Whether a call does more than count: one that reads a number, and gives none with dimensions, does not."""
     first = args[0] if args else None
     return not isinstance(first, Tensor) or first.dim() > 0 or (isinstance(result, Tensor) and result.dim() > 0)
+
+
+def _is_training(args: Any) -> bool:
+    """Whether a call takes part in training: it is a step of the backward pass, or it reads or writes a parameter.
+
+    Of what is only looked at (metrics, a batch that is put together) nothing goes backward.
+    """
+    if torch._C._current_graph_task_id() != -1:
+        return True
+    for value in args:
+        first = value[0] if value.__class__ in (list, tuple) and value else value
+        if isinstance(first, Tensor) and (isinstance(first, Parameter) or (first.requires_grad and first.is_leaf)):
+            return True
+    return False
+
+
+def _count(args: Any, result: Any, there: bool) -> None:
+    """Note a call as work, on a simulated device or not."""
+    if not _is_work(args, result):
+        return
+    state.all_operations += 1
+    state.device_operations += there
+    if _is_training(args):
+        state.all_training += 1
+        state.device_training += there
 
 
 def _tag_fresh(result: Any, tags: Outputs) -> None:
@@ -120,14 +146,12 @@ class DeviceChecks(TorchDispatchMode):  # type: ignore[no-untyped-call]
             device = first if first is not _UNSEEN else (_ambient() if rule.factory else None)
             if device is None:
                 result = func(*args, **kwargs) if kwargs else func(*args)
-                state.all_operations += _is_work(args, result)
+                _count(args, result, False)
                 return result
             if device is not WEAK:
                 state.last_device = device
             result = self._run(rule, device, func, args, kwargs)
-            if _is_work(args, result):
-                state.all_operations += 1
-                state.device_operations += 1
+            _count(args, result, True)
             if rule.fresh:
                 _tag_fresh(result, device)
             return result
@@ -184,9 +208,7 @@ class DeviceChecks(TorchDispatchMode):  # type: ignore[no-untyped-call]
                     _send_gradient_home(operand)
         device = main if isinstance(main, torch.device) else None
         result = self._run(rule, device, func, args, kwargs) if device is not None else func(*args, **kwargs)
-        if _is_work(args, result):
-            state.all_operations += 1
-            state.device_operations += any(tag is not None for tag in known)
+        _count(args, result, any(tag is not None for tag in known))
         if rule.fresh and tags is not None:
             _tag_fresh(result, tags)
         return result

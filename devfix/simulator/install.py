@@ -114,6 +114,7 @@ def unsupported_used() -> list[str]:
     return [*state.unsupported, *extensions()]
 
 
-def work() -> tuple[int, int]:
-    """ATen calls that ran on a simulated device, and all ATen calls, since the simulator was entered."""
-    return state.device_operations, state.all_operations
+def work() -> dict[str, int]:
+    """How many ATen calls there were since the simulator was entered, by the names that :class:`State` has for them."""
+    names = ("device_operations", "all_operations", "device_training", "all_training")
+    return {name: getattr(state, name) for name in names}

@@ -49,6 +49,8 @@ class State:
         legacy_default: device set by ``torch.set_default_tensor_type``; None means CPU.
         device_operations, all_operations: how many ATen calls worked on a simulated device, and in all
             (not those on a single number, such as an optimizer's count of its steps).
+        device_training, all_training: the same of those that take part in training: steps of a backward pass, and
+            calls that read or write a parameter.
         unsupported: features that the program used and the simulator cannot model, in order of first use.
 
     """
@@ -70,6 +72,8 @@ class State:
         self.last_device: torch.device | None = None
         self.device_operations = 0
         self.all_operations = 0
+        self.device_training = 0
+        self.all_training = 0
         self.unsupported: dict[str, None] = {}
         self.streams: Callable[[Any], Any] | None = None
 

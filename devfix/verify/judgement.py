@@ -32,15 +32,15 @@ from devfix.verify.agreement import (
 from devfix.verify.likeness import other_gradients, other_recipe, shapes_in_words
 from devfix.verify.records import Run
 
-__all__ = ["VERDICTS", "Verdict", "judge", "trains_more"]
+__all__ = ["VERDICTS", "Verdict", "fled", "judge", "trains_more"]
 
 VERDICTS = ("fixed", "not-fixed", "loss-differs", "broken", "no-error", "inconclusive")
 
 MINIMUM_LOSSES = 3
 MINIMUM_STEPS = 2
 
-#: The patched script does the same work, so as many operations run on the accelerator as the original meant to run
-#: there; a few may go (a copy that was made twice).
+#: The patched script trains as the original does, so as many operations of the training run on the accelerator as the
+#: original meant to run there, and no others come elsewhere; a few may (a copy that was made twice).
 MINIMUM_WORK = 0.95
 
 _CAUGHT = "the script caught an error and went on without what it should have trained"
@@ -161,12 +161,23 @@ def _enough(patched: Run) -> str | None:
     return None
 
 
-def _fled(patched: Run, meant: Run) -> str | None:
-    """Where work of the accelerator runs on the CPU now: how much."""
-    there, wanted = patched.device_operations, meant.device_operations
-    if patched.device == "cpu" or there >= MINIMUM_WORK * wanted:
+def fled(patched: Run, meant: Run) -> str | None:
+    """Where training of the accelerator runs on the CPU now: how much.
+
+    Only what goes backward and what has a parameter counts: a batch may be put together, and metrics may be taken, on
+    the CPU.  Of a script without either, every operation counts.
+    """
+    there, wanted = patched.device_training, meant.device_training
+    elsewhere, before = patched.all_training - there, meant.all_training - wanted
+    if not wanted:
+        there, wanted, elsewhere, before = patched.device_operations, meant.device_operations, 0, 0
+    if patched.device == "cpu":
         return None
-    return f"the work left the accelerator: {there} operations run there, {wanted} were meant to"
+    if there < MINIMUM_WORK * wanted:
+        return f"the work left the accelerator: {there} operations of the training run there, {wanted} were meant to"
+    if elsewhere - before > (1 - MINIMUM_WORK) * wanted:
+        return f"the work left the accelerator: {elsewhere} operations of the training run elsewhere, {before} did"
+    return None
 
 
 def _judge_repaired(runs: dict[str, Run]) -> Verdict:
@@ -186,9 +197,9 @@ def _judge_repaired(runs: dict[str, Run]) -> Verdict:
             short = _enough(patched)
             if short:
                 return Verdict("inconclusive", short, runs, reference=name)
-            fled = _fled(patched, unchecked)
-            if fled:
-                return Verdict("not-fixed", fled, runs)
+            left = fled(patched, unchecked)
+            if left:
+                return Verdict("not-fixed", left, runs)
             error = _before(original)
             if not reference.ok:
                 error += f"; without an accelerator the original failed after its last step: {ending(reference)}"
@@ -296,9 +307,9 @@ def _judge_silent(runs: dict[str, Run]) -> Verdict:
     """The original raised nothing: either there was nothing to repair, or it trained something else."""
     patched, patched_cpu, original = runs["patched/device"], runs["patched/cpu"], runs["original/device"]
     exact = _differs_exactly(runs)
-    fled = _fled(patched, original)
-    if fled:
-        return Verdict("broken", fled, runs, reference="original/device")
+    left = fled(patched, original)
+    if left:
+        return Verdict("broken", left, runs, reference="original/device")
     if exact is None and match(runs, "patched/device", "original/device").good:
         same = "the original runs on the accelerator, and the patched script trains as it does"
         return _same_recipe(runs, "original/device") or Verdict("no-error", same, runs)

@@ -84,6 +84,8 @@ class Run:
         wall: seconds that the script took.
         memory_mb: its peak memory.
         device_operations, all_operations: ATen calls on the simulated device, and in all.
+        device_training, all_training: the same of those that take part in training: steps of a backward pass, and
+            calls that read or write a parameter.
         unsupported: features it used that the simulator does not model.
         stopped: why it was stopped before its end, as a sentence about it or ``time``; None if it was not.
         ended_early: it was stopped after the number of steps asked for.
@@ -124,6 +126,8 @@ class Run:
     memory_mb: float = 0.0
     device_operations: int = 0
     all_operations: int = 0
+    device_training: int = 0
+    all_training: int = 0
     unsupported: tuple[str, ...] = ()
     stopped: str | None = None
     ended_early: bool = False

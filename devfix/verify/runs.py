@@ -51,6 +51,8 @@ _COPIED = [
     "memory_mb",
     "device_operations",
     "all_operations",
+    "device_training",
+    "all_training",
     "ended_early",
     "precision",
     "torch",

@@ -291,4 +291,24 @@ def test_an_optimizers_count_of_its_steps_is_no_work() -> None:
         before = work()
         torch.ones(3, device="cuda") * count
         after = work()
-    assert [there - here for there, here in zip(after, before, strict=True)] == [2, 2]
+    counted = {name: after[name] - before[name] for name in after}
+    assert counted == {"device_operations": 2, "all_operations": 2, "device_training": 0, "all_training": 0}
+
+
+def test_training_is_what_goes_backward_and_what_has_a_parameter() -> None:
+    with Simulator():
+        x = torch.rand(6, 3)[torch.randperm(6)[:4]].to("cuda")
+        (x * 2).mean(0).cpu().numpy()
+        looked_at = work()
+        model = nn.Linear(3, 2).to("cuda")
+        made = work()
+        model(x).pow(2).mean().backward()
+        trained = work()
+        (model.weight.detach().cpu().abs() + 1).mean(0).tolist()
+        after = work()
+
+    assert looked_at["all_training"] == 0
+    backward = trained["device_training"] - made["device_training"]
+    assert backward >= 6
+    assert trained["all_training"] - made["all_training"] == backward
+    assert after["all_training"] - trained["all_training"] <= 1  # the parameter is read once, where it is

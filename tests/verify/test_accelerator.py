@@ -14,6 +14,7 @@ pytest.importorskip("torch")
 import torch
 from torch import nn
 
+from devfix.simulator import Simulator, work
 from devfix.verify import Verdict, judge, run
 from devfix.verify.agreement import agree, first_disagreement, tolerance
 from devfix.verify.judgement import VERDICTS
@@ -202,7 +203,7 @@ def verdict(**changed: Run) -> Verdict:
     """The verdict on a repaired script on a real device; ``changed`` replaces runs by name."""
     values = (1.0, 0.9, 0.8, 0.7)
     died = Failure("RuntimeError", "two devices", "same-device", "train.py", 3, "", "")
-    work = {"device_operations": 60, "all_operations": 100}
+    work = {"device_operations": 60, "all_operations": 100, "device_training": 40, "all_training": 50}
     runs = {
         "original/cpu": losses(*values, device="cpu"),
         "original/device": Run("cuda", failure=died),
@@ -226,9 +227,57 @@ def test_a_tolerance_does_not_hide_what_the_cpu_shows() -> None:
     assert verdict(patched_cpu=losses(1.0, 0.9, 0.8, 0.70001, device="cpu")).word == "loss-differs"
 
 
+@pytest.mark.parametrize(
+    ("work", "word"),
+    [
+        ({"device_operations": 20}, "fixed"),  # what trains is there, what is only looked at is not
+        ({"device_training": 39, "all_training": 49}, "fixed"),
+        ({"device_training": 35, "all_training": 45}, "not-fixed"),
+        ({"device_training": 90, "all_training": 150}, "not-fixed"),  # as much as was meant to be there, and a copy
+    ],
+)
+def test_training_is_to_stay_on_the_accelerator(work: dict[str, int], word: str) -> None:
+    counts = {"device_operations": 60, "all_operations": 100, "device_training": 40, "all_training": 50}
+
+    assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.7, **(counts | work))).word == word
+
+
+def test_of_a_script_that_nothing_trains_in_every_operation_counts() -> None:
+    meant = {"device_operations": 60, "all_operations": 100}
+    unchecked = losses(1.0, 0.9, 0.8, 0.7, device="unchecked", **meant)
+    stays, leaves = (losses(1.0, 0.9, 0.8, 0.7, device_operations=n, all_operations=100) for n in (60, 50))
+
+    assert verdict(original_unchecked=unchecked, patched_device=stays).word == "fixed"
+    assert verdict(original_unchecked=unchecked, patched_device=leaves).word == "not-fixed"
+
+
+def test_the_simulator_and_a_real_device_count_alike() -> None:
+    def train(model: nn.Module, device: str) -> None:
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, foreach=False)
+        loss = nn.functional.cross_entropy(model(torch.rand(5, 4, device=device)), torch.ones(5, device=device).long())
+        loss.backward()
+        optimizer.step()
+
+    def made() -> nn.Module:
+        return nn.Sequential(nn.Linear(4, 3), nn.LayerNorm(3), nn.ReLU(), nn.Linear(3, 2))
+
+    with Comparable("cpu") as real:
+        model = made()
+        before = real.all_training
+        train(model, "cpu")
+        counted = real.all_training - before
+    with Simulator():
+        model = made().to("cuda")
+        moved = work()
+        train(model, "cuda")
+        simulated = {name: count - moved[name] for name, count in work().items()}
+
+    assert counted == simulated["all_training"] == simulated["device_training"] > 20
+
+
 def test_wrong_repairs_are_refused_on_a_real_device() -> None:
-    work = {"device_operations": 60, "all_operations": 100}
-    fled = losses(1.0, 0.9, 0.8, 0.7, device_operations=1, all_operations=100)
+    work = {"device_operations": 60, "all_operations": 100, "device_training": 40, "all_training": 50}
+    fled = losses(1.0, 0.9, 0.8, 0.7, **(work | {"device_training": 1}))
     died = Run("cuda", failure=Failure("NameError", "x", None, None, None, None, ""))
 
     assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.71, **work)).word == "loss-differs"

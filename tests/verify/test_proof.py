@@ -84,6 +84,12 @@ WRONG.update(
             ),
             "not-fixed",
         ),
+        "the last layer on the cpu": (
+            edited("    loss = nn", "    head.cpu()\n    loss = nn")
+            .replace("head(model(x))", "head(model(x).cpu())")
+            .replace("), y)", ").to(device), y)"),
+            "not-fixed",
+        ),
         "flight where there is an accelerator": (
             edited('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu" if torch.cuda.is_available() else "cpu"'),
             "not-fixed",
@@ -206,6 +212,14 @@ RIGHT = {
         "import torch\n", "import tempfile, torch, uuid\nopen(uuid.uuid4().hex, 'w').write('x')\ntempfile.mkstemp()\n"
     ),
     "the process is named": edited("import torch\n", "import os, torch\nprint(os.getpid(), os.getcwd())\n"),
+    "metrics that are taken on the cpu": edited(
+        "    print",
+        "    there = [p.grad.cpu().abs().mean(dim=-1) + 1 for p in model.parameters() for _ in range(9)]\n    print",
+    ),
+    "a prediction that is compared on the cpu": edited(
+        "    print",
+        "    for _ in range(20): right = (loss.detach().cpu().reshape(1) + y.cpu()).eq(y.cpu()).float().mean()\n    print",
+    ),
     "nothing is printed": edited('    print(f"loss {loss.item():.4f}")\n', ""),
     "memory is handed back": edited("    print", "    if device.type == 'cuda': torch.cuda.empty_cache()\n    print"),
     "the result is saved": FIXED + "torch.save(model.state_dict(), 'last.pt')\n",

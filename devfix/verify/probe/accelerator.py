@@ -70,6 +70,7 @@ class Comparable(TorchDispatchMode):
 
     Attributes:
         device_operations, all_operations: ATen calls on the device, and in all.
+        device_training, all_training: the same of those that take part in training, as the simulator counts them.
         precision: the lowest precision that was computed with there.
         unmatched: kernels that drew random numbers by themselves.
 
@@ -79,6 +80,7 @@ class Comparable(TorchDispatchMode):
         super().__init__()  # type: ignore[no-untyped-call]
         self.kind = kind
         self.device_operations = self.all_operations = 0
+        self.device_training = self.all_training = 0
         self.precision = "float32"
         self.unmatched: list[str] = []
         self._generators: Any = weakref.WeakKeyDictionary()
@@ -103,10 +105,13 @@ class Comparable(TorchDispatchMode):
 
     def _count(self, args: Any, result: Any, device: torch.device | None) -> None:
         work = _is_work(args, result)
+        training = work and _is_training(args)
         self.all_operations += work
+        self.all_training += training
         if device is None:
             return
         self.device_operations += work
+        self.device_training += training
         for leaf in tree_flatten(result)[0]:
             if isinstance(leaf, torch.Tensor) and leaf.dtype in _LOW:
                 self.precision = _LOW[leaf.dtype]
@@ -147,6 +152,19 @@ def _is_work(args: Any, result: Any) -> bool:
         or first.dim() > 0
         or (isinstance(result, torch.Tensor) and result.dim() > 0)
     )
+
+
+def _is_training(args: Any) -> bool:
+    """Whether a call takes part in training, as the simulator sees it: it goes backward, or has a parameter."""
+    if torch._C._current_graph_task_id() != -1:
+        return True
+    for value in args:
+        first = value[0] if isinstance(value, (list, tuple)) and value else value
+        if isinstance(first, torch.nn.Parameter):
+            return True
+        if isinstance(first, torch.Tensor) and first.requires_grad and first.is_leaf:
+            return True
+    return False
 
 
 def _unread(name: str, args: Any) -> Any:

@@ -70,12 +70,7 @@ class SimulatedDevice(NoDevice):
         return str(self._library.reported_device(tensor))
 
     def work(self) -> dict[str, Any]:
-        here, everywhere = self._library.work()
-        return {
-            "device_operations": here,
-            "all_operations": everywhere,
-            "unsupported": self._library.unsupported_used(),
-        }
+        return {**self._library.work(), "unsupported": self._library.unsupported_used()}
 
 
 class RealDevice(NoDevice):
@@ -102,6 +97,8 @@ class RealDevice(NoDevice):
         return {
             "device_operations": comparable.device_operations,
             "all_operations": comparable.all_operations,
+            "device_training": comparable.device_training,
+            "all_training": comparable.all_training,
             "precision": "tf32" if tf32 and comparable.precision == "float32" else comparable.precision,
             "unsupported": [f"random numbers drawn inside {name}" for name in comparable.unmatched],
         }

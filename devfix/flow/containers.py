@@ -71,7 +71,7 @@ def container_method(
                 run.now.put(ref, key, value)
             return NONE
         case "items":
-            if record.fields and record.rest is None and len(record.fields) <= iteration.MOST_ELEMENTS:
+            if record.fields and record.rest is None and iteration.are_few(run, held):
                 pairs = {str(i): TupleValue((Const(k), v)) for i, (k, v) in enumerate(record.fields.items())}
                 return run.new(Record("list", fields=dict(pairs)))
             return Yields(TupleValue((Text(), union(held) if held else UNKNOWN)))

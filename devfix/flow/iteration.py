@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["collate", "element", "elements", "sample", "source_key", "unpacked"]
 
 MOST_ELEMENTS = 8
+MOST_WITH_MODULES = 24
 MOST_NESTED = 6
 MOST_VISITS = 8
 _BARE = frozenset({"builtins.object", "object", "abc.ABC"})  # bases that bring no iteration
@@ -45,11 +46,11 @@ _BARE = frozenset({"builtins.object", "object", "abc.ABC"})  # bases that bring 
 
 def elements(run: Interpreter, value: Value, node: ast.AST) -> list[Value] | None:
     """The elements one by one where they are known and few, else ``None``."""
-    if isinstance(value, TupleValue) and len(value.items) <= MOST_ELEMENTS:
+    if isinstance(value, TupleValue) and are_few(run, value.items):
         return list(value.items)
     if isinstance(value, Ref):
         record = run.record(value)
-        if record.rest is None and 0 < len(record.fields) <= MOST_ELEMENTS:
+        if record.rest is None and record.fields and are_few(run, record.fields.values()):
             if record.kind in ("list", "set") or record.name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
                 return list(record.fields.values())
             if record.kind == "dict":
@@ -57,6 +58,16 @@ def elements(run: Interpreter, value: Value, node: ast.AST) -> list[Value] | Non
             if record.kind == "instance" and is_plain_object(run, value):
                 return [Const(key) for key in record.fields]  # of its ``__dict__``: nothing else of it can be iterated
     return None
+
+
+def are_few(run: Interpreter, held: Collection[Value]) -> bool:
+    """Whether a loop can go over values one by one; with modules among them, over more: each may be moved there."""
+    most = MOST_ELEMENTS
+    if most < len(held) <= MOST_WITH_MODULES:
+        last = [value.items[-1] if isinstance(value, TupleValue) and value.items else value for value in held]
+        if any(isinstance(value, Ref) and run.record(value).kind == "module" for value in last):
+            most = MOST_WITH_MODULES
+    return len(held) <= most
 
 
 def is_plain_object(run: Interpreter, ref: Ref) -> bool:

@@ -11,7 +11,95 @@ from devfix.sources import SourceFile
 
 CODE = "DEV204"
 
+#: A class whose encoder and head are moved by ``place``.
+SESSION = """
+        class Session:
+            def __init__(self, device):
+                self.device = device
+                self.encoder = nn.Linear(4, 4)
+                self.head = nn.Linear(4, 1)
+                self.name, self.rate, self.steps, self.seen, self.kept, self.rest = "run", 0.1, 3, 0, 1, None
+                self.place(device)
+
+            def place(self, device):
+                {}
+
+            def step(self, x):
+                self.head(self.encoder(x.to(self.device))).sum().backward()
+
+        session = Session(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
+        session.step(torch.randn(4, 4))
+"""
+
+
+def session(*lines):
+    return SESSION.format(("\n" + 16 * " ").join(lines))
+
+
+#: Ways in which an object moves its own modules without a name for any of them.
+OWN_MOVERS = [
+    pytest.param(
+        session(
+            "for name in sorted(vars(self)):",
+            '    if hasattr(getattr(self, name), "parameters"):',
+            "        getattr(self, name).to(device)",
+        ),
+        id="by-name-if-it-has-parameters",
+    ),
+    pytest.param(
+        session(
+            "for name in dir(self):",
+            "    value = getattr(self, name)",
+            "    if isinstance(value, nn.Module):",
+            "        setattr(self, name, value.to(device))",
+        ),
+        id="by-name-from-dir",
+    ),
+    pytest.param(
+        session(
+            "for value in vars(self).values():", "    if isinstance(value, nn.Module):", "        value.to(device)"
+        ),
+        id="each-value-that-is-a-module",
+    ),
+    pytest.param(
+        session(
+            "for name in list(self.__dict__):",
+            "    if isinstance(self.__dict__[name], nn.Module):",
+            "        self.__dict__[name].to(device)",
+        ),
+        id="through-its-dictionary",
+    ),
+    pytest.param(
+        session("for name in self.parts():", "    getattr(self, name).to(device)").replace(
+            "def step",
+            'def parts(self):\n                return open("parts.txt").read().split()\n\n            def step',
+        ),
+        id="names-out-of-a-file",
+    ),
+]
+
 REWRITES = [
+    pytest.param(
+        """
+          class Pair:
+              def __init__(self):
+                  self.encoder = nn.Linear(6, 2)
+                  self.decoder = nn.Linear(2, 6)
+
+              def to_gpu(self):
+                  self.encoder.cuda()
+        +         self.decoder.cuda()
+
+          has_gpu = torch.cuda.is_available()
+          model = Pair()
+          if has_gpu:
+              model.to_gpu()
+          x = torch.randn(7, 6)
+          x = x.cuda() if has_gpu else x
+          (model.decoder(model.encoder(x)) - x).pow(2).mean().backward()
+        """,
+        id="beside-its-sibling-in-the-method-that-moves",
+    ),
     pytest.param(
         """
           class Learner:
@@ -495,7 +583,7 @@ def test_it_is_moved_as_its_author_would(repair, before_and_after, listing):
     assert repair(CODE, after) == after
 
 
-@pytest.mark.parametrize("listing", UNTOUCHED)
+@pytest.mark.parametrize("listing", [*UNTOUCHED, *OWN_MOVERS])
 def test_it_stays_as_it_is(repair, unchanged, listing):
     text = unchanged(listing)
 
@@ -604,3 +692,34 @@ def test_a_class_that_nothing_uses_is_nobodys_fault(tmp_path):
     settings = Settings(root=str(tmp_path), severity=Severity.LATENT)
 
     assert engine.check([file], settings).resolutions == ()
+
+
+def test_an_object_that_moves_none_of_its_modules_is_found_all_the_same(repair, unchanged):
+    text = unchanged(session("self.device = device"))
+
+    assert repair(CODE, text) == text.replace("nn.Linear(4, 4)", "nn.Linear(4, 4).to(self.device)").replace(
+        "nn.Linear(4, 1)", "nn.Linear(4, 1).to(self.device)"
+    )
+
+
+def test_a_move_that_is_asked_for_is_not_made_without_asking(repair, unchanged):
+    text = unchanged(
+        """
+        class Pair:
+            def __init__(self):
+                self.encoder = nn.Linear(6, 2)
+                self.decoder = nn.Linear(2, 6)
+                self.made = True
+
+        def to_gpu(pair):
+            pair.encoder.cuda()
+
+        model = Pair()
+        if torch.cuda.is_available():
+            to_gpu(model)
+            x = torch.randn(7, 6).cuda()
+            (model.decoder(model.encoder(x)) - x).pow(2).mean().backward()
+        """
+    )
+
+    assert "nn.Linear(2, 6).cuda()" not in repair(CODE, text)

@@ -669,7 +669,32 @@ REWRITES = [
     ),
 ]
 
+#: A model on the device whose layer gets another ``forward``; the line that gives it comes in between.
+PATCHED = """
+        import types
+
+        def doubled(self, x):
+            return nn.functional.linear(x, self.weight, self.bias) * 2
+
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = nn.Sequential(nn.Linear(4, 2), nn.Linear(2, 2)).to(device)
+        layer = model[1]
+        {}
+        model(torch.randn(3, 4, device=device)).sum().backward()
+"""
+
 UNTOUCHED = [
+    *(
+        pytest.param(PATCHED.format(line), id=name)
+        for name, line in {
+            "a-method-set-on-the-object": "layer.forward = types.MethodType(doubled, layer)",
+            "a-function-bound-to-the-object": "layer.forward = doubled.__get__(layer)",
+            "a-lambda-for-forward": "layer.forward = lambda x: doubled(layer, x)",
+            "its-own-forward-compiled": "layer.forward = torch.compile(layer.forward)",
+            "its-own-forward-wrapped": "import functools; layer.forward = functools.partial(layer.forward)",
+            "by-setattr": "setattr(layer, 'forward', types.MethodType(doubled, layer))",
+        }.items()
+    ),
     pytest.param(
         """
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -351,6 +351,30 @@ REWRITES = [
 ]
 
 
+REWRITES.append(
+    pytest.param(
+        """
+          class Graph(object):
+              def __init__(self, x, y):
+                  self.x, self.y = x, y
+
+              def to(self, device):
+                  for key, item in self.__dict__.items():
+                      self.__dict__[key] = item.to(device)
+                  return self
+
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        - graph = Graph(torch.rand(8, 4), torch.rand(8, 2))
+        + graph = Graph(torch.rand(8, 4), torch.rand(8, 2)).to(device)
+          model = nn.Linear(4, 2).to(device)
+          (model(graph.x) - graph.y).pow(2).mean().backward()
+        """,
+        id="the-whole-object-that-can-move-itself",
+    )
+)
+
+
 @pytest.mark.parametrize("listing", REWRITES)
 def test_an_attribute_goes_with_its_module_or_to_what_it_meets(before_and_after, repair, listing):
     before, after = before_and_after(listing)
@@ -381,3 +405,23 @@ def test_what_works_stays_as_it_is(unchanged, repair, init, use):
     program = unchanged(net(f"{SUPER}\n{FC}\n          {init}", f"          return {use}"))
 
     assert repair(CODE, program) == program
+
+
+def test_half_of_an_object_is_not_moved(repair, unchanged):
+    program = unchanged(
+        """
+        class Graph(object):
+            def __init__(self, x, y):
+                self.x, self.y = x, y
+
+
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        graph = Graph(torch.rand(8, 2), torch.rand(8, 2))
+        there = torch.ones(8, 2, device=device)
+        print(there - graph.y)
+        graph.x.add_(there)
+        """
+    )
+
+    assert repair(CODE, program) == program
+    assert repair(CODE, program.replace("graph.x.add_(there)", "print(graph.x + there)")).count(".to(device)") == 2

@@ -43,6 +43,23 @@ PROGRAMS = [
         id="partial-of-a-function",
     ),
     pytest.param(
+        "import types\ndef f(self, x):\n    return x.to(self)\nx = types.MethodType(f, 'cuda')(torch.ones(3))",
+        id="a-function-that-becomes-a-method",
+    ),
+    pytest.param(
+        "def f(self, x):\n    return x.to(self)\nx = f.__get__('cuda')(torch.ones(3))", id="a-function-bound-by-hand"
+    ),
+    pytest.param(
+        "net = nn.Linear(3, 3)\nnet.forward = lambda x: x.cuda()\nx = net(torch.ones(3))", id="another-forward"
+    ),
+    pytest.param(
+        "xs = [torch.ones(3), torch.ones(3)]\n"
+        "for i, x in enumerate(xs, 0):\n"
+        "    xs[i] = x.cuda() if i == 1 else x\n"
+        "x = xs[1]",
+        id="items-are-numbered",
+    ),
+    pytest.param(
         "from functools import lru_cache\n"
         "@lru_cache\n"
         "def device():\n"

@@ -42,7 +42,7 @@ def corpus(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def trace(session: nox.Session) -> None:
-    """Every program that only a run explains: it fails as told, its twin trains the same, story and repair are right."""
+    """Every program that only a run explains: it fails as told, its twin trains the same, story and repair hold."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
     suites = ("tests/corpus/test_trace.py", "tests/trace/test_stories.py")
     session.run("pytest", "-n", "auto", *suites, *session.posargs, env={"DEVFIX_ALL_TRACE": "1"})

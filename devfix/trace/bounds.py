@@ -13,6 +13,7 @@ from devfix.suppressions import Suppressions
 from devfix.trace.candidates import Candidate
 from devfix.trace.diagnosis import Diagnosis
 from devfix.trace.findings import code_and_name, span_of
+from devfix.trace.story import Position
 from devfix.trace.texts import Texts
 from devfix.verify.project import Project
 
@@ -48,13 +49,13 @@ class Bounds:
     def ignored(self, diagnosis: Diagnosis) -> str:
         """Why the flags or the configuration leave a failure alone; empty if they do not."""
         code, _ = code_and_name(diagnosis)
-        file = self._project.shown(_cause(diagnosis)[0])
+        file = self._project.shown(_cause(diagnosis).file)
         return "" if self._settings.enabled(code, file) else f"{code} is not looked for in {file}"
 
     def answered(self, diagnosis: Diagnosis, texts: Texts) -> bool:
         """Whether a comment where the cause is answers for it."""
-        path, span = _cause(diagnosis)
-        return self._says(path, span, diagnosis, texts)
+        at = _cause(diagnosis)
+        return self._says(at.file, span_of(at, texts), diagnosis, texts)
 
     def allows(self, candidate: Candidate, diagnosis: Diagnosis, texts: Texts) -> bool:
         """Whether an edit may be made: its files may change, and no comment stands at its lines."""
@@ -94,10 +95,9 @@ def _asked(diagnosis: Diagnosis, span: Span) -> tuple[str, Span, str]:
     return code, span, name
 
 
-def _cause(diagnosis: Diagnosis) -> tuple[str, Span]:
+def _cause(diagnosis: Diagnosis) -> Position:
     born = diagnosis.born
-    at = born.position if born is not None and born.position is not None else diagnosis.where
-    return at.file, span_of(at)
+    return born.position if born is not None and born.position is not None else diagnosis.where
 
 
 def _spans(edit: Edit) -> tuple[Span, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from devfix.model import Event, Finding, Outcome, Remedy, Resolution, Severity, Span, Status
@@ -44,7 +44,7 @@ def finding_of(diagnosis: Diagnosis, project: Project, texts: Texts, candidate: 
         name,
         Severity.ERROR,
         project.shown(at.file),
-        _on_disk(span_of(at), at.file, texts),
+        _on_disk(span_of(at, texts), at.file, texts),
         diagnosis.cause,
         tuple(_events(diagnosis, project, texts)),
         (_remedy(candidate, project),) if candidate is not None else (),
@@ -59,7 +59,7 @@ def _remedy(candidate: Candidate, project: Project) -> Remedy:
 
 def _events(diagnosis: Diagnosis, project: Project, texts: Texts) -> Iterator[Event]:
     def event(kind: str, at: Position, note: str) -> Event:
-        span = _on_disk(span_of(at), at.file, texts)
+        span = _on_disk(span_of(at, texts), at.file, texts)
         return Event(kind, project.shown(at.file), span.line, span.column, at.code, note)
 
     for happening in diagnosis.culprit.strand()[:1]:
@@ -82,11 +82,19 @@ def _on_disk(span: Span, path: str, texts: Texts) -> Span:
     return Span(span.line + down, span.column, span.end_line + down, span.end_column)
 
 
-def span_of(position: Position) -> Span:
-    """The span of the expression, else of the line."""
+def span_of(position: Position, texts: Texts) -> Span:
+    """The span of the expression, else of the line, in code points: Python tells of bytes."""
     if position.span is None:
         return Span(position.line, 0, position.line, len(position.code))
-    return Span(*position.span)
+    line, column, end_line, end_column = position.span
+    lines = (texts.text(position.file) or "").splitlines()
+    return Span(line, _code_points(lines, line, column), end_line, _code_points(lines, end_line, end_column))
+
+
+def _code_points(lines: Sequence[str], line: int, column: int) -> int:
+    if line > len(lines):
+        return column
+    return len(lines[line - 1].encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore"))
 
 
 def with_traced(outcome: Outcome, traced: Iterable[Resolution]) -> Outcome:

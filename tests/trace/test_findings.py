@@ -44,6 +44,12 @@ def test_a_finding_has_rule_name_place_and_story(told, project, monkeypatch):
     assert found.remedies == ()
 
 
+def test_columns_count_code_points(program, project):
+    told = program('naïve = "é"; y = torch.zeros(3)\nx = torch.ones(3)\nz = x + y\n')
+
+    assert finding_of(failure(told), project, told.texts).span == Span(1, 17, 1, 31)
+
+
 def test_a_cause_without_a_rule_is_named_so(told, project):
     found = finding_of(dataclasses.replace(failure(told), rule="DEV000"), project, told.texts)
 

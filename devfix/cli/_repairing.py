@@ -132,8 +132,12 @@ class Tracing:
 
         script = self.experiment.project.shown(self.experiment.project.script)
         if found.verdict is not None and found.verdict.word == "no-error":
-            word = "without a device error, and trains as it does on the CPU: nothing to repair"
-            return replace(outcome, notes=(*outcome.notes, Problem(script, f"runs {word}")))
+            run = found.verdict.runs["original/device"]
+            if run.forgotten and run.changed == 0:
+                told = "runs without a device error, and trains nothing: no parameter that its optimizers hold changes"
+                return replace(outcome, problems=(*outcome.problems, Problem(script, told)))
+            told = "runs without a device error, and trains as it does on the CPU: nothing to repair"
+            return replace(outcome, notes=(*outcome.notes, Problem(script, told)))
         if not found.reason or any(problem.path == script for problem in outcome.problems):
             return outcome
         return replace(outcome, problems=(*outcome.problems, Problem(script, found.reason)))

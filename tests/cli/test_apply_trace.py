@@ -118,6 +118,19 @@ def test_a_script_that_runs_well_is_told_in_one_line(outside, tree):
     ]
 
 
+@pytest.mark.slow
+def test_a_script_that_trains_nothing_is_no_success(in_process, project):
+    source = REPAIRED.replace('runpy.run_path("plugin.py")["made"]().to(device)', "0").replace(
+        "for _ in", "model.weight, model.bias = (nn.Parameter(each.clone()) for each in model.parameters())\nfor _ in"
+    )
+    (project / "train.py").write_text(source)
+
+    code, _, err = in_process("--trace", "train.py")
+
+    assert (code, (project / "train.py").read_text()) == (1, source)
+    assert "train.py: runs without a device error, and trains nothing" in err
+
+
 WORTHLESS = {
     "an ordinary error": ("import torch\n{}['x']\n", "its run shows no device error: KeyError: 'x' at train.py:2"),
     "a word that ends it": ("import os\nos._exit(3)\n", "its run shows no device error: ended with exit code 3"),

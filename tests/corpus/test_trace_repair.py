@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -37,7 +38,7 @@ RUN = list(META) if os.environ.get("DEVFIX_ALL_TRACE") else list(SAMPLE)
 FIXED = [name for name in RUN if META[name]["trace"]["outcome"] == "fixed"]
 REPORTED = [name for name in RUN if META[name]["trace"]["outcome"] == "reported"]
 #: Programs that are not repaired yet, with the reason.
-OPEN: dict[str, str] = {}
+OPEN = {"mover_makes_new_parameters": "nothing fails, so no story begins; that nothing is trained is told"}
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ def apply(name: str, folder: Path) -> Applied:
     subprocess.run(["git", "init", "-q", folder], check=True)
     subprocess.run(["git", "add", "-A"], cwd=folder, check=True)
     command = [sys.executable, "-m", "devfix", "apply", "--trace", meta["script"], "--output-format", "json"]
+    command += [f"--setup={shlex.join(meta['setup'])}"] if "setup" in meta else []
     done = subprocess.run(
         [*command, "--", *meta["args"]], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
@@ -90,10 +92,11 @@ def known_open(names):
 def test_a_program_is_repaired_and_trains_on_the_cpu_as_before(applied, name):
     meta, found = META[name], applied[name]
 
-    assert (found.code, found.stderr.splitlines()[-1].split(":")[0]) == (0, "fixed"), found.stderr
+    assert found.code == 0, found.report
+    assert found.stderr.splitlines()[-1].startswith("fixed: ")
     assert found.changed
     before, after = (
-        run(meta["script"], meta["args"], "cpu", folder, env=found.environment)
+        run(meta["script"], meta["args"], "cpu", folder, env=found.environment, setup=meta.get("setup"))
         for folder in (ROOT / "corpus" / "trace" / name / "broken", found.folder)
     )
     assert before.ok and len(before.losses) >= 3
@@ -111,7 +114,7 @@ def test_what_lies_in_a_package_is_told_and_nothing_is_edited(applied, name):
 
 
 def test_repairs_need_few_runs(applied, capsys):
-    runs = {name: applied[name].runs for name in FIXED if applied[name].code == 0}
+    runs = {name: applied[name].runs for name in FIXED if applied[name].changed}
     with capsys.disabled():
         print("\n" + "\n".join(f"{number:4} runs  {name}" for name, number in runs.items()))
         print(f"median {statistics.median(runs.values())} runs for {len(runs)} programs")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from devfix.report.verdict import Proof
 
-__all__ = ["Curve", "curves", "terminal", "thinned", "ticks"]
+__all__ = ["Curve", "curves", "drawable", "terminal", "thinned", "ticks"]
 
 _COLOURS = re.compile("\x1b\\[[0-9;]*m")
 _HEIGHT = 14
@@ -22,10 +22,15 @@ Curve = tuple[str, list[tuple[int, float]]]
 
 def curves(proof: Proof) -> list[Curve]:
     """The losses of the reference and of the patched script on the device, where both have at least two."""
+    runs = proof.verdict.runs
+    return drawable({name: enumerate(runs[name].losses, 1) for name in (proof.compared_with, "patched/device")})
+
+
+def drawable(losses: Mapping[str, Iterable[tuple[int, float]]]) -> list[Curve]:
+    """The losses of two runs, by the runs' names, as two curves; none where one of them has less than two points."""
     found = []
-    for name in dict.fromkeys((proof.compared_with, "patched/device")):
-        losses = proof.verdict.runs[name].losses
-        points = [(number, loss) for number, loss in enumerate(losses, 1) if math.isfinite(loss)]
+    for name, numbered in losses.items():
+        points = [(number, loss) for number, loss in numbered if math.isfinite(loss)]
         if len(points) > 1:
             found.append((name, points))
     return found if len(found) == 2 else []

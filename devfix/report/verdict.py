@@ -32,6 +32,7 @@ __all__ = [
     "document",
     "dumps",
     "largest_difference",
+    "number",
     "sentence",
     "show",
 ]
@@ -149,9 +150,9 @@ def cells(proof: Proof, name: str) -> tuple[str, str, str, str, str]:
     return (
         printable(_ending(run)),
         str(run.steps),
-        _number(run.losses[0]) if run.losses else "–",
-        _number(run.losses[-1]) if run.losses else "–",
-        "–" if difference is None else _number(difference),
+        number(run.losses[0]) if run.losses else "–",
+        number(run.losses[-1]) if run.losses else "–",
+        "–" if difference is None else number(difference),
     )
 
 
@@ -290,5 +291,6 @@ def _finite(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """A loss or a difference as people read it."""
     return "0" if value == 0 else f"{value:.6g}"

@@ -1,0 +1,342 @@
+"use strict";
+// Everything that is shown goes in as text (append, textContent), never as markup.
+(() => {
+const NAME = 0, OUTCOME = 1, PAIRS = 8;
+const PAGE = document.getElementById("repositories");
+const BODY = PAGE.tBodies[0];
+const FORM = document.getElementById("filters");
+const HEADS = [...PAGE.tHead.rows[0].cells];
+const INDEX = JSON.parse(document.getElementById("index").textContent);
+const SOURCES = [...document.querySelectorAll("script.details")];
+const COLLATOR = new Intl.Collator("en", { numeric: true });
+const repositories = [...BODY.rows].map((row, at) => ({ at, row, values: INDEX[at], details: null, panel: null, text: null }));
+let order = repositories.slice();
+
+const element = (tag, classes, ...children) => {
+  const made = document.createElement(tag);
+  if (classes) made.className = classes;
+  made.append(...children.filter((child) => child !== null && child !== ""));
+  return made;
+};
+const drawing = (tag, attributes, text = "") => {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.textContent = text;
+  return made;
+};
+const section = (title, ...children) => [element("h2", "", title), ...children];
+const folded = (title, open, ...children) => {
+  const made = element("details", "", element("summary", "", title), ...children);
+  made.open = open;
+  return made;
+};
+const scrolled = (made, label) => {
+  made.tabIndex = 0;
+  made.setAttribute("role", "region");
+  made.setAttribute("aria-label", label);
+  return made;
+};
+
+// ---- the details of one repository
+
+const facts = (found) => {
+  const list = element("dl", "facts");
+  for (const [name, text] of found.facts) {
+    let value = text;
+    if (name === "repository" && found.web) {
+      value = element("a", "", text);
+      value.href = found.web;
+      value.rel = "noopener noreferrer";
+    }
+    list.append(element("dt", "", name), element("dd", "", value));
+  }
+  return list;
+};
+
+const why = ([title, text]) => {
+  const made = element("p", "sentence not-fixed", element("span", "", element("b", "", title + ": "), text));
+  return made;
+};
+
+const event = ([kind, where, source, note]) =>
+  element("li", "", element("b", "", kind), " ", where, "  ", element("code", "", source), note ? element("span", "soft", " " + note) : "");
+
+const finding = (found, open) => {
+  const made = element("div", "finding",
+    element("p", "", element("b", "", found.code), " ", found.name, " ",
+      element("span", "tag " + found.severity, found.severity), " ", element("span", "tag " + found.status, found.status)),
+    element("p", "", found.message),
+    element("p", "soft", element("code", "", found.where), found.remedy ? ": " + found.remedy : ""));
+  if (found.reason) made.append(element("p", "", element("b", "", "Not fixed, because: "), found.reason));
+  for (const note of found.notes) made.append(element("p", "soft", note));
+  if (found.events.length) {
+    const path = element("ol", "path", ...found.events.map(event));
+    made.append(open ? path : folded(`path of ${found.events.length} events`, false, path));
+  }
+  return made;
+};
+
+const diffLine = ([mark, ...pieces], numbers, wide) => {
+  const line = element("span", { "+": "added", "-": "removed", "\\": "soft" }[mark] || "", mark);
+  for (let at = 0; at < pieces.length; at += 2) {
+    line.append(pieces[at] ? element("span", pieces[at], pieces[at + 1]) : pieces[at + 1]);
+  }
+  const [old, fresh] = [mark === "-" || mark === " ", mark === "+" || mark === " "].map((there, side) => (there ? String(numbers[side]++) : ""));
+  line.dataset.numbers = `${old.padStart(wide)} ${fresh.padStart(wide)}`;
+  return line;
+};
+
+const diffFile = (file) => {
+  const code = element("code", "");
+  const wide = Math.max(3, ...file.hunks.map(([old, fresh, , lines]) => String(Math.max(old, fresh) + lines.length).length));
+  const heading = (text) => {
+    const line = element("span", "hunk", text);
+    line.dataset.numbers = " ".repeat(2 * wide + 1);
+    return line;
+  };
+  code.append(...file.remarks.map(heading));
+  for (const [old, fresh, about, lines] of file.hunks) {
+    const numbers = [old, fresh];
+    code.append(heading(`@@ line ${fresh} ${about}`), ...lines.map((line) => diffLine(line, numbers, wide)));
+  }
+  const title = element("span", "", file.path, " ", element("span", "count added", `+${file.added}`), " ", element("span", "count removed", `−${file.removed}`));
+  return folded(title, true, scrolled(element("pre", "diff", code), "Diff of " + file.path));
+};
+
+const runs = (rows) => {
+  const titles = ["run", "outcome", "steps", "first loss", "last loss", "largest difference"];
+  const head = element("tr", "", ...titles.map((title, at) => {
+    const cell = element("th", at > 1 ? "number" : "", title);
+    cell.scope = "col";
+    return cell;
+  }));
+  const body = rows.map((row) => element("tr", "", ...row.map((text, at) => {
+    const cell = element(at ? "td" : "th", at > 1 ? "number" : "", text);
+    if (!at) cell.scope = "row";
+    if (at > 1) cell.dataset.name = titles[at];
+    return cell;
+  })));
+  const table = element("table", "", element("thead", "", head), element("tbody", "", ...body));
+  return scrolled(element("div", "wide", table), "Runs");
+};
+
+const looks = (line) => (line.patched ? "patched" : "reference");
+
+const picture = (chart) => {
+  const [width, height] = chart.size, [left, top, right, bottom] = chart.field;
+  const names = chart.lines.map((line) => line.name).join(" and ");
+  const svg = drawing("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Losses of ${names} by backward pass` });
+  for (const [y, text] of chart.levels) {
+    svg.append(drawing("line", { class: "grid", x1: left, x2: right, y1: y, y2: y }));
+    svg.append(drawing("text", { class: "level", x: left - 8, y: y + 4, "text-anchor": "end" }, text));
+  }
+  chart.numbers.forEach(([x, number], at, all) => {
+    const anchor = at && at === all.length - 1 ? "end" : "middle";
+    svg.append(drawing("text", { class: at % 2 ? "between" : "", x, y: bottom + 20, "text-anchor": anchor }, number));
+  });
+  for (const line of chart.lines) {
+    svg.append(drawing("polyline", { class: `curve ${looks(line)}`, points: line.points }));
+    if (!line.patched || !line.marked) continue;
+    for (const point of line.points.split(" ")) {
+      const [x, y] = point.split(",");
+      svg.append(drawing("circle", { class: "mark", cx: x, cy: y, r: 3 }));
+    }
+  }
+  const cursor = drawing("line", { class: "cursor", y1: top, y2: bottom, x1: -9, x2: -9 });
+  svg.append(cursor);
+  return [svg, cursor];
+};
+
+const curves = (chart) => {
+  const [svg, cursor] = picture(chart);
+  const places = new Map();
+  for (const line of chart.lines) {
+    const points = line.points.split(" ");
+    line.numbers.forEach((number, at) => {
+      if (!places.has(number)) places.set(number, { x: Number(points[at].split(",")[0]), losses: new Map() });
+      places.get(number).losses.set(line.name, line.losses[at]);
+    });
+  }
+  const numbers = [...places.keys()].sort((a, b) => a - b);
+  const read = element("output", "read");
+  const slider = element("input", "");
+  Object.assign(slider, { type: "range", min: 0, max: numbers.length - 1, value: numbers.length - 1 });
+  slider.setAttribute("aria-label", "Backward pass to read the losses of");
+  const show = () => {
+    const number = numbers[slider.value], { x, losses } = places.get(number);
+    const told = chart.lines.map(({ name }) => `${name} ${losses.has(name) ? losses.get(name) : "–"}`).join(", ");
+    cursor.setAttribute("x1", x);
+    cursor.setAttribute("x2", x);
+    read.textContent = `pass ${number}: ${told}`;
+    slider.setAttribute("aria-valuetext", read.textContent);
+  };
+  svg.addEventListener("pointermove", (moved) => {
+    const box = svg.getBoundingClientRect(), x = (moved.clientX - box.left) / box.width * chart.size[0];
+    let nearest = 0;
+    numbers.forEach((number, at) => {
+      if (Math.abs(places.get(number).x - x) < Math.abs(places.get(numbers[nearest]).x - x)) nearest = at;
+    });
+    slider.value = nearest;
+    show();
+  });
+  slider.addEventListener("input", show);
+  show();
+  const keys = chart.lines.map((line) => element("span", "", " ", element("span", "key " + looks(line)), " " + line.name));
+  return element("figure", "chart", svg, slider, read, element("figcaption", "", "loss by backward pass:", ...keys));
+};
+
+const verdict = (found) => {
+  const parts = [
+    element("p", "sentence " + found.word, element("span", "", found.sentence)),
+    element("p", "soft", element("code", "", found.command), found.where ? " on " + found.where : ""),
+    ...found.notes.map((note) => element("p", "soft", note)),
+  ];
+  if (found.rows.length) parts.push(runs(found.rows));
+  if (found.chart) parts.push(curves(found.chart));
+  for (const [title, text] of found.tails) parts.push(folded(title, false, scrolled(element("pre", "log", text), title)));
+  return parts;
+};
+
+const remarks = (found) => element("ul", "", ...found.map(([where, message, hint]) =>
+  element("li", "", element("code", "", where), ": " + message, hint ? element("span", "soft", ` (${hint})`) : "")));
+
+const contents = (found) => {
+  const open = found.findings.length <= 5, parts = [];
+  if (found.why.length) parts.push(why(found.why));
+  if (found.findings.length) {
+    parts.push(...section(`Findings (${found.findings.length + found.more_findings})`, ...found.findings.map((one) => finding(one, open))));
+  }
+  if (found.more_findings) parts.push(element("p", "soft", `${found.more_findings} more findings are in the record.`));
+  if (found.diff.length) parts.push(...section("Patch", ...found.diff.map(diffFile)));
+  if (found.more_lines) parts.push(element("p", "soft", `${found.more_lines} more lines are in the patch file.`));
+  if (found.verdict) parts.push(...section("Proof", ...verdict(found.verdict)));
+  if (found.problems.length) parts.push(...section("Files that could not be handled", remarks(found.problems)));
+  if (found.notes.length) parts.push(...section("Notes", remarks(found.notes)));
+  if (found.log) parts.push(...section("End of the log", scrolled(element("pre", "log", found.log), "End of the log")));
+  return [...parts, ...section("About", facts(found))];
+};
+
+const detailsOf = (repository) => (repository.details ??= JSON.parse(SOURCES[repository.at].textContent));
+const opener = (repository) => repository.row.querySelector("button.open");
+
+const toggle = (repository, open) => {
+  if (open && !repository.panel) {
+    const cell = element("td", "", ...contents(detailsOf(repository)));
+    cell.colSpan = HEADS.length;
+    repository.panel = element("tr", "details", cell);
+    repository.panel.id = "details-" + repository.at;
+    opener(repository).setAttribute("aria-controls", repository.panel.id);
+    repository.row.after(repository.panel);
+  }
+  if (repository.panel) repository.panel.hidden = !open;
+  opener(repository).setAttribute("aria-expanded", String(open));
+};
+const isOpen = (repository) => opener(repository).getAttribute("aria-expanded") === "true";
+
+// ---- filters and order
+
+const pieceText = (pieces) => pieces.filter((_, at) => at && at % 2 === 0).join("");
+const textOf = (repository) => {
+  if (repository.text === null) {
+    const found = detailsOf(repository), said = found.verdict;
+    const lines = found.diff.flatMap((file) => [file.path, ...file.hunks.flatMap((hunk) => hunk[3].map(pieceText))]);
+    const findings = found.findings.flatMap((one) => [one.code, one.name, one.message, one.where, one.reason, ...one.notes, ...one.events.flat()]);
+    const proof = said ? [said.sentence, said.command, ...said.rows.flat(), ...said.tails.flat()] : [];
+    repository.text = [repository.values[NAME], ...found.facts.flat(), ...found.why, ...findings, ...lines, ...proof,
+      ...found.problems.flat(), ...found.notes.flat(), found.log].join("\n").toLowerCase();
+  }
+  return repository.text;
+};
+
+const filter = () => {
+  const outcomes = new Set([...FORM.querySelectorAll("[name=outcome]:checked")].map((box) => Number(box.value)));
+  const rule = FORM.elements.rule.value, severity = FORM.elements.severity.value;
+  const words = FORM.elements.text.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = (repository) =>
+    outcomes.has(repository.values[OUTCOME])
+    && ((!rule && !severity) || repository.values[PAIRS].some(([code, level]) => (!rule || code === rule) && (!severity || level === severity)))
+    && (!words.length || words.every((word) => textOf(repository).includes(word)));
+  let shown = 0;
+  for (const repository of repositories) {
+    const fit = fits(repository);
+    shown += fit;
+    repository.row.hidden = !fit;
+    if (repository.panel) repository.panel.hidden = !fit || !isOpen(repository);
+  }
+  document.getElementById("count").textContent = `${shown.toLocaleString("en")} of ${repositories.length.toLocaleString("en")} shown`;
+  document.getElementById("none").hidden = shown > 0;
+};
+
+const compare = (a, b) => (typeof a === "number" ? a - b : COLLATOR.compare(a, b));
+const sort = (column, down) => {
+  const empty = (value) => value === "";
+  order = repositories.slice().sort((one, other) => {
+    const a = one.values[column], b = other.values[column];
+    if (empty(a) !== empty(b)) return empty(a) - empty(b); // what there is not comes last
+    return (down ? -compare(a, b) : compare(a, b)) || one.at - other.at;
+  });
+  BODY.append(...order.flatMap(({ row, panel }) => (panel ? [row, panel] : [row])));
+  HEADS.forEach((head, at) => (at === column ? head.setAttribute("aria-sort", down ? "descending" : "ascending") : head.removeAttribute("aria-sort")));
+  FORM.elements.order.value = `${column} ${down ? "down" : "up"}`;
+};
+
+HEADS.forEach((head, column) => {
+  const name = head.textContent, numbers = head.dataset.kind === "number";
+  head.firstElementChild.addEventListener("click", () => {
+    const now = head.getAttribute("aria-sort");
+    sort(column, now ? now === "ascending" : numbers); // of numbers, first the largest
+  });
+  const ways = { text: [["up", "A to Z"], ["down", "Z to A"]], number: [["down", "most first"], ["up", "least first"]], rank: [["up", "worst first"], ["down", "best first"]] };
+  for (const [way, words] of ways[head.dataset.kind]) FORM.elements.order.append(new Option(`${name}: ${words}`, `${column} ${way}`));
+});
+FORM.elements.order.value = `${OUTCOME} up`;
+
+let waiting = 0;
+FORM.addEventListener("input", (changed) => {
+  if (changed.target.name === "order") {
+    const [column, way] = changed.target.value.split(" ");
+    sort(Number(column), way === "down");
+    return;
+  }
+  clearTimeout(waiting);
+  waiting = setTimeout(filter, changed.target.name === "text" ? 80 : 0);
+});
+FORM.addEventListener("reset", () => setTimeout(() => { sort(OUTCOME, false); filter(); }));
+FORM.addEventListener("submit", (sent) => sent.preventDefault());
+
+// ---- keys and links
+
+const byRow = new Map(repositories.map((repository) => [repository.row, repository]));
+BODY.addEventListener("click", (clicked) => {
+  const row = clicked.target.closest("tr"), repository = byRow.get(row);
+  if (!repository || !getSelection().isCollapsed) return;
+  toggle(repository, !isOpen(repository));
+  if (isOpen(repository)) history.replaceState(null, "", "#" + encodeURIComponent(repository.values[NAME]));
+});
+BODY.addEventListener("keydown", (pressed) => {
+  const repository = pressed.target.closest("tr") && byRow.get(pressed.target.closest("tr"));
+  if (pressed.key === "Escape") {
+    const inside = repository || repositories.find(({ panel }) => panel && panel.contains(pressed.target));
+    if (inside && isOpen(inside)) { toggle(inside, false); opener(inside).focus(); }
+    return;
+  }
+  if (!repository || !pressed.target.matches("button.open")) return;
+  const shown = order.filter(({ row }) => !row.hidden), at = shown.indexOf(repository);
+  const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: shown.length - 1 }[pressed.key];
+  if (next === undefined || !shown[next]) return;
+  pressed.preventDefault();
+  opener(shown[next]).focus();
+});
+
+const openNamed = () => {
+  let name = "";
+  try { name = decodeURIComponent(location.hash.slice(1)); } catch { return; }
+  const named = name && repositories.find(({ values }) => values[NAME] === name);
+  if (!named) return;
+  toggle(named, true);
+  named.row.scrollIntoView();
+  opener(named).focus({ preventScroll: true });
+};
+addEventListener("hashchange", openNamed);
+openNamed();
+})();

@@ -12,7 +12,7 @@ from devfix.flow import Facts
 from devfix.flow.facts import Meeting
 from devfix.flow.sites import Site
 from devfix.flow.syntax import SourceTree
-from devfix.flow.values import ACCELERATOR, UNKNOWN, Tensor, options
+from devfix.flow.values import ACCELERATOR, UNKNOWN, Record, Tensor, options
 from devfix.model import AppendCode, Edit, InsertStatement, Where
 
 __all__ = ["module_beside_siblings", "moved_as_a_whole", "moved_with_siblings"]
@@ -55,6 +55,8 @@ def moved_as_a_whole(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
             or not moves_itself(memory, record)
         ):
             return []
+        if _made_by_itself(born, record):
+            return []  # its own ``to`` makes it anew: what that leaves behind is the cause
         words = words_at(facts, meeting, born.level)
         if words is None or not words.plain or not words.trailer.startswith(".to("):
             return []
@@ -62,6 +64,12 @@ def moved_as_a_whole(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
             return []
         edits[AppendCode(born.tree.path, born.span, words.trailer)] = None
     return list(edits)
+
+
+def _made_by_itself(born: Site, record: Record) -> bool:
+    """Whether a method of the class makes the object."""
+    owners = [level.frame.function.owner for level in born.levels if level.frame.function is not None]
+    return any(owner is not None and owner is record.cls for owner in owners)
 
 
 def _moved(stmt: ast.Assign) -> str | None:

@@ -425,3 +425,24 @@ def test_half_of_an_object_is_not_moved(repair, unchanged):
 
     assert repair(CODE, program) == program
     assert repair(CODE, program.replace("graph.x.add_(there)", "print(graph.x + there)")).count(".to(device)") == 2
+
+
+def test_what_an_objects_own_move_makes_is_not_moved_again(repair, unchanged):
+    program = unchanged(
+        """
+        class Graph:
+            def __init__(self, x, y):
+                self.x, self.y = x, y
+
+            def to(self, device):
+                return Graph(self.x.to(device), self.y.to("cpu"))
+
+
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        graph = Graph(torch.rand(8, 4), torch.rand(8, 2)).to(device)
+        model = nn.Linear(4, 2).to(device)
+        (model(graph.x) - graph.y).pow(2).mean().backward()
+        """
+    )
+
+    assert ")).to(device)" not in repair(CODE, program).replace(program.split("graph = ")[1].split("\n")[0], "")

@@ -114,6 +114,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def migrate(session: nox.Session) -> None:
+    """200 repositories, some poisoned: what each costs, that none is lost, and 20 kills; wants an idle machine."""
+    session.install(*CONSTRAINTS, "-e", ".[migrate,verify]")
+    session.run("python", "-m", "benchmarks.migrate", *session.posargs)
+
+
+@nox.session(default=False)
 def repair(session: nox.Session) -> None:
     """How good the repair is: bugs planted into the corpus, rebuilt incidents; more trees with ``-- precision DIR``."""
     session.install(*CONSTRAINTS, "-e", ".[test]")

@@ -3,6 +3,9 @@
 A mirror is shallow and without blobs, as far as the server has it: what a worktree needs is fetched when it is made.
 Without runs that is Python files and configuration, whatever else lies in the repository.  The repository that is
 named, be it a checkout on this machine, is read by ``git fetch`` and by nothing else.
+
+The few files of an empty repository and of a worktree are written here, as gitrepository-layout(5) has them: for a
+small repository, ``git init`` and ``git worktree add`` cost as much as all the rest.
 """
 
 from __future__ import annotations
@@ -27,6 +30,16 @@ __all__ = ["Checkout", "Mirror", "default_mirrors", "default_scratch", "slug"]
 #: What reading needs of a repository.
 _READ = "*.py\n*.pyw\npyproject.toml\n.gitignore\n"
 _COMPLETE = "devfix-complete"
+_CONFIG = """\
+[core]
+	repositoryformatversion = 1
+	bare = true
+[extensions]
+	partialClone = origin
+[remote "origin"]
+	promisor = true
+	partialclonefilter = blob:none
+"""
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _CORRUPT = re.compile(
     r"corrupt|bad object|bad config|not a git repository: '?\.|missing (?:blob|tree|commit)|shallow file", re.I
@@ -45,7 +58,7 @@ def default_scratch() -> str:
 
 def slug(text: str) -> str:
     """A file's name that tells of ``text``: letters, digits, dots, dashes."""
-    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[-80:] or "repository"
+    return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[-80:] or "repository"
 
 
 @dataclass(frozen=True)
@@ -95,13 +108,13 @@ class Mirror:
         """
         with self._locked() as git:
             if not (self.folder / _COMPLETE).exists():
-                self._begin(git)
+                self._begin()
             try:
                 commit = self._fetch(git)
             except GitError as error:
                 if not _CORRUPT.search(error.log):
                     raise
-                self._begin(git)
+                self._begin()
                 commit = self._fetch(git)
             (self.folder / _COMPLETE).touch()
         return commit
@@ -123,9 +136,9 @@ class Mirror:
         folder = holder / slug(self._task.name)
         try:
             with self._locked() as git:
-                git("worktree", "add", "--quiet", "--detach", "--no-checkout", str(folder), commit)
+                self._attach(folder, holder.name, commit)
                 inside = Git(str(folder), self._task.source, self._task.git_timeout, git.lock)
-                self._fill(inside, folder, whole)
+                self._fill(inside, whole)
             yield Checkout(folder, commit, Git(str(folder), self._task.source, self._task.git_timeout))
         finally:
             shutil.rmtree(holder, ignore_errors=True)
@@ -159,13 +172,13 @@ class Mirror:
                 if not os.path.exists((entry / "gitdir").read_text("utf-8").strip()):
                     shutil.rmtree(entry, ignore_errors=True)
 
-    def _begin(self, git: Git) -> None:
+    def _begin(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
-        git("init", "--quiet", "--bare", "--template=", ".")
-        with open(self.folder / "config", "a", encoding="utf-8") as config:
-            config.write("[core]\n\trepositoryformatversion = 1\n[extensions]\n\tpartialClone = origin\n")
-            config.write('[remote "origin"]\n\tpromisor = true\n\tpartialclonefilter = blob:none\n')
+        for name in ("objects", "refs/heads"):
+            (self.folder / name).mkdir(parents=True)
+        (self.folder / "config").write_text(_CONFIG, "utf-8")
+        (self.folder / "HEAD").write_text("ref: refs/heads/main\n", "utf-8")
 
     def _fetch(self, git: Git) -> str:
         ref = self._task.ref or "HEAD"
@@ -180,19 +193,29 @@ class Mirror:
         )
         try:
             git("fetch", *options, "origin", f"+{ref}:{kept}")
+            if not self._task.ref:  # a commit, and no tag of one
+                return (self.folder / kept).read_text("utf-8").strip()
             return git("rev-parse", "--verify", "--quiet", f"{kept}^{{commit}}").strip()
         except GitError as error:
             if "remote ref" in str(error):
                 raise GitError(_missing(self._task.ref), error.log) from error
             raise
 
-    def _fill(self, git: Git, folder: Path, whole: bool) -> None:
+    def _attach(self, folder: Path, name: str, commit: str) -> None:
+        """An empty worktree whose HEAD is the commit."""
+        admin = self.folder / "worktrees" / name
+        (admin / "info").mkdir(parents=True)
+        folder.mkdir()
+        (folder / ".git").write_text(f"gitdir: {admin.resolve()}\n", "utf-8")
+        (admin / "gitdir").write_text(f"{folder / '.git'}\n", "utf-8")
+        (admin / "commondir").write_text("../..\n", "utf-8")
+        (admin / "HEAD").write_text(f"{commit}\n", "utf-8")
+        (admin / "info" / "sparse-checkout").write_text(_READ, "utf-8")
+
+    def _fill(self, git: Git, whole: bool) -> None:
         if whole:
             git("read-tree", "-m", "-u", "HEAD")
             return
-        admin = Path((folder / ".git").read_text("utf-8").removeprefix("gitdir:").strip())
-        (admin / "info").mkdir(exist_ok=True)
-        (admin / "info" / "sparse-checkout").write_text(_READ, "utf-8")
         git("-c", "core.sparseCheckout=true", "-c", "core.sparseCheckoutCone=false", "read-tree", "-m", "-u", "HEAD")
 
 

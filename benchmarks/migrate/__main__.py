@@ -1,0 +1,224 @@
+"""Many small repositories, some of them poisoned: the cost of each, and that none is lost.
+
+``python -m benchmarks.migrate [rate] [whole] [speed] [interrupted] [--repositories 200]``; all four by default.
+
+- ``rate``: repositories a second and core, without runs: CPU time of this process and of git's, one by one.
+- ``whole``: ``devfix migrate`` of all of them, where one has a script that hangs; each must end as it should, and no
+  worker may take more than :data:`MOST_MEMORY_MB`.
+- ``speed``: two workers against one, wall time; says something on an idle machine only.
+- ``interrupted``: 20 kills (SIGKILL and SIGINT) at random moments; the state at the end is that of an undisturbed run.
+
+Exits with 1 where a limit is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.migrate.repositories import EXPECTED, generate
+
+LEAST_RATE = 20.0
+MOST_MEMORY_MB = 300.0
+LEAST_SPEED = 1.7
+INTERRUPTIONS = 20
+_MARK = "DEVFIX_BENCHMARK"
+
+
+class Ground:
+    """The repositories, and a folder for everything else."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        self.folder = folder
+        self.all = folder / "all"
+        self.kinds = generate(self.all, number)
+
+    def command(self, out: str, *options: str, plan: str = "all") -> list[str]:
+        """The command line of one migration."""
+        return [sys.executable, "-m", "devfix", "migrate", plan, "--out", out, "-q", *options]
+
+    def environment(self, mirrors: str) -> dict[str, str]:
+        """Its variables; each name of ``mirrors`` is a cache of its own."""
+        return {**os.environ, "DEVFIX_CACHE_DIR": str(self.folder / mirrors), _MARK: str(self.folder)}
+
+    def migrate(self, out: str, *options: str, plan: str = "all", mirrors: str = "cache") -> tuple[int, float, str]:
+        """Exit code, seconds, and what was printed at the end."""
+        start = time.perf_counter()
+        done = subprocess.run(
+            self.command(out, *options, plan=plan),
+            cwd=self.folder,
+            env=self.environment(mirrors),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, time.perf_counter() - start, done.stderr.strip()
+
+    def rows(self, out: str) -> list[dict[str, Any]]:
+        """The state, without what differs from run to run."""
+        connection = sqlite3.connect(self.folder / out / "state.sqlite")
+        lines = [line for (line,) in connection.execute("SELECT record FROM repositories")]
+        connection.close()
+        records = [json.loads(line) for line in lines]
+        for record in records:
+            for key in ("seconds", "timings"):
+                del record[key]
+        return sorted(records, key=lambda record: str(record["name"]))
+
+
+# --- the four -------------------------------------------------------------------------------------------------------
+def rate(ground: Ground) -> bool:
+    """Repositories a second and core."""
+    import devfix.migrate.engines.preloaded  # noqa: F401  # as in a worker
+    from devfix.migrate.plan import read_plan
+    from devfix.migrate.work import migrate
+
+    made = {"mirrors": str(ground.folder / "rate"), "scratch": str(ground.folder / "rate-scratch")}
+    tasks = [replace(task, **made) for task in read_plan(str(ground.all)) if task.name[0] == "r"]
+    spent: Counter[str] = Counter()
+    many: Counter[str] = Counter()
+    for task in tasks:
+        before = sum(os.times()[:4])
+        migrate(task)
+        kind = ground.kinds[task.name]
+        spent[kind] += sum(os.times()[:4]) - before  # type: ignore[assignment]
+        many[kind] += 1
+    for kind in many:
+        print(f"rate: {many[kind]} with {kind!r}: {1000 * spent[kind] / many[kind]:.1f} ms of CPU each")
+    found = many.total() / spent.total()
+    print(f"rate: {found:.1f} repositories a second and core (limit {LEAST_RATE})")
+    return found >= LEAST_RATE
+
+
+def whole(ground: Ground) -> bool:
+    """Everything, with a script that hangs; which repository ended how, and what the workers took."""
+    plan = []
+    for name, kind in sorted(ground.kinds.items()):
+        plan.append(f'[[repository]]\npath = "all/{name}"\n')
+        if kind == "hangs":
+            plan.append('verify = { script = "hangs.py", device = "sim", timeout = 5 }\n')
+    (ground.folder / "plan.toml").write_text("".join(plan))
+    with peak_memory(str(ground.folder)) as peaks:
+        code, seconds, told = ground.migrate("whole", "-j", "2", plan="plan.toml")
+    records = {record["name"]: record for record in ground.rows("whole")}
+    wrong = []
+    for name, kind in ground.kinds.items():
+        outcome, reason = (records[name]["outcome"], records[name]["reason"]) if name in records else ("lost", "")
+        wanted, word = EXPECTED.get(kind, ("clean" if kind == "program" else "", ""))
+        right = outcome == wanted if wanted else outcome in ("fixed", "not-fixed")
+        if not right or word not in reason:
+            wrong.append(f"{name}: {outcome} ({reason})")
+    print(f"whole: {told} in {seconds:.1f} s, exit code {code}, {len(records)} of {len(ground.kinds)} accounted for")
+    print(f"whole: {len(wrong)} did not end as they should" + "".join(f"\n  {each}" for each in wrong))
+    print(f"whole: workers took up to {max(peaks.values()):.0f} MB (limit {MOST_MEMORY_MB:.0f})")
+    return not wrong and code == 1 and len(records) == len(ground.kinds) and max(peaks.values()) < MOST_MEMORY_MB
+
+
+def speed(ground: Ground) -> bool:
+    """Two workers against one, from fresh mirrors."""
+    times = {}
+    for jobs in ("1", "2"):
+        _, times[jobs], _ = ground.migrate(f"speed{jobs}", "-j", jobs, mirrors=f"speed-cache{jobs}")
+    found = times["1"] / times["2"]
+    print(f"speed: one worker {times['1']:.1f} s, two {times['2']:.1f} s: {found:.2f} times (limit {LEAST_SPEED})")
+    print(f"speed: load of this machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    return found >= LEAST_SPEED
+
+
+def interrupted(ground: Ground) -> bool:
+    """Kills at random moments."""
+    draw = random.Random(6)
+    _, seconds, _ = ground.migrate("undisturbed", "-j", "2", mirrors="undisturbed-cache")
+    known, kills = 0, 0
+    starts = Counter[str]()
+    while kills < INTERRUPTIONS:
+        command = ground.command("interrupted", "-j", "2")
+        running = subprocess.Popen(
+            command, cwd=ground.folder, env=ground.environment("interrupted-cache"), stderr=subprocess.DEVNULL
+        )
+        try:
+            running.wait(draw.uniform(0.05, 0.25) * seconds)
+            starts["ended before"] += 1
+            shutil.rmtree(ground.folder / "interrupted")  # once more from the beginning
+            known = 0
+            continue
+        except subprocess.TimeoutExpired:
+            ending = draw.choice((signal.SIGKILL, signal.SIGINT))
+            running.send_signal(ending)
+            running.wait()
+            kills += 1
+            starts[ending.name] += 1
+        if (ground.folder / "interrupted" / "state.sqlite").exists():
+            now = len(ground.rows("interrupted"))
+            assert now >= known, f"{known - now} repositories that were done are lost"
+            known = now
+    ground.migrate("interrupted", "-j", "2", mirrors="interrupted-cache")
+    same = ground.rows("interrupted") == ground.rows("undisturbed")
+    left = [path for path in (ground.folder / "interrupted-cache" / "worktrees").rglob("*") if path.is_file()]
+    print(f"interrupted: {dict(starts)}; the state is {'the same' if same else 'another one'}; {len(left)} files left")
+    return same and not left
+
+
+# --- what processes take --------------------------------------------------------------------------------------------
+@contextmanager
+def peak_memory(mark: str) -> Iterator[dict[int, float]]:
+    """Peak resident memory in MB of each worker that was started with the mark, by process."""
+    peaks: dict[int, float] = {}
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.05):
+            for process in filter(str.isdecimal, os.listdir("/proc")):
+                try:
+                    folder = Path("/proc", process)
+                    if f"{_MARK}={mark}\0".encode() in (folder / "environ").read_bytes() and (
+                        b"forkserver" in (folder / "cmdline").read_bytes()
+                    ):
+                        status = (folder / "status").read_text()
+                        peak = int(status.partition("VmHWM:")[2].split()[0]) / 1024
+                        peaks[int(process)] = max(peaks.get(int(process), 0.0), peak)
+                except (OSError, IndexError, ValueError):
+                    continue
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield peaks
+    finally:
+        ended.set()
+        thread.join()
+
+
+_PARTS = {"rate": rate, "whole": whole, "speed": speed, "interrupted": interrupted}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", choices=[[], *_PARTS], metavar="PART")
+    parser.add_argument("--repositories", type=int, default=200)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="devfix-benchmark-") as folder:
+        ground = Ground(Path(folder), given.repositories)
+        print(f"{len(ground.kinds)} repositories: {dict(Counter(ground.kinds.values()))}")
+        good = [_PARTS[part](ground) for part in given.parts or _PARTS]
+    return int(not all(good))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,12 +6,18 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from devfix.cli._failures import OneLine
 from devfix.cli._interrupts import interruptible
 from devfix.migrate.record import Record
+
+if TYPE_CHECKING:
+    from devfix.migrate.run import Migration
 
 __all__ = ["run", "write_plan"]
 
@@ -48,6 +54,7 @@ def run(
     limit: int | None,
     shard: tuple[int, int],
     fail_level: str,
+    report: str | None,
     output_format: str,
     quiet: int,
     verbose: int,
@@ -60,6 +67,8 @@ def run(
     from devfix.migrate.work import migrate
     from devfix.report.migration import summary, watched
 
+    if report is not None and find_spec("jinja2") is None:
+        raise OneLine("--report needs jinja2: pip install 'devfix[report]'")
     file = state or os.path.join(out, "state.sqlite")
     choice = Choice(resume, retry_failed, dry_run, limit, shard)
     tasks = chosen(read_plan(plan), choice, scratch_of(file))
@@ -75,9 +84,22 @@ def run(
                         jsonl.put(record)
         except KeyboardInterrupt:
             raise Interrupted(summary(migration.tally)) from None
+        if report is not None:
+            _write_report(report, migration, os.path.basename(plan))
     if quiet < 2:
         click.echo(summary(migration.tally), err=True)
     return exit_code(migration.tally, fail_level, dry_run)
+
+
+def _write_report(report: str, migration: Migration, plan: str) -> None:
+    from devfix.migrate.run import write_whole
+    from devfix.report.migration_html import page
+
+    content = page(migration.records(), f"devfix migrate {plan}").encode("utf-8", "backslashreplace")
+    try:
+        write_whole(Path(report), [content])
+    except OSError as error:
+        raise OneLine(f"{report}: {error.strerror}") from error
 
 
 class _Ordered:

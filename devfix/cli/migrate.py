@@ -60,6 +60,7 @@ class _Migrate(click.Command):
     show_default=True,
     help="Exit with 1 where any, or all, of the repositories are not-fixed or failed; none: never.",
 )
+@click.option("--report", type=click.Path(dir_okay=False), metavar="FILE", help="Write one html file to review it in.")
 @click.option(
     "--output-format",
     type=click.Choice(["text", "jsonl"]),

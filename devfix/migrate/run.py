@@ -19,7 +19,7 @@ from devfix.migrate.record import Published, Record, RepositoryOutcome
 from devfix.migrate.state import State, StateError
 from devfix.migrate.task import Task, Work
 
-__all__ = ["Choice", "Migration", "Tally", "chosen", "exit_code", "scratch_of"]
+__all__ = ["Choice", "Migration", "Tally", "chosen", "exit_code", "scratch_of", "write_whole"]
 
 RECORDS = "records.jsonl"
 PATCHES = "patches"
@@ -104,7 +104,7 @@ class Migration:
         self._state = state
         self._out = Path(out)
         self._reused: list[Record] = []
-        self._names: dict[int, tuple[str, str]] = {}  # task → commit and outcome of its record
+        self._ended: dict[int, tuple[str, str]] = {}  # task → commit and outcome of its record
         self.tally = Tally(len(self._tasks))
 
     def run(self, engine: Engine, work: Work, jobs: int) -> Generator[Record, None, None]:
@@ -122,7 +122,7 @@ class Migration:
                 for record in self._records(engine, work, jobs):
                     log.write(_log_line(record))
                     yield record
-            self._write_records()
+            write_whole(self._out / RECORDS, (record.line().encode() + b"\n" for record in self.records()))
         except OSError as error:
             raise StateError(f"{error.filename or self._out}: {error.strerror}; {_STAYS}") from error
         finally:
@@ -177,7 +177,7 @@ class Migration:
         told = replace(told, published=self._patch(told))
         if not reused or told != record:
             self._state.put(task, told)
-        self._names[task.number] = (told.commit, told.outcome.value)
+        self._ended[task.number] = (told.commit, told.outcome.value)
         self.tally.outcomes[told.outcome] += 1
         self.tally.reused += reused
         return told
@@ -190,21 +190,14 @@ class Migration:
             return record.published
         content = record.patch.encode("utf-8", "surrogateescape")
         if not (self._out / path).is_file() or (self._out / path).read_bytes() != content:
-            _write(self._out / path, [content])
+            write_whole(self._out / path, [content])
         return replace(record.published or Published("patch"), path=path)
 
-    def _write_records(self) -> None:
-        """All records, in the order of the plan."""
-
-        def lines() -> Iterator[bytes]:
-            for task in self._tasks:
-                commit, outcome = self._names[task.number]
-                for record in self._state.records(task):
-                    if (record.commit, record.outcome.value) == (commit, outcome):
-                        yield record.line().encode() + b"\n"
-                        break
-
-        _write(self._out / RECORDS, lines())
+    def records(self) -> Iterator[Record]:
+        """The records of a run that has ended, in the order of the plan, read one by one."""
+        for task in self._tasks:
+            ended = self._ended[task.number]
+            yield next(each for each in self._state.records(task) if (each.commit, each.outcome.value) == ended)
 
     def _tidy(self) -> None:
         """Remove what workers left that were killed: the state's lock says that nobody else works here."""
@@ -215,7 +208,7 @@ class Migration:
 _STAYS = "make room, and start again: what is done stays done"
 
 
-def _write(path: Path, parts: Iterable[bytes]) -> None:
+def write_whole(path: Path, parts: Iterable[bytes]) -> None:
     """A file with old content or new, never a half."""
     descriptor, temporary = tempfile.mkstemp(prefix=".devfix-", suffix=".tmp", dir=path.parent)
     try:

@@ -57,7 +57,7 @@ def test_from_init_to_records(devfix, repositories, tmp_path):
     devfix("migrate", "init", "all")
     devfix("migrate", "init", "all", code=2)
 
-    done = devfix("migrate", "devfix-plan.toml", "--output-format", "jsonl", "-j", "2")
+    done = devfix("migrate", "devfix-plan.toml", "--output-format", "jsonl", "-j", "2", "--report", "report.html")
 
     records = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(each["name"], each["outcome"]) for each in records] == OUTCOMES
@@ -67,6 +67,8 @@ def test_from_init_to_records(devfix, repositories, tmp_path):
     assert len((tmp_path / "devfix-migrate" / "migrate.log").read_text().splitlines()) == 6
     patch = tmp_path / "devfix-migrate" / "patches" / "r0.patch"
     assert subprocess.run(["git", "apply", "--check", patch], cwd=repositories / "r0", check=False).returncode == 0
+
+    assert "r0" in (tmp_path / "report.html").read_text() and (tmp_path / "report.html").stat().st_size > 10_000
 
     again = devfix("migrate", "devfix-plan.toml", "--output-format", "jsonl")
     assert again.stdout == done.stdout

@@ -3,6 +3,7 @@
     python -m benchmarks.repair injected --out OUT            # bugs planted into the corpus' correct programs
     python -m benchmarks.repair injected --most 20 word ...   # at most 20 of each kind, programs with one of the words
     python -m benchmarks.repair injected --tree DIR           # into the scripts of another tree
+    python -m benchmarks.repair injected --trace              # what the rules leave is repaired by running it
     python -m benchmarks.repair precision DIR ...             # edits in correct code
     python -m benchmarks.repair incidents                     # rebuilt incidents, by class
     python -m benchmarks.repair incidents --details word ...  # those with one of the words, with failures in full
@@ -36,14 +37,20 @@ def _injected(options: argparse.Namespace) -> int:
         planted = [mutant for mutant in planted if mutant.mutation.operator in options.operator]
     print(f"{len(planted)} mutants of {len(chosen)} programs", file=sys.stderr, flush=True)
     results = []
-    for number, result in enumerate(injected.examine(planted, options.jobs), 1):
+    for number, result in enumerate(injected.examine(planted, options.jobs, options.trace), 1):
         results.append(result)
-        if result.outcome in ("wrong", "harmless-edited", "missed", "reported"):
+        if result.outcome in ("wrong", "harmless-edited", "missed", "reported", "repaired-by-run"):
             where = f"{result.operator} in {result.program}/{result.path}:{result.line}"
+            runs = f" ({result.runs} runs)" if result.runs else ""
             print(
-                f"{number}/{len(planted)} {result.outcome}: {where} {result.error[:100]}", file=sys.stderr, flush=True
+                f"{number}/{len(planted)} {result.outcome}{runs}: {where} {result.error[:100]}",
+                file=sys.stderr,
+                flush=True,
             )
-    print(tables.injected_table(results))
+            if options.details:
+                said = (*result.tried, result.refused) if result.outcome != "repaired-by-run" else ()
+                print("\n".join([result.planted, *said, result.patch]), file=sys.stderr, flush=True)
+    print(tables.injected_table(results, options.trace))
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
         lines = "".join(json.dumps(result.as_dict()) + "\n" for result in results)
@@ -81,6 +88,8 @@ def main() -> int:
     part.add_argument("--most", type=int, help="mutants of each operator, chosen at random")
     part.add_argument("--seed", type=int, default=0)
     part.add_argument("--operator", action="append")
+    part.add_argument("--trace", action="store_true", help="what the rules do not repair is repaired by running it")
+    part.add_argument("--details", action="store_true", help="the planted bug, what was tried, and the patch")
     part.add_argument("--out", type=Path)
     part = parts.add_parser("precision")
     part.set_defaults(run=_precision)

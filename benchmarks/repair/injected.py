@@ -14,6 +14,7 @@ from typing import Any
 from benchmarks.repair.mutations import Mutation, mutated
 from benchmarks.repair.operators import OPERATORS
 from benchmarks.repair.programs import Program
+from benchmarks.repair.traced import repaired_by_running
 
 __all__ = ["OUTCOMES", "Mutant", "Result", "apply_to", "diff", "examine", "mutants", "run_program", "trains_alike"]
 
@@ -22,6 +23,7 @@ OUTCOMES = {
     "harmless": "runs and trains as before; devfix left it alone",
     "harmless-edited": "runs and trains as before; devfix edited it all the same, and it still does",
     "repaired": "runs and trains bit for bit as the program did",
+    "repaired-by-run": "not repaired by reading; the same by running it (with --trace)",
     "repaired-unsafe": "the same, with --unsafe-fixes only",
     "reported": "not repaired; a finding tells of it",
     "missed": "not repaired; nothing is said",
@@ -59,6 +61,10 @@ class Result:
     planted: str = ""
     patch: str = ""
     after: str = ""
+    refused: str = ""  # why running it did not repair it
+    runs: int = 0  # on the accelerator, where it was repaired by running
+    seconds: float = 0.0
+    tried: Sequence[str] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """For a line of JSON."""
@@ -92,27 +98,30 @@ def _parses(text: str) -> bool:
     return True
 
 
-def examine(chosen: Sequence[Mutant], jobs: int) -> Iterator[Result]:
-    """Run every mutant; results come in the order of the mutants, those of one program from one worker."""
+def examine(chosen: Sequence[Mutant], jobs: int, by_running: bool = False) -> Iterator[Result]:
+    """Run every mutant; results come in the order of the mutants, those of one program from one worker.
+
+    With ``by_running`` what the rules do not repair is given to the repair by running.
+    """
     groups: dict[str, list[Mutant]] = {}
     for mutant in chosen:
         groups.setdefault(mutant.program.name, []).append(mutant)
     if jobs <= 1:
         for group in groups.values():
-            yield from _examine_group(group)
+            yield from _examine_group(group, by_running)
         return
     with ProcessPoolExecutor(jobs) as pool:
-        for future in [pool.submit(_examine_group, group) for group in groups.values()]:
+        for future in [pool.submit(_examine_group, group, by_running) for group in groups.values()]:
             yield from future.result()
 
 
-def _examine_group(group: list[Mutant]) -> list[Result]:
+def _examine_group(group: list[Mutant], by_running: bool) -> list[Result]:
     """The mutants of one program, whose own runs are made once."""
     program = group[0].program
     expected = {device: run_program(program, {}, device) for device in _devices(program)}
     if not all(run.ok and not run.unsupported for run in expected.values()):
         return [_result(mutant, "skipped") for mutant in group]
-    return [_examine(mutant, _expected_of(mutant, expected)) for mutant in group]
+    return [_examine(mutant, _expected_of(mutant, expected), by_running) for mutant in group]
 
 
 def _expected_of(mutant: Mutant, runs: dict[str, Any]) -> dict[str, Any]:
@@ -133,7 +142,7 @@ def _result(mutant: Mutant, outcome: str) -> Result:
     return Result(mutation.operator, mutant.program.name, mutant.path, mutation.line, outcome)
 
 
-def _examine(mutant: Mutant, expected: dict[str, Any]) -> Result:
+def _examine(mutant: Mutant, expected: dict[str, Any], by_running: bool) -> Result:
     if not all(run.ok for run in expected.values()):
         return _result(mutant, "skipped")  # the program that the bug would be planted into does not run
     texts = mutant.program.files
@@ -146,44 +155,64 @@ def _examine(mutant: Mutant, expected: dict[str, Any]) -> Result:
         return replace(result, outcome="skipped", error=broken.outcome)
     result.killed = not trains_alike(broken, expected["sim"])
     result.error = "" if broken.ok else broken.outcome
-    _repair(mutant, clean, texts, result, expected, unsafe=False)
-    if result.outcome in ("reported", "missed"):
-        _repair(mutant, clean, texts, result, expected, unsafe=True)
+    read, result.findings = apply_to(mutant.program, texts, unsafe=False)
+    edited = "repaired" if result.killed else "harmless-edited"
+    told = "reported" if result.findings else "missed"
+    if read == texts:
+        result.outcome = told if result.killed else "harmless"
+    else:
+        good = _judge(mutant, clean, texts, read, result, expected)
+        result.outcome = edited if good else "wrong"
+        result.idempotent = apply_to(mutant.program, read, unsafe=False)[0] == read
+    if by_running and result.killed and result.outcome != "repaired":
+        result.outcome = told  # an edit that no run proves is not made
+        _repair_by_running(mutant, clean, texts, read, result, expected)
+    elif result.outcome in ("reported", "missed"):
+        asked, _ = apply_to(mutant.program, texts, unsafe=True)
+        if asked != texts and _judge(mutant, clean, texts, asked, result, expected):
+            result.outcome = "repaired-unsafe"
+            result.idempotent = apply_to(mutant.program, asked, unsafe=True)[0] == asked
     return result
 
 
-def _repair(
-    mutant: Mutant, clean: str, texts: dict[str, str], result: Result, expected: dict[str, Any], unsafe: bool
+def _repair_by_running(
+    mutant: Mutant,
+    clean: str,
+    texts: dict[str, str],
+    read: dict[str, str],
+    result: Result,
+    expected: dict[str, Any],
 ) -> None:
-    """Apply devfix to the mutant, and say what came of it."""
-    repaired, findings = apply_to(mutant.program, texts, unsafe)
-    if not unsafe:
-        result.findings = findings
-    if repaired == texts:
-        if not unsafe:
-            result.outcome = ("reported" if findings else "missed") if result.killed else "harmless"
-        return
+    """Give the mutant to the repair by running, with what reading made of it, and say what came of it."""
+    found = repaired_by_running(mutant.program, texts, read, TIMEOUT)
+    result.refused, result.runs, result.seconds, result.tried = found.reason, found.runs, found.seconds, found.tried
+    if found.texts is not None:
+        good = _judge(mutant, clean, texts, found.texts, result, expected)
+        result.outcome = "repaired-by-run" if good else "wrong"
+
+
+def _judge(
+    mutant: Mutant,
+    clean: str,
+    texts: dict[str, str],
+    repaired: dict[str, str],
+    result: Result,
+    expected: dict[str, Any],
+) -> bool:
+    """Whether a repaired mutant trains as the program did; notes what the patch is like."""
     runs = {device: run_program(mutant.program, repaired, device) for device in expected}
     judged = _same if result.killed else trains_alike
     good = all(judged(runs[device], expected[device]) for device in runs)
-    if unsafe and not good:
-        return
     result.patch = "".join(diff(texts[path], repaired[path], path) for path in texts if texts[path] != repaired[path])
     result.after = next((run.outcome for run in runs.values() if not run.ok), "") or (
         "" if good else "trains differently"
     )
-    result.idempotent = apply_to(mutant.program, repaired, unsafe)[0] == repaired
     result.exact = {**texts, mutant.path: clean} == repaired or _normal(repaired[mutant.path]) == _normal(clean)
     result.same_line = _near(repaired[mutant.path], texts[mutant.path], mutant.mutation.line)
     result.changed_lines = sum(
         line[:1] in "+-" and line[:3] not in ("+++", "---") for line in result.patch.splitlines()
     )
-    if not result.killed:
-        result.outcome = "harmless-edited" if good else "wrong"
-    elif good:
-        result.outcome = "repaired-unsafe" if unsafe else "repaired"
-    else:
-        result.outcome = "wrong"
+    return good
 
 
 def apply_to(program: Program, texts: dict[str, str], unsafe: bool) -> tuple[dict[str, str], list[str]]:

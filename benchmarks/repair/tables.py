@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 from benchmarks.repair.incidents import Incident
 from benchmarks.repair.injected import OUTCOMES, Result
@@ -14,39 +15,30 @@ from benchmarks.repair.statistics import Rate
 
 __all__ = ["incident_table", "injected_table", "page", "precision_table"]
 
-_BROKEN = ("repaired", "repaired-unsafe", "reported", "missed", "wrong")
+_BROKEN = ("repaired", "repaired-by-run", "repaired-unsafe", "reported", "missed", "wrong")
 
 
 def _row(*cells: object) -> str:
     return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
-def injected_table(results: Sequence[Result]) -> str:
-    """One row per operator: planted, seen failing, repaired with its 95 % interval, what became of the rest."""
-    lines = [
-        _row(
-            "operator",
-            "the bug",
-            "mutants",
-            "failing",
-            "repaired",
-            "unsafe",
-            "reported",
-            "missed",
-            "wrong",
-            "harmless",
-            "edited",
-        ),
-        _row(*["---"] * 11),
-    ]
+def injected_table(results: Sequence[Result], by_running: bool = False) -> str:
+    """One row per operator: planted, seen failing, repaired with its 95 % interval, what became of the rest.
+
+    With ``by_running`` also what was repaired by running it, the two together, and the medians of its runs on the
+    accelerator and of its seconds.
+    """
+    repaired = ["repaired", *(["by running", "together", "runs", "seconds"] if by_running else ["unsafe"])]
+    heads = ["operator", "the bug", "mutants", "failing", *repaired, "reported", "missed", "wrong", "harmless"]
+    lines = [_row(*heads, "edited"), _row(*["---"] * (len(heads) + 1))]
     lines.extend(
-        _injected_row(operator.name, operator.title, [r for r in results if r.operator == operator.name])
+        _injected_row(operator.name, operator.title, [r for r in results if r.operator == operator.name], by_running)
         for operator in OPERATORS
     )
-    lines.append(_injected_row("**all**", "", results))
-    repaired = [result for result in results if result.outcome == "repaired"]
+    lines.append(_injected_row("**all**", "", results, by_running))
+    mended = [result for result in results if result.outcome in ("repaired", "repaired-by-run")]
     exact, near, idempotent = (
-        Rate(sum(getattr(result, name) for result in repaired), len(repaired))
+        Rate(sum(getattr(result, name) for result in mended), len(mended))
         for name in ("exact", "same_line", "idempotent")
     )
     lines.append(
@@ -56,14 +48,23 @@ def injected_table(results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
-def _injected_row(name: str, title: str, results: Sequence[Result]) -> str:
+def _injected_row(name: str, title: str, results: Sequence[Result], by_running: bool) -> str:
     count = Counter(result.outcome for result in results if result.killed)
     controls = Counter(result.outcome for result in results if not result.killed)
     failing = sum(count[outcome] for outcome in _BROKEN)
     wrong = count["wrong"] + controls["wrong"]
-    edited = controls["harmless-edited"]
-    rest = count["repaired-unsafe"], count["reported"], count["missed"], wrong, controls["harmless"], edited
-    return _row(name, title, len(results), failing, Rate(count["repaired"], failing), *rest)
+    repaired: list[object] = [Rate(count["repaired"], failing)]
+    if by_running:
+        traced = [result for result in results if result.outcome == "repaired-by-run"]
+        medians = (
+            (median(result.runs for result in traced), median(result.seconds for result in traced)) if traced else ()
+        )
+        together = Rate(count["repaired"] + len(traced), failing)
+        repaired += [len(traced), together, *([f"{each:.3g}" for each in medians] or ["–", "–"])]
+    else:
+        repaired.append(count["repaired-unsafe"])
+    rest = count["reported"], count["missed"], wrong, controls["harmless"], controls["harmless-edited"]
+    return _row(name, title, len(results), failing, *repaired, *rest)
 
 
 def precision_table(trees: Sequence[Tree]) -> str:
@@ -121,5 +122,5 @@ def page(results: Sequence[Result]) -> str:
     order = ["wrong", "harmless-edited", "missed", "reported", "repaired-unsafe"]
     groups = [(word, OUTCOMES[word], [r for r in results if r.outcome == word]) for word in order]
     failing = sum(result.killed for result in results)
-    repaired = Rate(sum(result.outcome == "repaired" for result in results), failing)
+    repaired = Rate(sum(result.outcome in ("repaired", "repaired-by-run") for result in results), failing)
     return template.render(groups=groups, repaired=repaired, total=len(results), failing=failing)

@@ -28,10 +28,13 @@ class Bounds:
         settings: of this run.
         given: paths that were named, which are edited although they are excluded or ignored by git.
 
+    Attributes:
+        settings: the same.
+
     """
 
     def __init__(self, project: Project, settings: Settings, given: Iterable[str] = ()) -> None:
-        self._settings = settings
+        self.settings = settings
         self._project = project
         found = sources.discover([str(project.root)], settings.exclude, settings.root).files
         self._found = {os.path.realpath(path) for path in found}
@@ -50,7 +53,7 @@ class Bounds:
         """Why the flags or the configuration leave a failure alone; empty if they do not."""
         code, _ = code_and_name(diagnosis)
         file = self._project.shown(_cause(diagnosis).file)
-        return "" if self._settings.enabled(code, file) else f"{code} is not looked for in {file}"
+        return "" if self.settings.enabled(code, file) else f"{code} is not looked for in {file}"
 
     def answered(self, diagnosis: Diagnosis, texts: Texts) -> bool:
         """Whether a comment where the cause is answers for it."""
@@ -62,7 +65,7 @@ class Bounds:
         code, _ = code_and_name(diagnosis)
         return all(
             self.holds(edit.path)
-            and self._settings.enabled(code, self._project.shown(edit.path))
+            and self.settings.enabled(code, self._project.shown(edit.path))
             and not any(self._says(edit.path, span, diagnosis, texts) for span in _spans(edit))
             for edit in candidate.edits
         )

@@ -65,7 +65,9 @@ class Case:
     @property
     def there(self) -> str:
         """Where it should be."""
-        return place(self.peer.device) if self.peer else "the CPU"
+        if self.peer is not None:
+            return place(self.peer.device)
+        return "the accelerator" if self.culprit.on_cpu else "the CPU"
 
     @property
     def code(self) -> str:

@@ -9,7 +9,7 @@ from devfix.trace.culprits import accuse, birth, emergence, is_part, line_from
 from devfix.trace.story import Happening, Package, Position, Story, Value
 from devfix.trace.wording import name_of
 
-__all__ = ["Diagnosis", "diagnose"]
+__all__ = ["Diagnosis", "diagnose", "diagnose_call"]
 
 
 @dataclass(frozen=True)
@@ -56,3 +56,12 @@ def diagnose(story: Story) -> Diagnosis | None:
     born = emergence(culprit) if computed and not culprit.on_cpu and not is_part(culprit) else birth(culprit)
     cause: Cause = cause_of(story, accused, born)
     return Diagnosis(story, accused.culprit, accused.peer, born, cause.rule, cause.sentence, cause.package)
+
+
+def diagnose_call(story: Story) -> Diagnosis:
+    """What is known of a device error from its message and the call that failed; the culprit is nothing."""
+    from devfix.trace.valueless import cause_without_values
+
+    cause = cause_without_values(story)
+    nothing = Value("", (), (), "", "cpu", False, ())
+    return Diagnosis(story, nothing, None, None, cause.rule, cause.sentence, cause.package)

@@ -65,10 +65,15 @@ def _events(diagnosis: Diagnosis, project: Project, texts: Texts) -> Iterator[Ev
     for happening in diagnosis.culprit.strand()[:1]:
         if happening.position is not None:
             yield event(happening.kind, happening.position, _what_happened(happening))
-    if diagnosis.peer is None:
-        yield event("used", diagnosis.where, "an operation needs it on the CPU here")
-    else:
-        yield event("used", diagnosis.where, f"it meets {diagnosis.peer.device} here")
+    yield event("used", diagnosis.where, _met(diagnosis))
+
+
+def _met(diagnosis: Diagnosis) -> str:
+    if not diagnosis.culprit.role:
+        return "it fails here"
+    if diagnosis.peer is not None:
+        return f"it meets {diagnosis.peer.device} here"
+    return f"an operation needs it on the {'accelerator' if diagnosis.culprit.on_cpu else 'CPU'} here"
 
 
 def _what_happened(happening: Happening) -> str:

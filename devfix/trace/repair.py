@@ -7,19 +7,25 @@ of the new failure is read; all others are dropped.  What is proved is made smal
 
 from __future__ import annotations
 
+import itertools
+import os
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from devfix.config import Settings
 from devfix.trace.bounds import Bounds
 from devfix.trace.candidates import Candidate, candidates
-from devfix.trace.diagnosis import Diagnosis, diagnose
+from devfix.trace.candidates.forgotten import built_later
+from devfix.trace.candidates.learning import Word, vain_words, words_of
+from devfix.trace.diagnosis import Diagnosis, diagnose, diagnose_call
 from devfix.trace.smaller import without_each
 from devfix.trace.story import read_story
 from devfix.trace.texts import Texts
 from devfix.verify.experiment import Experiment
 from devfix.verify.judgement import Verdict
+from devfix.verify.patches import changes_of, outcome_for, program_files
 from devfix.verify.records import Run
 
 __all__ = ["Budget", "Repair", "Step", "got_further", "repair"]
@@ -27,14 +33,20 @@ __all__ = ["Budget", "Repair", "Step", "got_further", "repair"]
 #: Verdicts that another patch may change; the others say something of the script itself.
 _OPEN = ("not-fixed", "loss-differs", "broken")
 
+_MOST_REFUSED = 2
+_LEAST_SECONDS = 5.0  # for a run that was begun
+
 
 @dataclass(frozen=True)
 class Budget:
-    """What a search may take: runs on the accelerator, seconds, failures that follow each other, tries for each."""
+    """What a search may take: runs on the accelerator, seconds, failures that follow each other, tries for each.
+
+    No run lasts longer than what is left of the seconds.
+    """
 
     runs: int = 60
     seconds: float = 900.0
-    depth: int = 6
+    depth: int = 10
     tries: int = 16
 
 
@@ -56,7 +68,7 @@ class Repair:
         base: the patch that the search began with, if what is repaired stands on it; else nothing.
         changes: new contents of files, by their path within the project; ``base`` where nothing is repaired.
         verdict: on ``changes``; None where the script did not get so far.
-        runs: how many runs on the accelerator looked for the repair; those of the proof are not among them.
+        runs: how many runs on the accelerator it took, the one that failed and the one that is proved among them.
         diagnosis: of the failure that is left; None if none is.
         reason: why nothing was repaired; empty where it was.
         originals: what the files in ``changes`` held, but for those of ``base``.
@@ -115,6 +127,8 @@ class _Search:
     proved_once: bool = False
     unprovable: bool = False  # a verdict said of the script itself that it proves nothing
     hopeless: set[object] = field(default_factory=set)
+    vain: set[Word] = field(default_factory=set)  # devices that the program does not have where they were tried
+    original: Run | None = None  # without any change
     withheld: bool = False  # a candidate was left out, for a comment or for its file
     best: tuple[Verdict, Mapping[str, bytes]] | None = None
 
@@ -124,13 +138,17 @@ class _Search:
         first = self._traced(texts)
         if first.ok:
             verdict = self._proved(texts, first)
+            found = self._trained(texts, first) if verdict.word == "no-error" and first.forgotten else None
+            if found is not None:
+                steps, after, verdict = found
+                return Repair(steps, changes, after.changes, verdict, self.runs, None, "", after.originals)
             if verdict.word not in _OPEN or not changes:
                 reason = "" if verdict.word == "fixed" else f"{verdict.word}: {verdict.reason}"
                 return Repair((), changes, changes, verdict, self.runs, None, reason)
             return self.run({})  # what reading repairs is not right: begin without it
         if changes and not first.device_error:
             self._find_own_failure(texts, first)
-        found = self._follow(texts, first, ())
+        found = self._dared(texts, first) or self._follow(texts, first, ())
         if found is not None:
             steps, patched, verdict = found
             smallest = self._smallest(patched, changes)
@@ -143,26 +161,69 @@ class _Search:
         reason = self._reason(first, diagnosis)
         return Repair((), changes, changes, best, self.runs, diagnosis, reason, answered=answered)
 
+    def _dared(self, texts: Texts, first: Run) -> tuple[tuple[Step, ...], Texts, Verdict] | None:
+        """What reading repairs only when it is asked to (``--unsafe-fixes``), where the run proves it."""
+        if not first.device_error:
+            return None
+        project = self.experiment.project
+        unsafe = changes_of(project, outcome_for(project, replace(self.bounds.settings, unsafe_fixes=True)))
+        if not unsafe or frozenset(unsafe.items()) in self.seen or not all(map(self.bounds.holds, unsafe)):
+            return None
+        for path in unsafe:
+            texts.content(path)  # what it held is kept
+        dared = Texts(project.root, unsafe, texts.originals)
+        self.tell("running it with the edits that reading is not sure of")
+        run = self._traced(dared)
+        verdict = self._proved(dared, run) if run.ok else None
+        return ((), dared, verdict) if verdict is not None and verdict.word == "fixed" else None
+
+    def _trained(self, texts: Texts, first: Run) -> tuple[tuple[Step, ...], Texts, Verdict] | None:
+        """An optimizer that is built later, where the run went well and left parameters as they were."""
+        root = self.experiment.project.root
+        paths = [os.path.relpath(path, root) for path in program_files(self.experiment.project)]
+        for diagnosis, candidate in itertools.islice(built_later(paths, texts), self.budget.tries):
+            after = self._written(candidate, texts)
+            if after is None or self._spent() or not self.bounds.allows(candidate, diagnosis, texts):
+                continue
+            self.tell(f"trying: {candidate.title}")
+            run = self._traced(after)
+            if run.ok and len(run.forgotten) < len(first.forgotten):
+                verdict = self._proved(after, run)
+                if verdict.word == "fixed":
+                    return (Step(diagnosis, candidate, texts),), after, verdict
+        return None
+
     def _traced(self, texts: Texts) -> Run:
         self.runs += 1
         self.seen.add(frozenset(texts.changes.items()))
-        return self.experiment.watched(texts.changes)
+        left = self.budget.seconds - (time.monotonic() - self.started)
+        run = self.experiment.watched(texts.changes, max(left, _LEAST_SECONDS))
+        if not texts.changes:
+            self.original = run
+        return run
 
     def _proved(self, texts: Texts, run: Run) -> Verdict:
         self.tell("it runs; comparing what it trains")
-        verdict = self.experiment.prove(texts.changes, {"patched/device": run})
-        self.proved_once = True
+        verdict = self._verdict(texts, run)
         if verdict.word != "fixed" and self.best is None:
             self.best = (verdict, texts.changes)
         self.unprovable = self.unprovable or verdict.word == "inconclusive"
+        return verdict
+
+    def _verdict(self, texts: Texts, run: Run) -> Verdict:
+        """That of the proof, which takes the runs as they were made."""
+        made = {"patched/device": run, **({"original/device": self.original} if self.original else {})}
+        verdict = self.experiment.prove(texts.changes, made)
+        if self.original is None and "original/device" in verdict.runs:
+            self.runs += 1
+        self.original, self.proved_once = verdict.runs.get("original/device", self.original), True
         return verdict
 
     def _find_own_failure(self, texts: Texts, run: Run) -> None:
         """Where the script fails without an accelerator too, nothing can be proved: one proof tells."""
         if self.proved_once:
             return
-        verdict = self.experiment.prove(texts.changes, {"patched/device": run})
-        self.proved_once = True
+        verdict = self._verdict(texts, run)
         if verdict.word == "inconclusive":
             self.best, self.unprovable = (verdict, texts.changes), True
 
@@ -174,20 +235,25 @@ class _Search:
     ) -> tuple[tuple[Step, ...], Texts, Verdict] | None:
         """Repair the failure of a run and what fails after it; None if no candidate helps."""
         diagnosis = _diagnosis(failed)
-        if diagnosis is None or len(steps) == self.budget.depth or _place(diagnosis) in self.hopeless:
+        if diagnosis is None or self._spent() or len(steps) == self.budget.depth or _place(diagnosis) in self.hopeless:
             return None
         if self.bounds.ignored(diagnosis) or self.bounds.answered(diagnosis, texts):
             return None
         later: list[tuple[Texts, Run, Step]] = []
+        refused = 0
         for candidate, after in self._candidates(diagnosis, texts):
             if self._spent():
                 break
             self.tell(f"trying: {candidate.title}")
             run, step = self._traced(after), Step(diagnosis, candidate, texts)
+            self.vain |= vain_words(candidate, texts, run)
             if run.ok:
                 verdict = self._proved(after, run)
                 if verdict.word == "fixed":
                     return (*steps, step), after, verdict
+                refused += 1
+                if steps and refused == _MOST_REFUSED:
+                    break  # what was edited before is to blame
             elif not run.device_error:
                 self._find_own_failure(after, run)
             elif got_further(failed, run, diagnosis):
@@ -208,23 +274,28 @@ class _Search:
 
     def _candidates(self, diagnosis: Diagnosis, texts: Texts) -> Iterator[tuple[Candidate, Texts]]:
         """The candidates that can be written and were not tried, with the program after each."""
-        from codemods._rewrite import RewriteError
-
         tried = 0
         for candidate in candidates(diagnosis, texts):
             if not self.bounds.allows(candidate, diagnosis, texts):
                 self.withheld = True
                 continue
-            try:
-                after = texts.after(candidate.edits)
-            except RewriteError:
-                continue
-            if frozenset(after.changes.items()) in self.seen:
+            after = self._written(candidate, texts)
+            if after is None or self.vain & set(words_of(candidate, texts)):
                 continue
             tried += 1
             yield candidate, after
             if tried == self.budget.tries:
                 return
+
+    def _written(self, candidate: Candidate, texts: Texts) -> Texts | None:
+        """The program after a candidate; None where it cannot be written, or was run before."""
+        from codemods._rewrite import RewriteError
+
+        try:
+            after = texts.after(candidate.edits)
+        except RewriteError:
+            return None
+        return None if frozenset(after.changes.items()) in self.seen else after
 
     def _smallest(self, texts: Texts, base: Mapping[str, bytes]) -> Mapping[str, bytes]:
         """The changes without those hunks of ours that nothing needs."""
@@ -233,7 +304,7 @@ class _Search:
                 break
             self.tell("trying without one of the changes")
             run = self._traced(smaller)
-            if run.ok and self.experiment.prove(smaller.changes, {"patched/device": run}).word == "fixed":
+            if run.ok and self._verdict(smaller, run).word == "fixed":
                 return self._smallest(smaller, base)
         return texts.changes
 
@@ -243,14 +314,14 @@ class _Search:
         if not first.device_error:
             return f"its run shows no device error: {first.outcome}"
         if diagnosis is None:
-            return "what met is not known: the failing call was given no tensors that Python sees"
+            return "it fails in no code of the project"
         if diagnosis.package is not None:
             return "installed packages are not edited, and no edit of the project that was tried helps"
         ignored = self.bounds.ignored(diagnosis)
         if ignored:
             return ignored
         if self._spent():
-            return f"nothing helped within {self.runs} runs"
+            return f"nothing helped within {self.runs} {'run' if self.runs == 1 else 'runs'}"
         if self.best is not None:
             return f"no edit that was tried helps; with the first after which it ran on: {self.best[0].reason}"
         if self.withheld:
@@ -260,7 +331,9 @@ class _Search:
 
 def _diagnosis(run: Run) -> Diagnosis | None:
     story = read_story(run) if run.device_error else None
-    return None if story is None else diagnose(story)
+    if story is None or not story.frames:
+        return None
+    return diagnose(story) or diagnose_call(story)
 
 
 def got_further(before: Run, after: Run, diagnosis: Diagnosis) -> bool:
@@ -276,12 +349,17 @@ def got_further(before: Run, after: Run, diagnosis: Diagnosis) -> bool:
 def _is_another(diagnosis: Diagnosis, run: Run) -> bool:
     """Whether a run failed of another value than the diagnosis tells of."""
     other = _diagnosis(run)
-    return other is not None and _birth(other) != _birth(diagnosis)
+    return other is not None and (_birth(other), _kind(other)) != (_birth(diagnosis), _kind(diagnosis))
+
+
+def _kind(diagnosis: Diagnosis) -> str:
+    """The culprit's name, whichever element it is: one edit is meant for all of them."""
+    return re.sub(r"\[\d+\]", "[]", diagnosis.name)
 
 
 def _place(diagnosis: Diagnosis) -> object:
     """Where which value fails, whatever was edited before it."""
-    return diagnosis.where.file, diagnosis.where.code, _birth(diagnosis)
+    return diagnosis.where.file, diagnosis.where.code, _birth(diagnosis), diagnosis.name
 
 
 def _birth(diagnosis: Diagnosis) -> object:

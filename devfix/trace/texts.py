@@ -16,6 +16,8 @@ from devfix.trace.story import Position
 
 __all__ = ["Texts"]
 
+_INSTALLED = {"site-packages", "dist-packages"}  # as in a virtual environment that lies in the project
+
 
 class Texts:
     """A project's files with changes over them.
@@ -111,7 +113,7 @@ class Texts:
 
     def _read(self, path: str) -> SourceFile | None:
         whole = (self.root / path).resolve()
-        if os.path.isabs(path) or not whole.is_relative_to(self.root.resolve()):
+        if os.path.isabs(path) or not whole.is_relative_to(self.root.resolve()) or _INSTALLED & set(whole.parts):
             return None
         try:
             return sources.decode(path, self.content(path))

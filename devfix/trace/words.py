@@ -12,9 +12,13 @@ from collections.abc import Iterator
 
 from devfix.flow.syntax import SourceTree
 
-__all__ = ["bound_names", "device_words", "in_scope", "movers", "root_name"]
+__all__ = ["bound_names", "cuda_guard", "device_words", "in_scope", "movers", "root_name"]
 
 _DEVICE_NAME = re.compile(r"(^|_)(device|dev)(_|$|s$)", re.IGNORECASE)
+_OF_TENSORS = frozenset(
+    "shape size dtype numel dim device ndim grad data view reshape unsqueeze squeeze mean sum float long detach clone "
+    "transpose permute new_zeros new_ones new_full new_tensor backward requires_grad t T to cuda".split()
+)
 _READS_SHAPE = ("shape", "size", "dtype", "numel", "dim")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
@@ -96,7 +100,9 @@ def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+        if isinstance(node, ast.comprehension):  # its target is a name of its own
+            pending += [node.iter, *node.ifs]
+        elif not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             pending.extend(ast.iter_child_nodes(node))
 
 
@@ -109,6 +115,40 @@ def movers(tree: SourceTree, node: ast.AST) -> Iterator[ast.Call]:
 
 def _moves(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda")
+
+
+def cuda_guard(tree: SourceTree, node: ast.AST, inside: bool = False) -> str | None:
+    """The condition under which the file says ``.cuda()``, where ``node`` does not stand under it; else None.
+
+    Args:
+        tree: the file.
+        node: where another one is to stand.
+        inside: it is to stand in the body of ``node``.
+
+    """
+    calls = [each for each in ast.walk(tree.tree) if isinstance(each, ast.Call) and _moves(each)]
+    tests = [_condition(tree, call) for call in calls if ast.unparse(call.func).endswith(".cuda")]
+    if not tests or None in tests:
+        return None
+    around = [node, *tree.ancestors(node)] if inside else list(tree.ancestors(node))
+    held = {ast.unparse(each.test) for each in around if isinstance(each, ast.If)}
+    texts = [text for text in dict.fromkeys(filter(None, tests)) if in_scope(tree, node, text)]
+    return None if not texts or held & set(texts) else texts[0]
+
+
+def _condition(tree: SourceTree, call: ast.Call) -> str | None:
+    """The test of the ``if`` in whose body a call stands, if it asks for an accelerator."""
+    child: ast.AST = call
+    for parent in tree.ancestors(call):
+        body = parent.body if isinstance(parent, ast.If) else [parent.body] if isinstance(parent, ast.IfExp) else []
+        if isinstance(parent, (ast.If, ast.IfExp)) and child in body:
+            test = ast.unparse(parent.test)
+            if re.search("cuda|gpu", test):
+                return test
+        if isinstance(parent, _FUNCTIONS):
+            return None
+        child = parent
+    return None
 
 
 def _spoken(tree: SourceTree, node: ast.AST) -> Iterator[str]:
@@ -205,8 +245,21 @@ def _tensor_parameters(tree: SourceTree, node: ast.AST) -> Iterator[str]:
     if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and function.name != "__init__":
         names = [arg.arg for arg in function.args.args if arg.arg not in ("self", "cls")]
         sizes = {arg.id for call in ast.walk(node) if isinstance(call, ast.Call) for arg in _sizes(call)}
-        if names and not _DEVICE_NAME.search(names[0]) and names[0] not in sizes:
+        if names and not _DEVICE_NAME.search(names[0]) and names[0] not in sizes and _is_tensor(function, names[0]):
             yield names[0]
+
+
+def _is_tensor(function: ast.AST, name: str) -> bool:
+    """Whether a function does with a name what is done with tensors, or is the method of a model that takes them."""
+    if getattr(function, "name", "") in ("forward", "__call__"):
+        return True
+    return any(
+        isinstance(each, ast.Attribute)
+        and isinstance(each.value, ast.Name)
+        and each.value.id == name
+        and each.attr in _OF_TENSORS
+        for each in ast.walk(function)
+    )
 
 
 def _loop_targets(tree: SourceTree, node: ast.AST) -> Iterator[str]:
@@ -215,7 +268,8 @@ def _loop_targets(tree: SourceTree, node: ast.AST) -> Iterator[str]:
         if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return
         if isinstance(parent, (ast.For, ast.AsyncFor)):
-            yield from (each.id for each in ast.walk(parent.target) if isinstance(each, ast.Name))
+            names = [each.id for each in ast.walk(parent.target) if isinstance(each, ast.Name)]
+            yield from (name for name in names if _is_tensor(parent, name))
             return
 
 

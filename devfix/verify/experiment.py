@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -38,6 +39,7 @@ class Experiment:
         device: ``sim``, ``cpu`` or the type of a real device.
         limits: of each run.
         setup: arguments of a run that comes first.
+        setup_script: what that run executes; None: the script.
         keep: leave the scratch copies behind.
         kind: the device type that is simulated, or that a real device has.
         why: why this device.
@@ -59,6 +61,7 @@ class Experiment:
     devices: int = 1
     torchrun: bool = False
     compiled: bool = False
+    setup_script: str | None = None
     _originals: dict[str, Run] = field(default_factory=dict, repr=False)
 
     def prove(self, changes: Mapping[str, bytes], made: Mapping[str, Run] | None = None) -> Verdict:
@@ -80,17 +83,21 @@ class Experiment:
         self._originals.update({name: each for name, each in verdict.runs.items() if name.startswith("original/")})
         return verdict
 
-    def watched(self, changes: Mapping[str, bytes] | None = None) -> Run:
+    def watched(self, changes: Mapping[str, bytes] | None = None, at_most: float = math.inf) -> Run:
         """One run of the script on the device that notes where values come from, with new contents of files.
+
+        Args:
+            changes: the new contents.
+            at_most: seconds that the run may take, where that is less than the limit.
 
         Raises:
             devfix.verify.RunError: the run could not be made.
 
         """
-        done = self._watched(changes)
+        done = self._watched(changes, at_most)
         if not self.torchrun and expects_torchrun(done):
             self.torchrun = True
-            done = self._watched(changes)
+            done = self._watched(changes, at_most)
         return done
 
     def mapped(self) -> Run:
@@ -106,19 +113,20 @@ class Experiment:
             done = self._watched(None, place_map=True)
         return done
 
-    def _watched(self, changes: Mapping[str, bytes] | None, place_map: bool = False) -> Run:
+    def _watched(self, changes: Mapping[str, bytes] | None, at_most: float = math.inf, place_map: bool = False) -> Run:
         return run(
             self.project.module or self.project.script,
             self.args,
             self.device,
             self.project.root,
-            self.limits.timeout,
+            min(self.limits.timeout, at_most),
             self.limits.memory_mb,
             self.python,
             max_steps=self.limits.max_steps,
             devices=self.devices,
             module=self.project.module is not None,
             setup=self.setup,
+            setup_script=self.setup_script,
             setup_device="sim" if self.device == "cpu" else self.device,
             start=self.project.start,
             changes=changes,
@@ -141,6 +149,7 @@ class Experiment:
             max_steps=self.limits.max_steps,
             python=self.python,
             setup=self.setup,
+            setup_script=self.setup_script,
             run_on=self.device,
             start=self.project.start,
             changes=changes,

@@ -16,6 +16,7 @@ from devfix.verify.records import RunError
 from devfix.verify.sandbox import SKIPPED_FOLDERS
 
 if TYPE_CHECKING:
+    from devfix.config import Settings
     from devfix.model import Outcome
 
 __all__ = [
@@ -125,14 +126,20 @@ def _prefixes(name: str) -> Iterator[str]:
         yield ".".join(parts[:end])
 
 
-def outcome_for(project: Project) -> Outcome:
-    """What ``devfix apply`` would do to the script and the project files that it imports; nothing is written."""
+def outcome_for(project: Project, settings: Settings | None = None) -> Outcome:
+    """What ``devfix apply`` would do to the script and the project files that it imports; nothing is written.
+
+    Args:
+        project: the script and its folder.
+        settings: of the rules; default: what the configuration of the files says.
+
+    """
     from codemods import all_rules
     from devfix import config, engine
 
     names = [project.shown(name) for name in program_files(project)]
-    known = {rule.code: rule.name for rule in all_rules()}
-    settings = config.load(names, known)
+    if settings is None:
+        settings = config.load(names, {rule.code: rule.name for rule in all_rules()})
     files, problems = sources.load(names, settings.exclude, settings.root)
     outcome = engine.apply(files, settings)
     return replace(outcome, problems=(*outcome.problems, *problems))

@@ -202,6 +202,7 @@ def test_without_checks_everything_is_one_memory() -> None:
         assert (torch.ones(2).cuda() @ torch.ones(2)).item() == 2.0
         assert torch.ones(2).cuda().numpy().tolist() == [1.0, 1.0]
         assert nn.LSTM(2, 2).cuda()(torch.ones(1, 1, 2))[0].is_cuda
+        assert (torch.ones(2).to("cuda:3") + 1).is_cuda  # a machine with one accelerator
 
 
 def test_hooks_and_custom_functions_see_devices(sim: Simulator) -> None:

@@ -57,9 +57,11 @@ def test_a_cause_without_a_rule_is_named_so(told, project):
 
 
 def test_what_the_cpu_is_needed_for(told, project):
-    found = finding_of(dataclasses.replace(failure(told), peer=None), project, told.texts)
+    alone = dataclasses.replace(failure(told), peer=None)
+    away = dataclasses.replace(alone, culprit=dataclasses.replace(alone.culprit, device="cuda:0"))
 
-    assert found.events[-1].note == "an operation needs it on the CPU here"
+    assert finding_of(away, project, told.texts).events[-1].note == "an operation needs it on the CPU here"
+    assert finding_of(alone, project, told.texts).events[-1].note == "an operation needs it on the accelerator here"
 
 
 def test_a_package_is_named_with_its_line(told, project):

@@ -43,7 +43,7 @@ class Toy:
         text = changes["train.py"].decode() if "train.py" in changes else (self.root / "train.py").read_text()
         return {line.split(" = ")[0]: int(line.split(" = ")[1]) for line in text.splitlines()}
 
-    def watched(self, changes=None) -> Run:
+    def watched(self, changes=None, at_most=None) -> Run:
         names = self.names(changes or {})
         self.tried.append(names)
         if BROKEN in names.values():
@@ -289,7 +289,7 @@ def test_a_comment_at_the_cause_ends_the_search(toy):
 def test_a_run_that_cannot_be_made_is_raised(toy):
     experiment = toy({"a": [1]}, {})
 
-    def refused(changes=None):
+    def refused(changes=None, at_most=None):
         raise RunError("no torch")
 
     experiment.watched = refused

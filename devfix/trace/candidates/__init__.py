@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from devfix.trace.candidates import hosts, modules, optimizers, tensors
+from devfix.trace.candidates import hosts, modules, optimizers, tensors, valueless
 from devfix.trace.candidates._candidate import Candidate
 from devfix.trace.diagnosis import Diagnosis
 from devfix.trace.texts import Texts
@@ -18,16 +18,19 @@ __all__ = ["Candidate", "candidates"]
 def candidates(diagnosis: Diagnosis, texts: Texts) -> list[Candidate]:
     """The candidates for one failure, the best first, each once."""
     found: dict[frozenset[object], Candidate] = {}
-    for candidate in _all(diagnosis, texts):
+    for candidate in filter(lambda each: each.edits, _all(diagnosis, texts)):
         found.setdefault(frozenset(candidate.edits), candidate)
     return list(found.values())
 
 
 def _all(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
-    if diagnosis.peer is None:
+    if diagnosis.story.family in valueless.FAMILIES:
+        yield from valueless.without_values(diagnosis, texts)
+        return
+    if diagnosis.peer is None and not diagnosis.culprit.on_cpu:
         yield from hosts.brought_home(diagnosis, texts)
         return
-    if not diagnosis.culprit.on_cpu and diagnosis.peer.on_cpu:
+    if diagnosis.peer is not None and not diagnosis.culprit.on_cpu and diagnosis.peer.on_cpu:
         yield from tensors.left_where_it_was(diagnosis, texts)
     yield from modules.moved(diagnosis, texts)
     yield from optimizers.moved(diagnosis, texts)

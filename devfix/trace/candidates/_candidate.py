@@ -8,13 +8,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from devfix.flow.syntax import SourceTree
-from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, Where
+from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, ReplaceExpression, Where
 from devfix.trace.diagnosis import Diagnosis
 from devfix.trace.story import CallName, Happening, Position, Value
 from devfix.trace.texts import Texts
-from devfix.trace.words import device_words, in_scope, movers
+from devfix.trace.words import bound_names, cuda_guard, device_words, in_scope, movers
 
-__all__ = ["Candidate", "Spot", "appended", "made_there", "made_there_or_moved", "names_in", "spots_of", "trailers"]
+__all__ = [
+    "Candidate",
+    "Spot",
+    "appended",
+    "made_there",
+    "made_there_or_moved",
+    "names_in",
+    "spots_of",
+    "trailers",
+    "words_at",
+]
 
 #: Factories that give the same numbers everywhere; random ones keep the numbers that the CPU draws.
 #: https://docs.pytorch.org/docs/stable/torch.html#creation-ops
@@ -95,7 +105,7 @@ def _words(diagnosis: Diagnosis, spot: Spot, node: ast.AST) -> list[str]:
     guessed = device_words(spot.tree, node, peers)
     if peer is None:
         return guessed
-    there = [name for name in story.devices if name.is_on(peer.device)]
+    there = [name for name in story.devices if name.is_on(peer.device) and "._" not in name.text]
     tails = {_tail(name.text) for name in there if not name.text.endswith(".device")}
     if not frames:
         known = [word for word in guessed if _tail(word) in tails]
@@ -106,7 +116,8 @@ def _words(diagnosis: Diagnosis, spot: Spot, node: ast.AST) -> list[str]:
     weights = [word for frame in frames for word in _of_weights(peer, frame)]
     own = [word for word in guessed if word.startswith("next(")]
     of_values = [f"{text}.device" for text in peers if in_scope(spot.tree, node, text) and not _is_weight(peer, text)]
-    return list(dict.fromkeys([*said, *named[:2], *of_values, *own, *weights]))
+    found = list(dict.fromkeys([*said, *named[:2], *of_values, *own, *weights]))
+    return [text for text in found if in_scope(spot.tree, node, text)]
 
 
 def _is_weight(value: Value, text: str) -> bool:
@@ -121,6 +132,13 @@ def _of_weights(peer: Value, frame: int) -> Iterator[str]:
             yield f"next({root}.parameters()).device"
 
 
+def words_at(diagnosis: Diagnosis, tree: SourceTree, node: ast.AST) -> list[str]:
+    """Expressions for the device where nothing is known of the values that met."""
+    shown = {_tail(name.text) for name in diagnosis.story.devices if name.device != "cpu"}
+    guessed = device_words(tree, node)
+    return sorted(guessed, key=lambda word: _tail(word) not in shown)
+
+
 def _same_code(one: Position, other: Position) -> bool:
     return (one.file, one.function) == (other.file, other.function)
 
@@ -130,7 +148,18 @@ def _tail(text: str) -> str:
 
 
 def appended(spot: Spot, node: ast.expr, trailer: str, name: str) -> Candidate:
-    """An expression with a trailer."""
+    """An expression with a trailer.
+
+    Where the file says ``.cuda()`` under a condition, it is a statement of its own behind an assignment, and nowhere
+    else (no edits).
+    """
+    statement = spot.tree.statement(node)
+    if trailer == ".cuda()" and cuda_guard(spot.tree, node) is not None:
+        target = statement.targets[0] if isinstance(statement, ast.Assign) and statement.value is node else None
+        if not isinstance(target, (ast.Name, ast.Attribute)):
+            return Candidate("", ())
+        text = spot.tree.source(target)
+        return inserted(spot, statement, Where.AFTER, f"{text} = {text}{trailer}")
     edit = AppendCode(spot.tree.path, spot.tree.span(node), trailer)
     source = _short(spot.tree.source(node))
     bare = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Tuple, ast.List))
@@ -162,9 +191,36 @@ def made_there_or_moved(spot: Spot, trailer: str, name: str) -> Candidate | None
 
 
 def inserted(spot: Spot, anchor: ast.stmt, where: Where, code: str) -> Candidate:
-    """A new statement."""
+    """A new statement; ``.cuda()`` under the condition under which the file says it."""
+    guard = cuda_guard(spot.tree, anchor, inside=where is Where.BODY_START) if code.endswith(".cuda()") else None
+    if guard is not None:
+        code = f"if {guard}:\n    {code}"
     edit = InsertStatement(spot.tree.path, spot.tree.span(anchor), where, code)
     return Candidate(f"insert `{_short(code)}`", (edit,))
+
+
+def redirected(diagnosis: Diagnosis, spot: Spot) -> Iterator[Candidate]:
+    """A transfer to the CPU, or a factory that was told it, with another destination."""
+    call = spot.node
+    if not isinstance(call, ast.Call):
+        return
+    given = [keyword.value for keyword in call.keywords if keyword.arg == "device"]
+    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if method == "to":
+        given += [each for each in call.args[:1] if not _is_type(each)]
+    for trailer in trailers(diagnosis, spot):
+        for destination in given if trailer.startswith(".to(") else ():
+            word = trailer[len(".to(") : -1]
+            if word != spot.tree.source(destination):
+                edit = ReplaceExpression(spot.tree.path, spot.tree.span(destination), word)
+                yield Candidate(f"`{word}` where `{_short(spot.tree.source(destination))}` was", (edit,))
+        if method == "cpu" and isinstance(call.func, ast.Attribute):
+            code = f"{spot.tree.source(call.func.value)}{trailer}"
+            yield Candidate(f"`{_short(code)}`", (ReplaceExpression(spot.tree.path, spot.tree.span(call), code),))
+
+
+def _is_type(node: ast.expr) -> bool:
+    return ast.unparse(node).startswith(("torch.float", "torch.int", "torch.long", "torch.bool", "torch.double"))
 
 
 def outside_loops(spot: Spot, name: str) -> ast.stmt:
@@ -191,9 +247,15 @@ def usable(spot: Spot, node: ast.AST, text: str) -> bool:
     return in_scope(spot.tree, node, text)
 
 
+def can_bind(spot: Spot, node: ast.AST, text: str) -> bool:
+    """Whether an assignment to it at a node binds what the function has, and no new name in place of an outer one."""
+    function = spot.tree.function(node)
+    return "." in text or "[" in text or isinstance(function, ast.Module) or text in bound_names(function, None)
+
+
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= 60 else line[:57] + "..."
 
 
-__all__ += ["inserted", "outside_loops", "usable"]
+__all__ += ["can_bind", "inserted", "outside_loops", "redirected", "usable"]

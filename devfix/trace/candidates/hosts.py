@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from devfix.model import ReplaceExpression
 from devfix.trace.candidates._candidate import Candidate, Spot, appended, spots_of
 from devfix.trace.candidates.tensors import uses
 from devfix.trace.diagnosis import Diagnosis
@@ -20,6 +21,7 @@ def brought_home(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
         found = texts.node_at(position)
         if found is not None:
             yield from _asked(Spot(*found, position), plain)
+    yield from _not_sent(diagnosis, texts)
     yield from uses(diagnosis, texts, plain)
     for event in reversed(diagnosis.culprit.strand()):
         for spot in spots_of(event, texts):
@@ -36,3 +38,18 @@ def _asked(spot: Spot, plain: tuple[str, ...]) -> Iterator[Candidate]:
             and node.func.attr in ("numpy", "tolist")
         ):
             yield from (appended(spot, node.func.value, trailer, "it") for trailer in plain)
+
+
+def _not_sent(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
+    """An argument of the call that fails is sent to the accelerator for that call only: it stays where it is."""
+    for position in diagnosis.story.frames[:1]:
+        found = texts.node_at(position)
+        call = found[1] if found is not None else None
+        if found is None or not isinstance(call, ast.Call):
+            continue
+        tree = found[0]
+        for each in (*call.args, *(keyword.value for keyword in call.keywords)):
+            if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in ("to", "cuda"):
+                source = tree.source(each.func.value)
+                edit = ReplaceExpression(tree.path, tree.span(each), source)
+                yield Candidate(f"leave `{source}` where it is", (edit,))

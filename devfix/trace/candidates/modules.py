@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from devfix.flow.syntax import SourceTree
 from devfix.model import ReplaceExpression, ReplaceStatement, Where
 from devfix.trace.candidates._candidate import (
     Candidate,
@@ -13,6 +14,7 @@ from devfix.trace.candidates._candidate import (
     appended,
     inserted,
     outside_loops,
+    redirected,
     spots_of,
     trailers,
     usable,
@@ -36,11 +38,13 @@ def moved(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
         yield from _registered_tensor(diagnosis, kept, owner, texts)
         return
     if owner.container is not None:
-        yield from _registered_modules(owner, texts)
+        yield from _registered_modules(diagnosis, kept, owner, texts)
     last = owner.last_move
     if last is not None and last.device != "cpu":
         yield from _after_the_change(diagnosis, kept, owner, last, texts)
     if last is not None and last.device == "cpu":
+        if diagnosis.rule == "DEV501":
+            yield from _sent_there(diagnosis, last, texts)
         yield from _brought_back(diagnosis, last, texts)
     yield from _beside_a_sibling(diagnosis, kept, texts)
     yield from _where_made(diagnosis, kept, texts)
@@ -120,7 +124,7 @@ def _name_of(call: ast.Call) -> str:
 # --- never moved ------------------------------------------------------------------------------------------------------
 def _where_made(diagnosis: Diagnosis, kept: Happening, texts: Texts) -> Iterator[Candidate]:
     """At the calls that made it: those outside of constructors first, for they make the outermost module."""
-    spots = [spot for spot in spots_of(kept, texts) if isinstance(spot.node, ast.Call)]
+    spots = [_outermost(spot) for spot in spots_of(kept, texts) if isinstance(spot.node, ast.Call)]
     outer = [spot for spot in spots if getattr(spot.tree.function(spot.node), "name", "") != "__init__"]
     inner = [spot for spot in spots if spot not in outer]
     for spot in (*outer, *inner):
@@ -136,6 +140,21 @@ def _where_made(diagnosis: Diagnosis, kept: Happening, texts: Texts) -> Iterator
         if isinstance(spot.statement, ast.Return) and isinstance(spot.node, ast.expr):
             for trailer in trailers(diagnosis, spot):
                 yield appended(spot, spot.node, trailer, "the module")
+
+
+def _outermost(spot: Spot) -> Spot:
+    """The construction that a construction is an argument of: ``nn.Sequential(…)`` around ``nn.Linear(…)``."""
+    child: ast.AST = spot.node
+    found = spot.node
+    for parent in spot.tree.ancestors(spot.node):
+        if isinstance(parent, ast.Call) and child is not parent.func:
+            if not _name_of(parent).lstrip("_")[:1].isupper():
+                break
+            found = parent
+        elif not isinstance(parent, (ast.List, ast.Tuple, ast.Starred, ast.keyword)):
+            break
+        child = parent
+    return Spot(spot.tree, found, spot.position)
 
 
 def _beside_a_sibling(diagnosis: Diagnosis, kept: Happening, texts: Texts) -> Iterator[Candidate]:
@@ -166,6 +185,15 @@ def _assigned(spot: Spot) -> Iterator[tuple[str, str]]:
         yield spot.tree.path, spot.tree.source(statement.targets[0])
 
 
+# --- sent to the wrong place ------------------------------------------------------------------------------------------
+def _sent_there(diagnosis: Diagnosis, away: ModuleHappening, texts: Texts) -> Iterator[Candidate]:
+    """The move that took it to the CPU goes to the accelerator."""
+    for position in away.chain:
+        found = texts.node_at(position)
+        if found is not None:
+            yield from redirected(diagnosis, Spot(*found, position))
+
+
 # --- moved away -------------------------------------------------------------------------------------------------------
 def _brought_back(diagnosis: Diagnosis, away: ModuleHappening, texts: Texts) -> Iterator[Candidate]:
     """After what took it to the CPU, from the nearest caller that the failure shares with it."""
@@ -189,9 +217,9 @@ def _before_use(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
             continue
         spot = Spot(*found, position)
         for name in _module_names(diagnosis, number):
-            if name != "self":
-                for trailer in trailers(diagnosis, spot):
-                    yield inserted(spot, outside_loops(spot, name), Where.BEFORE, f"{name}{trailer}")
+            anchor = outside_loops(spot, name)
+            for trailer in trailers(diagnosis, spot, anchor) if name != "self" else ():
+                yield inserted(spot, anchor, Where.BEFORE, f"{name}{trailer}")
 
 
 def _module_names(diagnosis: Diagnosis, frame: int, moved: ModuleHappening | None = None) -> list[str]:
@@ -222,40 +250,68 @@ def _levels(name: str, owner: Owner) -> list[tuple[str, tuple[ModuleHappening, .
 # --- what is kept, but not registered ---------------------------------------------------------------------------------
 def _registered_tensor(diagnosis: Diagnosis, kept: Happening, owner: Owner, texts: Texts) -> Iterator[Candidate]:
     """``self.register_buffer("table", …, persistent=False)``, which the module moves and does not save."""
-    tree_spots = list(spots_of(kept, texts))
-    for spot in tree_spots:
-        statement = spot.statement
-        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-            continue
-        target = statement.targets[0]
-        if ast.unparse(target) == f"self.{owner.attribute}" and not isinstance(
-            spot.tree.function(statement), ast.Lambda
-        ):
-            code = f'self.register_buffer("{owner.attribute}", {spot.tree.source(statement.value)}, persistent=False)'
-            if getattr(spot.tree.function(statement), "name", "") == "__init__":
-                edit = ReplaceStatement(spot.tree.path, spot.tree.span(statement), (code,))
+    for tree, cls in _classes(diagnosis, kept, owner.type, texts):
+        for statement in ast.walk(cls):
+            if not isinstance(statement, ast.Assign) or ast.unparse(statement.targets[-1]) != f"self.{owner.attribute}":
+                continue
+            if len(statement.targets) > 1 or isinstance(tree.function(statement), ast.Lambda):
+                continue
+            value = tree.source(statement.value)
+            code = f'self.register_buffer("{owner.attribute}", {value}, persistent=False)'
+            if getattr(tree.function(statement), "name", "") == "__init__":
+                edit = ReplaceStatement(tree.path, tree.span(statement), (code,))
                 yield Candidate(f"register `{owner.attribute}` as a buffer", (edit,))
-            for trailer in trailers(diagnosis, spot, statement):
-                yield appended(spot, statement.value, trailer, f"`{owner.attribute}`")
+            else:
+                spot = Spot(tree, statement.value, diagnosis.where)
+                for trailer in trailers(diagnosis, spot, statement):
+                    yield appended(spot, statement.value, trailer, f"`{owner.attribute}`")
 
 
-def _registered_modules(owner: Owner, texts: Texts) -> Iterator[Candidate]:
+def _classes(
+    diagnosis: Diagnosis, kept: Happening, name: str, texts: Texts
+) -> Iterator[tuple[SourceTree, ast.ClassDef]]:
+    """The classes of a name in the files that the story tells of."""
+    known = [*diagnosis.story.frames, *kept.chain]
+    for path in dict.fromkeys(position.file for position in known):
+        tree = texts.tree(path)
+        for cls in ast.walk(tree.tree) if tree is not None else ():
+            if tree is not None and isinstance(cls, ast.ClassDef) and cls.name == name:
+                yield tree, cls
+
+
+def _registered_modules(diagnosis: Diagnosis, kept: Happening, owner: Owner, texts: Texts) -> Iterator[Candidate]:
     """``nn.ModuleList`` around the container that hides the modules."""
     assert owner.container is not None
     keeper, attribute, kind = owner.container
-    for event in (event for events in (owner.events, *(each.events for each in owner.above)) for event in events):
-        for position in event.chain:
-            yield from _wrapped(texts, position.file, keeper, attribute, kind)
+    for tree, cls in _classes(diagnosis, kept, keeper, texts):
+        yield from _wrapped(tree, cls, attribute, kind == "dict")
 
 
-def _wrapped(texts: Texts, path: str, keeper: str, attribute: str, kind: str) -> Iterator[Candidate]:
-    tree = texts.tree(path)
-    if tree is None:
-        return
-    wrapper = "nn.ModuleDict" if kind == "dict" else "nn.ModuleList"
-    for cls in (each for each in ast.walk(tree.tree) if isinstance(each, ast.ClassDef) and each.name == keeper):
-        for node in ast.walk(cls):
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == f"self.{attribute}":
-                code = f"{wrapper}({tree.source(node.value)})"
-                edit = ReplaceExpression(path, tree.span(node.value), code)
-                yield Candidate(f"register `{attribute}`: `{wrapper}`", (edit,))
+def _wrapped(tree: SourceTree, cls: ast.ClassDef, attribute: str, mapping: bool) -> Iterator[Candidate]:
+    from codemods._containers import wrapped
+
+    prefix = _prefix_of_nn(tree)
+    kind = "nn.ModuleDict" if mapping else "nn.ModuleList"
+    for node in ast.walk(cls):
+        if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None or prefix is None:
+            continue
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        code = wrapped(tree, node.value, mapping, prefix) if ast.unparse(target) == f"self.{attribute}" else None
+        if code is not None:
+            edit = ReplaceExpression(tree.path, tree.span(node.value), code)
+            yield Candidate(f"register `{attribute}`: `{kind}`", (edit,))
+
+
+def _prefix_of_nn(tree: SourceTree) -> str | None:
+    """How a file writes ``torch.nn.``; None where it does not import it."""
+    found = []
+    for node in ast.walk(tree.tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name == "torch":
+                    found.append(f"{alias.asname or 'torch'}.nn.")
+                elif alias.name == "torch.nn":
+                    found.append(f"{alias.asname or 'torch.nn'}.")
+        elif isinstance(node, ast.ImportFrom) and node.module == "torch":
+            found += [f"{alias.asname or 'nn'}." for alias in node.names if alias.name == "nn"]
+    return min(found, key=len, default=None)

@@ -12,9 +12,11 @@ from devfix.trace.candidates._candidate import (
     Candidate,
     Spot,
     appended,
+    can_bind,
     inserted,
     made_there_or_moved,
     names_in,
+    redirected,
     spots_of,
     trailers,
     usable,
@@ -34,8 +36,10 @@ _MOST_BIRTHS = 5
 def moved(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
     """Bring the culprit to the accelerator."""
     yield from _its_copy(diagnosis, texts)
+    yield from _sent_there(diagnosis, texts)
     if comes_from_loader(diagnosis, texts):
         yield from _beside_siblings(diagnosis, texts)
+        yield from _whole_containers(diagnosis, texts, numbered=True)
         yield from _where_bound(diagnosis, texts, outermost_first=True)
         yield from _loaded(diagnosis, texts)
         yield from _births(diagnosis, texts)
@@ -56,6 +60,23 @@ def comes_from_loader(diagnosis: Diagnosis, texts: Texts) -> bool:
         if event.loader or any(spot.in_loader or isinstance(spot.node, _LOOPS) for spot in spots_of(event, texts)):
             return True
     return False
+
+
+# --- sent to the wrong place ------------------------------------------------------------------------------------------
+def _sent_there(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
+    """What a transfer or a factory was told is the CPU: it is told the accelerator."""
+    for event in diagnosis.culprit.strand():
+        for spot in spots_of(event, texts) if event.kind in ("moved", "created") else ():
+            yield from redirected(diagnosis, _kept_there(spot) or spot)
+
+
+def _kept_there(spot: Spot) -> Spot | None:
+    """The transfer that a new tensor goes through at once, which left it on the CPU."""
+    method = spot.tree.parents.get(spot.node)
+    call = spot.tree.parents.get(method) if isinstance(method, ast.Attribute) else None
+    if not isinstance(call, ast.Call) or not isinstance(method, ast.Attribute) or method.attr not in ("to", "cpu"):
+        return None
+    return Spot(spot.tree, call, spot.position)
 
 
 # --- a copy of it is on the accelerator -------------------------------------------------------------------------------
@@ -117,7 +138,7 @@ def _beside_siblings(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
         spot = Spot(*found, position)
         for statement, trailer in _moves_before(spot):
             for name in names:
-                if usable(spot, statement, name):
+                if usable(spot, statement, name) and can_bind(spot, statement, name):
                     yield inserted(spot, statement, Where.AFTER, f"{name} = {name}{trailer}")
 
 
@@ -145,7 +166,7 @@ def _where_bound(diagnosis: Diagnosis, texts: Texts, outermost_first: bool = Fal
             continue
         spot = Spot(*found, position)
         for name in _assignable(diagnosis.culprit, number):
-            for trailer in trailers(diagnosis, spot):
+            for trailer in trailers(diagnosis, spot) if can_bind(spot, spot.node, name) else ():
                 code = f"{name} = {name}{trailer}"
                 loop = _binding_loop(spot, name)
                 if loop is not None:
@@ -177,13 +198,16 @@ def _binding_loop(spot: Spot, name: str) -> ast.stmt | None:
 
 
 # --- with all that lies beside it -------------------------------------------------------------------------------------
-def _whole_containers(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
-    """The dictionary, list or tuple that holds it, whole: in its class's own ``to``, else ahead of the use."""
+def _whole_containers(diagnosis: Diagnosis, texts: Texts, numbered: bool = False) -> Iterator[Candidate]:
+    """The dictionary, list or tuple that holds it, whole: in its class's own ``to``, else ahead of the use.
+
+    With ``numbered`` only lists and tuples.
+    """
     for number, position in enumerate(diagnosis.story.frames[:_MOST_FRAMES]):
         found = texts.node_at(position)
         for name in names_in(diagnosis.culprit, number) if found is not None else ():
             held = re.fullmatch(r"(?P<base>.*\w)\[(?P<key>[^\[\]]*)\]", name.text)
-            if held is None or found is None:
+            if held is None or found is None or (numbered and not held["key"].isdecimal()):
                 continue
             spot = Spot(*found, position)
             yield from _in_own_mover(spot, held["base"], held["key"])
@@ -261,11 +285,11 @@ def _births(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
             continue
         if any(spot.in_loader or isinstance(spot.node, _LOOPS) for spot in spots):
             continue
-        inner += spots[:1]
+        inner += [spot for spot in spots[:1] if not _makes_an_object(spot)]
         for made, call in itertools.pairwise(spots):
             if (made.position.file, made.position.function) in live:
                 break
-            if not _is_tuple_call(call):
+            if not _is_tuple_call(call) and not _makes_an_object(call):
                 outer.append(call)
     for spot in (*inner[:_MOST_BIRTHS], *outer[:_MOST_BIRTHS]):
         if spot.value_is_used:
@@ -279,6 +303,14 @@ def _is_tuple_call(spot: Spot) -> bool:
     """Whether the value of the call is taken apart: it is no tensor."""
     statement = spot.statement
     return isinstance(statement, ast.Assign) and isinstance(statement.targets[0], (ast.Tuple, ast.List))
+
+
+def _makes_an_object(spot: Spot) -> bool:
+    """Whether the call is one of a class other than that of tensors, by its name."""
+    if not isinstance(spot.node, ast.Call):
+        return False
+    name = ast.unparse(spot.node.func).split(".")[-1].lstrip("_")
+    return name[:1].isupper() and not name.endswith(("Tensor", "Variable"))
 
 
 def _name(diagnosis: Diagnosis) -> str:

@@ -103,7 +103,7 @@ def is_index(value: Value | None) -> bool:
 
 def asks_for_accelerator(test: ast.expr) -> bool:
     """Whether a condition speaks of the accelerator: ``args.cuda``, ``use_gpu``, ``torch.cuda.is_available()``."""
-    return bool(set(_WORDS.findall(ast.unparse(test).lower())) & _ACCELERATOR_WORDS)
+    return bool(set(_WORDS.findall(text_of(test).lower())) & _ACCELERATOR_WORDS)
 
 
 _WORDS = re.compile(r"[a-z]+")

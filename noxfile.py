@@ -102,6 +102,14 @@ def cuda(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def browser(session: nox.Session) -> None:
+    """Pages in Chromium, which has to be on PATH: by mouse and keys, hostile content, axe, and how fast they open."""
+    session.install(*CONSTRAINTS, "-e", ".[browser]")
+    session.run("pytest", "-m", "browser", "tests/report", *session.posargs)
+    session.run("python", "benchmarks/report.py")
+
+
+@nox.session(default=False)
 def bench(session: nox.Session) -> None:
     """Ratios: start-up against click, scanning against ast.parse, the simulator and provenance against plain runs."""
     session.install(*CONSTRAINTS, "-e", ".[verify]")

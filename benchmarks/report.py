@@ -165,7 +165,7 @@ def main() -> int:
             shutil.copy(file, arguments.keep)
         with sync_playwright() as playwright:
             executable = shutil.which("chromium") or shutil.which("google-chrome")
-            browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+            browser = playwright.chromium.launch(executable_path=executable)
             rounds = [seconds_to_open(browser, file.as_uri()) for _ in range(ROUNDS)]
             browser.close()
     opened = statistics.median(taken for taken, _ in rounds)

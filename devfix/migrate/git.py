@@ -12,6 +12,7 @@ import signal
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 
 from devfix.migrate.redaction import redacted
 
@@ -19,6 +20,7 @@ __all__ = ["Git", "GitError", "end_all"]
 
 _running: set[subprocess.Popen[bytes]] = set()
 
+_OLDEST = (2, 31)  # GIT_CONFIG_COUNT
 _LOG_KEPT = 4000
 #: Of the variables that begin with GIT_, those that say how to reach a server.
 _KEPT = re.compile(r"GIT_(?:SSH|SSL|HTTP|PROXY|ASKPASS|CONFIG|ALLOW_PROTOCOL|EXEC_PATH)")
@@ -49,14 +51,17 @@ _ADVICE = (
     ),
     (re.compile(r"dubious ownership", re.I), "the folder belongs to somebody else: git config safe.directory names it"),
     (
-        re.compile(r"proxy", re.I),
+        re.compile(r"proxy|CONNECT tunnel", re.I),
         "the proxy refused, or is not there: look at http.proxy and the variables https_proxy and no_proxy",
     ),
     (
         re.compile(r"does not appear to be a git repository|not found|does not exist|not a git repository", re.I),
         "there is no such repository, or no permission to see it",
     ),
-    (re.compile(r"Could not resolve host|Failed to connect|Connection (?:refused|timed out)", re.I), "no connection"),
+    (
+        re.compile(r"Could not resolve host|Failed to connect|Connection (?:refused|timed out)", re.I),
+        "no connection; where a proxy is needed, http.proxy of git or the variable https_proxy names it",
+    ),
 )
 
 
@@ -100,9 +105,7 @@ class Git:
             GitError: it failed, or did not end in time.
 
         """
-        git = shutil.which("git")
-        if git is None:
-            raise GitError("there is no git command on the path: install git")
+        git = _command()
         process = subprocess.Popen(
             [git, *arguments],
             cwd=self.folder,
@@ -134,6 +137,19 @@ class Git:
         told = told.removeprefix("fatal: ").removeprefix("error: ") or f"it ended with {code}"
         advice = next((f" ({words})" for pattern, words in _ADVICE if pattern.search(log)), "")
         return GitError(f"git {verb}: {told}{advice}", log[-_LOG_KEPT:])
+
+
+@lru_cache(maxsize=1)
+def _command() -> str:
+    """The git command; raises ``GitError`` where there is none, or where it does not take settings as variables."""
+    git = shutil.which("git")
+    if git is None:
+        raise GitError("there is no git command on the path: install git")
+    told = subprocess.run([git, "version"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"(\d+)\.(\d+)", told)
+    if found is None or (int(found[1]), int(found[2])) < _OLDEST:
+        raise GitError(f"{git} is {told.strip() or 'not git'}: devfix migrate needs {_OLDEST[0]}.{_OLDEST[1]}")
+    return git
 
 
 def environment(url: str) -> dict[str, str]:

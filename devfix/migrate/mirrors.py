@@ -222,4 +222,5 @@ class Mirror:
 def _missing(ref: str) -> str:
     if not ref:
         return "the repository has no commit: its HEAD leads nowhere"
-    return f"there is no branch, tag or commit {ref!r}"
+    short = re.fullmatch(r"[0-9a-f]{4,39}", ref)
+    return f"there is no branch, tag or commit {ref!r}" + ("; a commit is named by all its digits" if short else "")

@@ -8,6 +8,7 @@ of the new failure is read; all others are dropped.  What is proved is made smal
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import re
 import time
@@ -129,6 +130,7 @@ class _Search:
     hopeless: set[object] = field(default_factory=set)
     vain: set[Word] = field(default_factory=set)  # devices that the program does not have where they were tried
     original: Run | None = None  # without any change
+    fewest_forgotten: float = math.inf  # parameters that got a gradient and no optimizer held, of the runs that ended
     withheld: bool = False  # a candidate was left out, for a comment or for its file
     best: tuple[Verdict, Mapping[str, bytes]] | None = None
 
@@ -200,6 +202,8 @@ class _Search:
         run = self.experiment.watched(texts.changes, max(left, _LEAST_SECONDS))
         if not texts.changes:
             self.original = run
+        if run.ok:
+            self.fewest_forgotten = min(self.fewest_forgotten, len(run.forgotten))
         return run
 
     def _proved(self, texts: Texts, run: Run) -> Verdict:
@@ -249,7 +253,7 @@ class _Search:
             self.vain |= vain_words(candidate, texts, run)
             if run.ok:
                 verdict = self._proved(after, run)
-                if verdict.word == "fixed":
+                if verdict.word == "fixed" and len(run.forgotten) <= self.fewest_forgotten:
                     return (*steps, step), after, verdict
                 refused += 1
                 if steps and refused == _MOST_REFUSED:

@@ -50,6 +50,13 @@ def trace(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def dask(session: nox.Session) -> None:
+    """The dask engine: a scheduler and workers on loopback that are killed, started again, or of another version."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("pytest", "tests/migrate/test_dask.py", *session.posargs, env={"DEVFIX_ALL_DASK": "1"})
+
+
+@nox.session(default=False)
 def conformance(session: nox.Session) -> None:
     """The simulator against what a CUDA build of PyTorch says to every operator, each argument moved in turn."""
     session.install(*CONSTRAINTS, "-e", ".[test]")

@@ -16,13 +16,10 @@ from concurrent.futures import TimeoutError as TooLong
 from concurrent.futures.process import BrokenProcessPool
 from importlib.util import find_spec
 from itertools import islice
-from types import FrameType
 from typing import TYPE_CHECKING
 
-from devfix.migrate import git
 from devfix.migrate.engines import EngineError
-from devfix.migrate.mirrors import default_scratch
-from devfix.migrate.progress import forget, working
+from devfix.migrate.engines.ends import how_it_ended, leave, lost, too_long
 from devfix.migrate.record import Record
 from devfix.migrate.task import Task, Work
 
@@ -99,18 +96,11 @@ def _end(pool: ProcessPool) -> None:
 def _begin() -> None:
     """In each worker: Ctrl-C is the parent's to handle, and who outlives it works for nobody."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGTERM, leave)
     if sys.platform == "linux":
         import ctypes
 
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def _leave(signal_number: int, frame: FrameType | None) -> None:
-    """End with the git commands that run; the runs of a script end when nobody is there to hear of them."""
-    git.end_all()
-    signal.signal(signal_number, signal.SIG_DFL)
-    os.kill(os.getpid(), signal_number)
 
 
 def _result(future: Future[Record], task: Task) -> Record:
@@ -119,26 +109,9 @@ def _result(future: Future[Record], task: Task) -> Record:
     try:
         return future.result()
     except TooLong:
-        why = f"it took longer than {task.timeout:g} s, and its worker was ended"
+        why = too_long(task)
     except ProcessExpired as error:
-        why = _killed(error.exitcode)
+        why = how_it_ended(error.exitcode)
     except Exception as error:  # what cannot be sent, or not be read
         why = f"internal error: {type(error).__name__}: {error}"
-    return _lost(task, why)
-
-
-def _killed(code: int | None) -> str:
-    if code == -signal.SIGKILL:
-        return "its worker was killed: by the system for want of memory, or by somebody"
-    if code is not None and code < 0:
-        return f"its worker was killed by {signal.Signals(-code).name}"
-    return f"its worker ended with {code}"
-
-
-def _lost(task: Task, why: str) -> Record:
-    """The record of a repository whose worker is gone; what it was at stands in its file."""
-    scratch = task.scratch or default_scratch()
-    at = next((each for each in working(scratch) if each.number == task.number), None)
-    if at is not None:
-        forget(scratch, task.number)
-    return task.failed(at.stage if at else "fetch", why)
+    return lost(task, why)

@@ -63,26 +63,18 @@ class DaskEngine:
 
     def _records(self, tasks: Iterator[Task], work: Work, jobs: int) -> Iterator[Record]:
         with ExitStack() as stack:
-            stack.enter_context(_quiet())
+            _quiet()
             address = self._scheduler or stack.enter_context(_cluster(jobs or cores()))
             crew = stack.enter_context(closing(_Crew(address, work, jobs, self._patience)))
             yield from crew.records(tasks)
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """What dask tells of connections is told by us, in a line."""
-    import distributed  # noqa: F401 - which sets up its loggers
+def _quiet() -> None:
+    """What dask tells of connections we tell in a line; its threads speak after the end, too: it stays quiet."""
+    import distributed  # noqa: F401  # sets up its loggers
 
-    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
-    before = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(_SILENT)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(_SILENT)
 
 
 @contextmanager

@@ -164,7 +164,7 @@ def test_a_loss_costs_one_repository(cluster, tmp_path):
 
     assert [record.outcome.value for record in records] == ["clean", *["failed"] * 3, "clean", "failed"]
     assert "want of memory" in records[1].reason and records[1].stage == "scan"
-    assert records[2].reason == "KilledWorker: 2 workers died while they had it"
+    assert records[2].reason == "KilledWorker: twice 2 workers died while they had it"
     assert "longer than 3 s" in records[3].reason
     assert "never mind" in records[5].reason
     assert "hush-hush" not in cluster.log()

@@ -12,6 +12,7 @@ import pickle
 import time
 import uuid
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -109,6 +110,9 @@ class _Crew:
         self._flying: dict[str, tuple[Task, Future]] = {}
         self._ended: SimpleQueue[str] = SimpleQueue()
         self._sent = 0
+        self._suspects: deque[Task] = deque()
+        self._suspected: set[int] = set()
+        self._suspect = ""  # the key of the one that is in flight
         self._losses = 0
         self._threads = 0
         self._seen = self._looked = time.monotonic()  # when there was a worker; when that was looked at
@@ -118,6 +122,8 @@ class _Crew:
     def records(self, tasks: Iterator[Task]) -> Iterator[Record]:
         """A record for each task, in the order in which they end."""
         while True:
+            if self._suspects and self._suspect not in self._flying:
+                self._suspect = self._send(self._suspects.popleft())
             for task in islice(tasks, max(0, self._room() - len(self._flying))):
                 self._send(task)
             if not self._flying:
@@ -148,13 +154,14 @@ class _Crew:
             self._count()
         return self._jobs or max(1, self._threads * _AHEAD)
 
-    def _send(self, task: Task) -> None:
+    def _send(self, task: Task) -> str:
         self._sent += 1
         key = f"devfix-{self._run}-{self._sent}"
         errand = _errand(self._run, version(), pickle.dumps((self._work, task)))
         future = self._client.submit(errand, key=key, pure=False)
         self._flying[key] = task, future
         future.add_done_callback(lambda done: self._ended.put(done.key))
+        return key
 
     def _wait(self) -> list[str]:
         """The keys of what has ended: all that have, and none after :data:`_LOOK` seconds."""
@@ -181,7 +188,7 @@ class _Crew:
             if key in self._flying:
                 task, future = self._flying.pop(key)
                 if future.status == "error":
-                    yield self._failure(task, future)
+                    yield from self._failure(task, future)
                 else:  # cancelled: the scheduler has gone, and may be back
                     again.append(task)
         if again:
@@ -196,15 +203,22 @@ class _Crew:
         except (OSError, RuntimeError, TimeoutError, CancelledError):
             return [None] * len(keys)
 
-    def _failure(self, task: Task, future: Future) -> Record:
+    def _failure(self, task: Task, future: Future) -> Iterator[Record]:
+        """Dask blames all that a lost worker had; so who is blamed is tried again, one after the other."""
         from distributed import KilledWorker
 
         error = future.exception()
+        if isinstance(error, KilledWorker) and task.number not in self._suspected:
+            self._suspected.add(task.number)
+            self._suspects.append(task)
+            return
         if isinstance(error, KilledWorker):
-            return task.failed("fetch", f"KilledWorker: {error.allowed_failures + 1} workers died while they had it")
+            why = f"KilledWorker: twice {error.allowed_failures + 1} workers died while they had it"
+            yield task.failed("fetch", why)
+            return
         if isinstance(error, ImportError):
             raise EngineError(f"a worker of {self._address} cannot do the work ({error}): {_SAME}")
-        return task.failed("fetch", f"internal error: {type(error).__name__}: {error}")
+        yield task.failed("fetch", f"internal error: {type(error).__name__}: {error}")
 
     def _send_again(self, tasks: list[Task]) -> None:
         self._losses += 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from devfix.migrate.record import RunSummary, VerdictSummary, every_nth
@@ -44,10 +46,22 @@ def prove(
         limits=Limits(wanted.timeout, wanted.memory_mb, wanted.max_steps),
         setup=wanted.setup or None,
     )
-    proved = provable(experiment, outcome, again)
+    with _copies_in(tree.parent):
+        proved = provable(experiment, outcome, again)
     if proved.verdict is None:
         return proved.outcome, None
     return proved.outcome, _summary(experiment, Proof(experiment, proved.verdict, proved.changes))
+
+
+@contextmanager
+def _copies_in(folder: Path) -> Iterator[None]:
+    """Copies for runs lie beside the worktree, so that they go with it where this process is killed."""
+    before = tempfile.tempdir
+    tempfile.tempdir = str(folder)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
 
 
 def _summary(experiment: Experiment, proof: Proof) -> VerdictSummary:

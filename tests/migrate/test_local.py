@@ -10,7 +10,8 @@ import pytest
 from devfix.migrate.engines.local import LocalEngine
 from devfix.migrate.progress import Stages
 from devfix.migrate.record import Record, RepositoryOutcome
-from devfix.migrate.task import Task
+from devfix.migrate.task import Task, Verification
+from devfix.migrate.work import migrate
 
 
 def work(task):
@@ -70,3 +71,32 @@ def test_two_workers_are_two_processes(tmp_path, jobs):
     processes = {record.log for record in LocalEngine().run(given, work, jobs)}
 
     assert 1 <= len(processes) <= jobs
+
+
+def test_a_script_that_hangs_ends_with_its_worker_and_leaves_nothing_in_the_way(tmp_path, make, broken):
+    hangs = f"import time\n{broken}\ntime.sleep(3600)\n"
+    make(tmp_path / "project", {"hangs.py": hangs})
+    folders = {"mirrors": str(tmp_path / "mirrors"), "scratch": str(tmp_path / "scratch")}
+    verification = Verification("hangs.py", device="sim", timeout=600.0)
+    task = Task(0, "hangs", str(tmp_path / "project"), timeout=10.0, verification=verification, **folders)
+
+    (record,) = LocalEngine().run([task], migrate, 1)
+
+    assert (record.outcome, record.stage) == (RepositoryOutcome.FAILED, "verify")
+    assert "longer than 10 s" in record.reason
+    deadline = time.monotonic() + 20
+    while (left := started_in(tmp_path)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert left == []
+
+
+def started_in(folder):
+    """Processes whose working directory lies in a folder."""
+    found = []
+    for process in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            if os.readlink(f"/proc/{process}/cwd").startswith(f"{folder}/"):
+                found.append(process)
+        except OSError:
+            continue
+    return found

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from devfix.migrate.engines.local import LocalEngine
 from devfix.migrate.record import RepositoryOutcome
 from devfix.migrate.task import Publishing, Verification
 from devfix.migrate.work import migrate
@@ -258,3 +259,21 @@ def test_a_script_that_is_not_there_is_told(task):
 
     assert (record.outcome, record.stage) == (RepositoryOutcome.FAILED, "verify")
     assert "nowhere.py does not exist" in record.reason
+
+
+def test_what_needs_too_much_memory_costs_itself(task, repository, commit):
+    commit(repository, {"table.py": "import torch\nTABLE = []\n" + "TABLE.append([0.125, 0.25, 0.5])\n" * 60_000})
+
+    (record,) = LocalEngine().run([replace(task, memory_mb=384)], migrate, 1)
+
+    assert record.outcome is RepositoryOutcome.NOT_FIXED
+    assert [(problem["path"], problem["message"]) for problem in record.problems] == [
+        ("table.py", "cannot be parsed: MemoryError")
+    ]
+    assert [finding["status"] for finding in record.findings] == ["fixed"]
+
+
+def test_a_proxy_that_refuses_is_told(task, monkeypatch):
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:1")
+
+    assert "proxy" in migrate(replace(task, source="https://example.org/a.git")).reason

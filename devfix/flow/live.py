@@ -63,6 +63,7 @@ _OWNERS = (
 def visible(site: Site, level: Level) -> dict[str, Value]:
     """The names that a statement of this level can use: its own, those of enclosing functions, the module's.
 
+    A function has none of what only the start as a script binds: it would fail where its file is imported.
     Of a function that had returned at that moment, the names are those that it had then.
     """
     assert site.memory is not None
@@ -70,6 +71,8 @@ def visible(site: Site, level: Level) -> dict[str, Value]:
     names: dict[str, Value] = {}
     for env in (frame.module.env, *(frame.function.scope if frame.function else ()), frame.env):
         names.update(site.memory.names(env))
+        if env == frame.module.env and frame.function is not None:
+            names = {name: value for name, value in names.items() if name not in frame.module.tree.names_of_the_start}
     if frame.left is not None and frame.env not in site.memory.envs:
         names.update(frame.left)
     return names
@@ -184,6 +187,8 @@ def device_expressions(site: Site, level: Level, preferred: str | None = None) -
     plain = sorted((name for name, value in names.items() if is_device(name, value)), key=_rank)
     attributes: list[str] = []
     for owner, value in names.items():
+        if _is_far(site, level, owner):
+            continue
         for option in options(value):
             if isinstance(option, Ref):
                 attributes.extend(f"{owner}.{name}" for name in _device_fields(site, option))
@@ -195,6 +200,16 @@ def device_expressions(site: Site, level: Level, preferred: str | None = None) -
     if preferred and preferred.split(".")[0] in names:
         found.insert(0, preferred)
     return [text for text in dict.fromkeys(found) if text == preferred or serves(site, level, text)]
+
+
+def _is_far(site: Site, level: Level, name: str) -> bool:
+    """Whether a name is an object of the module that a function does not speak of, and no one's settings either."""
+    frame = level.frame
+    if frame.function is None or name in _OWNERS or site.memory is None:
+        return False
+    if any(name in site.memory.names(env) for env in (*frame.function.scope, frame.env) if env != frame.module.env):
+        return False
+    return not any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(frame.function.node))
 
 
 def _device_fields(site: Site, ref: Ref) -> Iterator[str]:

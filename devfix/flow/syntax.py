@@ -48,6 +48,16 @@ class SourceTree:
                 counts.update({text_of(leaf) for leaf in leaf_conditions(node.test)})
         return frozenset(text for text, count in counts.items() if count > 1)
 
+    @cached_property
+    def names_of_the_start(self) -> frozenset[str]:
+        """Names of the module that only ``if __name__ == "__main__":`` binds: who imports the file has none of them."""
+        inside: set[str] = set()
+        outside: set[str] = set()
+        for statement in self.tree.body:
+            starts = isinstance(statement, ast.If) and "__name__" in text_of(statement.test)
+            (inside if starts else outside).update(_bound(statement))
+        return frozenset(inside - outside)
+
     def _column(self, line: int, offset: int) -> int:
         text = self.lines[line - 1] if line <= len(self.lines) else ""
         if text.isascii():
@@ -101,6 +111,23 @@ class SourceTree:
             if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)):
                 return parent
         return self.tree
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    """The names that a statement binds in its own scope."""
+    found: set[str] = set()
+    pending: list[ast.AST] = [statement]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.alias):
+            found.add((node.asname or node.name).split(".")[0])
+        pending.extend(ast.iter_child_nodes(node))
+    return found
 
 
 @lru_cache(maxsize=65536)

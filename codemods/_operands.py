@@ -10,7 +10,7 @@ from devfix.flow import Facts
 from devfix.flow.classes import externals
 from devfix.flow.knowledge import behaviour
 from devfix.flow.knowledge_of_frameworks import PLACED_TRAINERS
-from devfix.flow.live import device_expressions, is_device, serves, value_of, visible
+from devfix.flow.live import device_expressions, is_device, is_far, serves, value_of, visible
 from devfix.flow.sites import Level, Site
 from devfix.flow.values import ACCELERATOR, Ref, Tensor, Value, options
 
@@ -123,7 +123,7 @@ def device_of_a_module(site: Site, level: Level, fits: Callable[[str], bool] = l
     """``next(model.parameters()).device``, for a module on the accelerator that has a name at this level."""
     for name, value in visible(site, level).items():
         there = isinstance(value, Ref) and set(weight_places(site, value, set())) == {ACCELERATOR}
-        if there and _bound(level, name) and fits(name):
+        if there and _bound(level, name) and fits(name) and not is_far(site, level, name):
             return f"next({name}.parameters()).device"
     return None
 

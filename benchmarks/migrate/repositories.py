@@ -13,7 +13,7 @@ __all__ = ["EXPECTED", "generate"]
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 POISONED = 0.05
-_LARGE = 8 << 20  # bytes
+_LARGE = 1 << 20  # bytes
 
 #: Poison → how its repository must end, and a word of the reason.
 EXPECTED = {
@@ -99,10 +99,9 @@ def _binary(folder: Path) -> None:
 
 
 def _huge(folder: Path) -> None:
+    """A file of data, as generators write them, which has to be read because it mentions torch."""
     line = "TABLE.append(torch.tensor([0.125, 0.25, 0.5]))\n"
-    (folder / "table.py").write_text(
-        "import numpy\nTABLE = []\n" + line.replace("torch.tensor", "list") * (_LARGE // 40)
-    )
+    (folder / "table.py").write_text("import torch\nTABLE = []\n" + line * (_LARGE // len(line)))
     commit(folder)
 
 

@@ -114,8 +114,9 @@ def _in_tree(task: Task, stages: Stages, result: _Result, mirror: Mirror, checko
     stages.enter("publish")
     result.diff = _diff(result.outcome)
     landed = landing.land(result.outcome)
-    if landed.problems != result.outcome.problems:
-        raise _Stopped(landed.problems[-1].message)
+    refused = [problem for problem in landed.problems if problem not in result.outcome.problems]
+    if refused:
+        raise _Stopped(f"{refused[0].path} {refused[0].message}".replace(f"{checkout.folder}/", ""))
     _check_again(task, result.outcome, checkout.folder, folder)
     if task.publishing.kind != "patch":
         paths = [sources.display(change.path, str(checkout.folder)) for change in result.outcome.patch.files]

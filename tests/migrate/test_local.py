@@ -3,10 +3,13 @@
 import os
 import signal
 import time
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 
 import pytest
 
+from devfix.migrate.engines import local
 from devfix.migrate.engines.local import LocalEngine
 from devfix.migrate.progress import Stages
 from devfix.migrate.record import Record, RepositoryOutcome
@@ -46,6 +49,38 @@ def test_each_loss_costs_one_repository(tmp_path):
     assert "longer than 2 s" in reasons["hangs"][1]
     assert "ended with 3" in reasons["left"][1]
     assert "never mind" in reasons["raises"][1]
+
+
+class Pool:
+    """A pool that breaks: a worker was killed while it held what all of them share."""
+
+    def __init__(self, broken):
+        self.broken = broken
+
+    def schedule(self, work, args, timeout):
+        future = Future()
+        if self.broken:
+            future.set_exception(BrokenProcessPool("a lock is lost"))
+        else:
+            future.set_result(Record(args[0].number, args[0].name, args[0].source, RepositoryOutcome.CLEAN))
+        return future
+
+    def stop(self):
+        self.broken = True
+
+    def join(self):
+        pass
+
+
+@pytest.mark.parametrize(("breaks", "outcome"), [(1, "clean"), (1000, "failed")], ids=["once", "for ever"])
+def test_a_pool_that_breaks_is_made_anew_and_not_for_ever(tmp_path, monkeypatch, breaks, outcome):
+    made = []
+    monkeypatch.setattr(local, "_pool", lambda jobs: made.append(jobs) or Pool(len(made) <= breaks))
+
+    records = list(LocalEngine().run(tasks(*["fine"] * 5, scratch=tmp_path), work, 2))
+
+    assert [record.outcome.value for record in records] == [outcome] * 5
+    assert len(made) < 10
 
 
 def test_tasks_are_taken_as_they_are_needed(tmp_path):

@@ -30,6 +30,7 @@ __all__ = ["LocalEngine", "cores"]
 
 _PR_SET_PDEATHSIG = 1
 _MOST_BROKEN = 3  # pools that are made anew
+_MOST_TASKS = 50  # of one worker: what a large repository took is given back
 _AHEAD = 2  # tasks handed over for each worker: the next one is there when one is done
 
 
@@ -84,7 +85,7 @@ def _pool(jobs: int) -> ProcessPool:
 
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["devfix.migrate.engines.preloaded"])
-    return ProcessPool(jobs, initializer=_begin, context=context)
+    return ProcessPool(jobs, max_tasks=_MOST_TASKS, initializer=_begin, context=context)
 
 
 def _end(pool: ProcessPool) -> None:

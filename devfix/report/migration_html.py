@@ -145,7 +145,7 @@ class _Rule:
 
 
 def page(records: Iterable[Record], title: str = "devfix migrate", most: int = MOST_ROWS) -> str:
-    """The whole file, of one record for each repository; no more than about ``most`` of them are held at once.
+    """The whole file, of one record for each repository; of each outcome no more than ``most`` are held at once.
 
     Raises:
         ImportError: jinja2 is not installed.

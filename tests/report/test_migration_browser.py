@@ -136,6 +136,17 @@ def test_text_is_searched_in_diffs_logs_and_findings(opened, text, found):
     assert names(page) == found
 
 
+def test_a_row_opens_unless_its_text_is_being_selected(opened):
+    page = opened()
+    reason = page.get_by_text("1 finding is left")
+
+    reason.click(click_count=3)  # selects the line; the first of the clicks opens, the others do nothing
+    assert opener(page, "not-fixed-3").get_attribute("aria-expanded") == "true"
+    assert page.evaluate("getSelection().toString()").strip() == "1 finding is left"
+    opener(page, "fixed-1").press("Enter")
+    assert opener(page, "fixed-1").get_attribute("aria-expanded") == "true"
+
+
 def test_a_diff_is_shown_with_colours_and_numbers(opened):
     page = opened()
 

@@ -308,8 +308,9 @@ FORM.addEventListener("submit", (sent) => sent.preventDefault());
 
 const byRow = new Map(repositories.map((repository) => [repository.row, repository]));
 BODY.addEventListener("click", (clicked) => {
-  const row = clicked.target.closest("tr"), repository = byRow.get(row);
-  if (!repository || !getSelection().isCollapsed) return;
+  const repository = byRow.get(clicked.target.closest("tr"));
+  const selects = clicked.detail > 1 || !getSelection().isCollapsed; // a drag over text ends as a click
+  if (!repository || (selects && !clicked.target.matches("button"))) return;
   toggle(repository, !isOpen(repository));
   if (isOpen(repository)) history.replaceState(null, "", "#" + encodeURIComponent(repository.values[NAME]));
 });

@@ -1,4 +1,4 @@
-"""A planted bug that reading does not repair, given to the repair by running: as ``devfix apply --trace`` does."""
+"""A planted bug that safe edits do not repair, for the repair by running: as ``apply --trace --unsafe-fixes`` does."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ def repaired_by_running(program: Program, texts: Mapping[str, str], read: Mappin
         timeout: seconds for each run.
 
     """
+    from devfix.config import Settings
+    from devfix.trace.bounds import Bounds
     from devfix.trace.repair import repair
     from devfix.verify.experiment import Limits, prepare
 
@@ -57,7 +59,8 @@ def repaired_by_running(program: Program, texts: Mapping[str, str], read: Mappin
         changes = {path: text.encode() for path, text in read.items() if text != texts[path]}
         tried: list[str] = []
         started = time.monotonic()
-        found = repair(experiment, changes, tell=tried.append)
+        asked = Bounds(experiment.project, Settings(root=str(root), unsafe_fixes=True))
+        found = repair(experiment, changes, asked, tell=tried.append)
         seconds = time.monotonic() - started
     if not found.repaired:
         return Traced(None, found.reason, found.runs, seconds, tuple(tried))

@@ -54,7 +54,7 @@ def finding_of(diagnosis: Diagnosis, project: Project, texts: Texts, candidate: 
 
 def _remedy(candidate: Candidate, project: Project) -> Remedy:
     edits = tuple(replace(edit, path=project.shown(edit.path)) for edit in candidate.edits)
-    return Remedy(f"{candidate.title} (found by running the script)", edits)
+    return Remedy(f"{candidate.title} (found by running the script)", edits, candidate.safety)
 
 
 def _events(diagnosis: Diagnosis, project: Project, texts: Texts) -> Iterator[Event]:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from devfix.config import Settings
+from devfix.model import Safety
 from devfix.trace.bounds import Bounds
 from devfix.trace.candidates import Candidate, candidates
 from devfix.trace.candidates.forgotten import built_later
@@ -132,6 +133,7 @@ class _Search:
     original: Run | None = None  # without any change
     fewest_forgotten: float = math.inf  # parameters that got a gradient and no optimizer held, of the runs that ended
     withheld: bool = False  # a candidate was left out, for a comment or for its file
+    unsafe: str = ""  # why an unsafe edit that was not asked for would help
     best: tuple[Verdict, Mapping[str, bytes]] | None = None
 
     def run(self, changes: dict[str, bytes]) -> Repair:
@@ -155,7 +157,7 @@ class _Search:
             steps, patched, verdict = found
             smallest = self._smallest(patched, changes)
             return Repair(steps, changes, smallest, verdict, self.runs, None, "", patched.originals)
-        if changes and not self.unprovable:
+        if changes and not self.unprovable and not self.unsafe:
             return self.run({})
         diagnosis = _diagnosis(first)
         best = self.best[0] if self.best else None
@@ -164,7 +166,7 @@ class _Search:
         return Repair((), changes, changes, best, self.runs, diagnosis, reason, answered=answered)
 
     def _dared(self, texts: Texts, first: Run) -> tuple[tuple[Step, ...], Texts, Verdict] | None:
-        """What reading repairs only when it is asked to (``--unsafe-fixes``), where the run proves it."""
+        """What reading repairs with ``--unsafe-fixes`` only, where a run proves it; unasked, the search ends there."""
         if not first.device_error:
             return None
         project = self.experiment.project
@@ -177,7 +179,12 @@ class _Search:
         self.tell("running it with the edits that reading is not sure of")
         run = self._traced(dared)
         verdict = self._proved(dared, run) if run.ok else None
-        return ((), dared, verdict) if verdict is not None and verdict.word == "fixed" else None
+        if verdict is None or verdict.word != "fixed":
+            return None
+        if self.bounds.settings.unsafe_fixes:
+            return (), dared, verdict
+        self.unsafe = "what repairs it changes more than the device, and a run proves it: --unsafe-fixes applies it"
+        return None
 
     def _trained(self, texts: Texts, first: Run) -> tuple[tuple[Step, ...], Texts, Verdict] | None:
         """An optimizer that is built later, where the run went well and left parameters as they were."""
@@ -232,7 +239,12 @@ class _Search:
             self.best, self.unprovable = (verdict, texts.changes), True
 
     def _spent(self) -> bool:
-        return self.unprovable or self.runs >= self.budget.runs or time.monotonic() - self.started > self.budget.seconds
+        return (
+            self.unprovable
+            or bool(self.unsafe)
+            or self.runs >= self.budget.runs
+            or time.monotonic() - self.started > self.budget.seconds
+        )
 
     def _follow(
         self, texts: Texts, failed: Run, steps: tuple[Step, ...]
@@ -283,6 +295,8 @@ class _Search:
             if not self.bounds.allows(candidate, diagnosis, texts):
                 self.withheld = True
                 continue
+            if candidate.safety is Safety.UNSAFE and not self.bounds.settings.unsafe_fixes:
+                continue
             after = self._written(candidate, texts)
             if after is None or self.vain & set(words_of(candidate, texts)):
                 continue
@@ -313,6 +327,8 @@ class _Search:
         return texts.changes
 
     def _reason(self, first: Run, diagnosis: Diagnosis | None) -> str:
+        if self.unsafe:
+            return self.unsafe
         if self.unprovable and self.best is not None:
             return f"nothing can be proved: {self.best[0].reason}"
         if not first.device_error:

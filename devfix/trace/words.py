@@ -67,7 +67,8 @@ def in_scope(tree: SourceTree, node: ast.AST, text: str) -> bool:
     while True:
         if isinstance(function, ast.Module):
             inside = tree.function(node) is not function
-            names -= bound_names(function, None if inside else line)
+            unsure = tree.names_of_the_start if inside else frozenset()
+            names -= bound_names(function, None if inside else line) - unsure
             return not names
         names -= bound_names(function, line if tree.function(node) is function else None)
         function = tree.function(function)

@@ -95,6 +95,50 @@ def test_a_comment_answers_for_what_only_a_run_shows(outside, tree):
 
 
 @pytest.mark.slow
+#: Layers in a list: only an edit that changes the state dict repairs it.
+LISTED = """\
+import torch
+from torch import nn
+
+torch.manual_seed(3)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+class Tower(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = [nn.Linear(4, 4) for _ in range(2)]
+        self.out = nn.Linear(4, 1)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = torch.tanh(block(x))
+        return self.out(x)
+
+
+model = Tower().to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(4):
+    loss = (model(torch.randn(8, 4).to(device)) - 1).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.slow
+def test_an_unsafe_edit_that_a_run_proves_is_made_where_it_is_asked_for(outside, project):
+    (project / "train.py").write_text(LISTED)
+
+    kept = outside("apply", "--trace", "train.py", cwd=project)
+    assert (kept.code, (project / "train.py").read_text()) == (1, LISTED), kept.stderr
+    assert b"--unsafe-fixes applies it" in kept.stderr
+
+    made = outside("apply", "--trace", "train.py", "--unsafe-fixes", cwd=project)
+    assert made.code == 0, made.stderr
+    assert "nn.ModuleList(" in (project / "train.py").read_text()
+
+
 def test_a_rule_that_is_ignored_for_a_file_is_left_alone_and_told(outside, tree):
     (tree / "pyproject.toml").write_text('[tool.devfix]\nper-file-ignores = {"plugin.py" = ["DEV1"]}\n')
     before = contents(tree)

@@ -136,3 +136,23 @@ def test_what_is_no_accelerator_is_no_word(argument):
     tree = SourceTree("a.py", f"x = y.to({argument})\nz = made\n")
 
     assert argument not in device_words(tree, tree.tree.body[1])
+
+
+def test_what_only_the_start_as_a_script_binds_is_in_no_function_s_scope():
+    text = dedent("""\
+        import torch
+
+
+        def table(size):
+            return torch.zeros(size)
+
+
+        if __name__ == "__main__":
+            device = torch.device("cuda")
+            torch.ones(3)
+        """)
+    tree = SourceTree("train.py", text)
+    calls = {ast.unparse(node.func): node for node in ast.walk(tree.tree) if isinstance(node, ast.Call)}
+
+    assert not in_scope(tree, calls["torch.zeros"], "device")
+    assert in_scope(tree, calls["torch.ones"], "device")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from devfix.flow.syntax import SourceTree
-from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, ReplaceExpression, Where
+from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, ReplaceExpression, Safety, Where
 from devfix.trace.diagnosis import Diagnosis
 from devfix.trace.story import CallName, Happening, Position, Value
 from devfix.trace.texts import Texts
@@ -37,10 +37,11 @@ MOST_WORDS = 3
 
 @dataclass(frozen=True)
 class Candidate:
-    """Edits that belong together, and an imperative title for them."""
+    """Edits that belong together, an imperative title for them, and whether they change more than the device."""
 
     title: str
     edits: tuple[Edit, ...]
+    safety: Safety = Safety.SAFE
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from devfix.flow.syntax import SourceTree
-from devfix.model import ReplaceExpression, ReplaceStatement, Where
+from devfix.model import ReplaceExpression, ReplaceStatement, Safety, Where
 from devfix.trace.candidates._candidate import (
     Candidate,
     Spot,
@@ -299,7 +299,7 @@ def _wrapped(tree: SourceTree, cls: ast.ClassDef, attribute: str, mapping: bool)
         code = wrapped(tree, node.value, mapping, prefix) if ast.unparse(target) == f"self.{attribute}" else None
         if code is not None:
             edit = ReplaceExpression(tree.path, tree.span(node.value), code)
-            yield Candidate(f"register `{attribute}`: `{kind}`", (edit,))
+            yield Candidate(f"register `{attribute}`: `{kind}`", (edit,), Safety.UNSAFE)  # the state dict changes
 
 
 def _prefix_of_nn(tree: SourceTree) -> str | None:

@@ -94,7 +94,6 @@ def test_a_comment_answers_for_what_only_a_run_shows(outside, tree):
     assert "unused" not in result.stderr
 
 
-@pytest.mark.slow
 #: Layers in a list: only an edit that changes the state dict repairs it.
 LISTED = """\
 import torch
@@ -139,6 +138,7 @@ def test_an_unsafe_edit_that_a_run_proves_is_made_where_it_is_asked_for(outside,
     assert "nn.ModuleList(" in (project / "train.py").read_text()
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_ignored_for_a_file_is_left_alone_and_told(outside, tree):
     (tree / "pyproject.toml").write_text('[tool.devfix]\nper-file-ignores = {"plugin.py" = ["DEV1"]}\n')
     before = contents(tree)

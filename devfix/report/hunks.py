@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
-__all__ = ["DiffFile", "DiffLine", "Hunk", "Piece", "coloured", "read"]
+__all__ = ["DiffFile", "DiffLine", "Hunk", "Piece", "coloured", "lines_of", "read"]
 
 _HEAD = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
@@ -23,6 +23,7 @@ _NAMED = {b"t": b"\t", b"n": b"\n", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f":
 _LEXERS = {".py": "python", ".pyi": "python", ".ipynb": "json"}
 #: Code units of a hunk beyond which it is not coloured: it is data, and nobody reads it.
 _MOST_CODE = 100_000
+_KINDS = {"+": "added", "-": "removed"}
 #: What a hunk may have begun in: code, or a string of many lines.
 _BEGINNINGS = ("", '"""\n', "'''\n")
 
@@ -98,6 +99,18 @@ def coloured(path: str, hunk: Hunk) -> list[list[Piece]]:
             found.append(next(before))
         else:
             found.append(next(after) if line.mark in " +" else [Piece("", line.code)])
+    return found
+
+
+def lines_of(diff: str) -> list[tuple[str, list[Piece]]]:
+    """The lines of a diff for a page: ``file``, ``hunk``, ``added``, ``removed`` or nothing, and their pieces."""
+    found: list[tuple[str, list[Piece]]] = []
+    for file in read(diff):
+        found.append(("file", [Piece("", file.path)]))
+        for hunk in file.hunks:
+            found.append(("hunk", [Piece("", f"@@ line {hunk.new} {hunk.about}".rstrip())]))
+            for line, pieces in zip(hunk.lines, coloured(file.path, hunk), strict=True):
+                found.append((_KINDS.get(line.mark, ""), [Piece("", line.mark), *pieces]))
     return found
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devfix.report._html import rendered
+from devfix.report.hunks import lines_of
 from devfix.report.trace import described, edit_words, last_words, rules_told, where_run
-from devfix.report.verdict_html import kind_of_line
 
 if TYPE_CHECKING:
     from devfix.trace.tracing import Trace
@@ -24,7 +24,7 @@ def page(trace: Trace) -> str:
     from devfix.trace.proposal import diff_lines
 
     project, proposal = trace.experiment.project, trace.proposal
-    diff = [(kind_of_line(line), line) for line in diff_lines(project, proposal.changes)] if proposal else []
+    diff = lines_of("\n".join(diff_lines(project, proposal.changes))) if proposal else []
     return rendered(
         "trace.html",
         trace=trace,

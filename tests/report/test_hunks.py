@@ -4,7 +4,7 @@ import pytest
 
 from devfix.model import FileChange, Patch
 from devfix.report import diff
-from devfix.report.hunks import Hunk, Piece, coloured, read
+from devfix.report.hunks import Hunk, Piece, coloured, lines_of, read
 
 pytest.importorskip("pygments")
 
@@ -112,3 +112,13 @@ def test_what_is_no_code_or_too_much_is_not_coloured(path):
 
 def test_a_hunk_without_lines_has_no_colours():
     assert coloured("train.py", Hunk(1, 1, "")) == []
+
+
+def test_the_lines_of_a_diff_say_what_they_are():
+    text = unified("-- a\nb = 1\n", "-- a\nb = 2\n") + unified("-- x\n", "", "notes.txt")
+
+    lines = [(kind, "".join(piece.text for piece in pieces)) for kind, pieces in lines_of(text)]
+
+    assert [kind for kind, _ in lines] == ["file", "hunk", "", "removed", "added", "file", "hunk", "removed"]
+    assert [line for _, line in lines[2:5]] == [" -- a", "-b = 1", "+b = 2"]
+    assert lines[-1] == ("removed", "--- x") and lines[1][1] == "@@ line 1"

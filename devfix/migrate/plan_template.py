@@ -50,7 +50,7 @@ def template(tasks: Sequence[Task], folder: str) -> str:
     parts = [_HEAD]
     for task in tasks:
         local = os.path.isabs(task.source)
-        shown = os.path.relpath(task.source, folder) if local and folder else redacted(task.source)
+        shown = os.path.relpath(task.source, folder) if local and folder else redacted(task.source).replace("***@", "")
         lines = ["[[repository]]", f"{'path' if local else 'url'} = {json.dumps(shown, ensure_ascii=False)}"]
         lines += [
             f"{key} = {json.dumps(value)}" for key, value in (("ref", task.ref), ("folder", task.folder)) if value

@@ -165,3 +165,22 @@ def test_a_state_that_cannot_be_written_is_one_line(devfix, repositories, tmp_pa
     done = devfix("migrate", "all", "--state", "file/state.sqlite", code=2)
 
     assert len(done.stderr.splitlines()) == 1 and "file" in done.stderr
+
+
+def test_a_token_goes_nowhere(devfix, tmp_path):
+    secret = "hunter2hunter2hunter2"
+    (tmp_path / "list").write_text(f"https://me:{secret}@127.0.0.1:1/a.git\nhttps://{secret}@127.0.0.1:1/b.git main\n")
+
+    devfix("migrate", "init", "list")
+    done = devfix("migrate", "list", "-v", "--output-format", "jsonl", "--report", "report.html", code=1)
+
+    (tmp_path / "list").unlink()
+    assert done.stdout.count("no connection") >= 2
+    assert secret not in done.stdout + done.stderr
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {"state.sqlite", "migrate.log", "records.jsonl", "devfix-plan.toml", "report.html"} <= {
+        p.name for p in files
+    }
+    for path in files:
+        assert secret.encode() not in path.read_bytes(), path
+    assert 'url = "https://127.0.0.1:1/a.git"' in (tmp_path / "devfix-plan.toml").read_text()

@@ -277,3 +277,30 @@ def test_a_proxy_that_refuses_is_told(task, monkeypatch):
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:1")
 
     assert "proxy" in migrate(replace(task, source="https://example.org/a.git")).reason
+
+
+def test_contents_are_fetched_only_where_they_are_needed(task, repository, commit, git, tmp_path):
+    """A server that can leave contents out: of the large file that nobody reads, nothing arrives."""
+    commit(repository, {"data.bin": os.urandom(200_000)})
+    git("config", "uploadpack.allowFilter", "true", cwd=repository)
+    git("config", "uploadpack.allowAnySHA1InWant", "true", cwd=repository)
+    task = replace(task, source=f"file://{repository}", publishing=Publishing("branch"))
+
+    record = migrate(task)
+
+    assert record.outcome is RepositoryOutcome.FIXED
+    mirror = record.published.mirror
+    assert sum(path.stat().st_size for path in Path(mirror).rglob("*.pack")) < 50_000
+    assert git("diff", "--name-only", f"{record.commit}..devfix/device", cwd=mirror) == "train.py"
+
+    whole = migrate(replace(task, verification=Verification("nowhere.py")))
+    assert "nowhere.py does not exist" in whole.reason
+    assert sum(path.stat().st_size for path in Path(mirror).rglob("*.pack")) > 200_000
+
+
+def test_a_shallow_clone_is_a_repository_too(task, repository, commit, git, tmp_path):
+    commit(repository, {"more.py": "x = 1\n"})
+    git("clone", "-q", "--depth=1", f"file://{repository}", str(tmp_path / "shallow"), cwd=tmp_path)
+
+    for _ in range(2):
+        assert migrate(replace(task, source=str(tmp_path / "shallow"))).outcome is RepositoryOutcome.FIXED

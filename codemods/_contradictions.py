@@ -170,12 +170,22 @@ def _of_another_index(facts: Facts) -> Iterator[Contradiction]:
             if operand.module is not None and meeting.site.memory is not None:
                 site = meeting.site.memory.record(operand.module).moved
                 moved = [site.node] if site is not None and isinstance(site.node, ast.Call) else []
+            moved = moved or _alone_there(facts, other)
             for call in moved if not facts.asks_available else _beside(facts, moved):
                 here, there = facts.placings.get(call, {}), other.placings.get(call, {})
                 if ACCELERATOR in here and ACCELERATOR in there and not here[ACCELERATOR].latent:
                     sites = here[ACCELERATOR].site, there[ACCELERATOR].site
                     certain = facts.fixed_index
                     yield Contradiction(call, *sites, ACCELERATOR, certain, _moved_by(other, meeting), meeting)
+
+
+def _alone_there(facts: Facts, other: Facts) -> list[ast.Call]:
+    """The one call that names the foreign index, where nothing else goes to an accelerator on the second machine.
+
+    What comes out of a module's weights tells of no move, and can be on an accelerator for no other reason.
+    """
+    there = [call for call, places in other.placings.items() if ACCELERATOR in places]
+    return there if len(there) == 1 and _is_foreign(facts, there[0]) else []
 
 
 def _beside(facts: Facts, moved: list[ast.Call]) -> Iterator[ast.Call]:

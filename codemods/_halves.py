@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from devfix.flow import Facts
+from devfix.flow.machines import device_words, literal
 from devfix.flow.values import ACCELERATOR, OTHER, Place
 
 __all__ = ["in_halves"]
@@ -13,7 +14,7 @@ __all__ = ["in_halves"]
 def in_halves(facts: Facts) -> bool:
     """Whether modules live on two accelerators when values of both meet; not so where one line says another device."""
     two = facts.two
-    if two is None or two.distributed:
+    if two is None or two.distributed or _one_index_for_modules(facts, two):
         return False
     if _sent_apart(two):
         return True
@@ -27,6 +28,20 @@ def in_halves(facts: Facts) -> bool:
         if homes >= {ACCELERATOR, OTHER}:
             return True
     return False
+
+
+def _one_index_for_modules(facts: Facts, two: Facts) -> bool:
+    """Whether a program that chooses its device sends modules to ``cuda:1`` by name, and never a tensor.
+
+    Who means to work on two accelerators hands something over: here a line disagrees with the rest.
+    """
+    if facts.foreign_index is None:
+        return False
+    sent = [places[OTHER] for places in two.placings.values() if OTHER in places]
+    named = [(placing, device_words(placing.call)) for placing in sent]
+    return bool(named) and all(
+        placing.came is None and words is not None and literal(words) == facts.foreign_index for placing, words in named
+    )
 
 
 def _sent_apart(two: Facts) -> bool:

@@ -15,6 +15,34 @@ REWRITES = [
     pytest.param(
         """
           device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          actor = nn.Linear(4, 2).to(device)
+        - critic = nn.Linear(2, 1).to("cuda:1")
+        + critic = nn.Linear(2, 1).to(device)
+          critic(actor(torch.ones(3, 4).to(device))).sum().backward()
+        """,
+        id="a-module-between-others",
+    ),
+    pytest.param(
+        """
+          class Scale(nn.Module):
+              def __init__(self):
+                  super().__init__()
+                  self.weight = nn.Parameter(torch.ones(2, 4))
+
+              def forward(self, x):
+                  return x @ nn.functional.normalize(self.weight).t()
+
+          device = "cuda" if torch.cuda.is_available() else "cpu"
+          body = nn.Linear(3, 4).to(device)
+        - head = Scale().to("cuda:2")
+        + head = Scale().to(device)
+          head(body(torch.ones(5, 3, device=device))).sum().backward()
+        """,
+        id="what-comes-out-of-weights",
+    ),
+    pytest.param(
+        """
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
           critic = nn.Linear(4, 1).to(device)
           for step in range(3):
         -     batch = torch.ones(3, 4).to("cuda:1", non_blocking=True)
@@ -173,6 +201,17 @@ REWRITES = [
 ]
 
 UNCHANGED = [
+    pytest.param(
+        """
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        student = nn.Linear(4, 2).to(device)
+        teacher = nn.Linear(4, 2).to("cuda:1")
+        x = torch.ones(3, 4).to(device)
+        soft = teacher(x.to("cuda:1"))
+        (student(x) - soft).sum().backward()
+        """,
+        id="two-accelerators-where-something-is-handed-over",
+    ),
     pytest.param(
         """
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

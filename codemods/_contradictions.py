@@ -11,6 +11,7 @@ from codemods._halves import in_halves
 from codemods._kept_there import stays
 from codemods._operands import weight_places
 from codemods._placing import enclosing
+from codemods._read_off import puts_back
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting, Placing
 from devfix.flow.live import asks_for_accelerator, device_place, value_of
@@ -235,8 +236,10 @@ def _left_on_cpu(facts: Facts) -> Iterator[Contradiction]:
 
 
 def _follows(placing: Placing) -> bool:
-    """Whether a value goes where another one is (``x.device``): what that one does is the cause."""
+    """Whether a value goes where another one is, or was (``x.device``): what that one does is the cause."""
     words = device_words(placing.call)
+    if puts_back(placing.site):
+        return True
     if not isinstance(words, ast.Attribute) or words.attr != "device":
         return False
     base, memory = value_of(placing.site, placing.site.level, words.value), placing.site.memory

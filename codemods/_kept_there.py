@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from codemods._operands import device_for
 from codemods._placing import headers
+from codemods._read_off import read_off
 from codemods._unmoved import chain_of
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting, Operand
@@ -62,11 +63,9 @@ def _says_so(moved: Site, call: ast.Call) -> bool:
     words = device_words(call)
     if isinstance(words, (ast.Name, ast.Attribute)):
         value, name = value_of(moved, moved.level, words), ast.unparse(words).split(".")[-1].lower()
-        return (
-            name not in ("device", "dev")
-            and value is not None
-            and {device_place(option) for option in options(value)} == {CPU}
-        )
+        if name in ("device", "dev") or value is None:
+            return False
+        return {device_place(option) for option in options(value)} == {CPU} and not read_off(moved, words)
     return isinstance(call.func, ast.Attribute) and isinstance(call.func.value, (ast.Name, ast.Attribute))
 
 

@@ -35,6 +35,7 @@ from collections.abc import Iterator
 
 from codemods._culprits import Culprit, made_siblings
 from codemods._foreign import foreign_part
+from codemods._read_off import puts_back
 from codemods._rule import Rule, command_attributes
 from codemods._story import story
 from codemods._unmoved import is_made_by_program, whole_of
@@ -74,6 +75,8 @@ def _cause(facts: Facts, meeting: Meeting, operand: Operand) -> tuple[Site | Non
         born = whole.born if whole is not None else record.born if record.moved is None else None
         if not is_made_by_program(memory, operand.module):
             return None
+        if born is None and record.moved is not None and puts_back(record.moved):
+            return record.moved, "this puts the module where it was: on the CPU"
         return (born, "this module is made on the CPU and never moved") if born is not None else None
     if len(operand.births) != 1 or not operand.sure:
         return None

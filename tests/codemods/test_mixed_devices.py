@@ -73,3 +73,15 @@ def test_a_fault_in_a_third_party_package_is_told_as_such_and_left_alone(tmp_pat
     assert outcome.patch.files == ()
     assert resolution.finding.path.endswith("layers.py")
     assert "third-party package" in resolution.reason
+
+
+def test_a_module_that_is_put_back_where_it_was_is_told_of_and_left_alone(tmp_path):
+    program = (
+        SETUP + "head = nn.Linear(2, 2)\nbefore = next(head.parameters()).device\nhead.to(before)\nhead(model(x))\n"
+    )
+    outcome = outcome_of(tmp_path, program)
+
+    (resolution,) = outcome.resolutions
+    assert (resolution.finding.code, resolution.finding.span.line) == ("DEV100", 9)
+    assert resolution.status is Status.NOT_FIXED
+    assert outcome.patch.files == ()

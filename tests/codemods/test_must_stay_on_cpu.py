@@ -301,6 +301,17 @@ SILENT = [
     ),
     pytest.param(
         """
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        scorer = nn.Linear(3, 2)
+        before = next(scorer.parameters()).device
+        x = torch.ones(4, 3, device=device)
+        scorer.to(before)
+        print(scorer(x))
+        """,
+        id="module-put-back-where-it-was",
+    ),
+    pytest.param(
+        """
         from transformers import AutoModel
 
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

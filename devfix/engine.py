@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import combinations
 
 from devfix import sources, suppressions
 from devfix.cache import Cache
@@ -25,7 +26,9 @@ from devfix.sources import SourceFile
 __all__ = ["apply", "check", "fix_text"]
 
 MOST_ROUNDS = 60
+_MOST_APART = 4  # of these, each two are tried together
 _NEW_FINDING = "it would bring a new finding"
+_FAILS_INSTEAD = "would fail instead"
 _NO_CACHE = "everything was read anew; --no-cache leaves it out, DEVFIX_CACHE_DIR names another folder"
 
 
@@ -223,7 +226,16 @@ def _repair(space: Workspace, scan: Scan, collected: _Collected) -> None:
         if not waiting:  # what did not hold may hold after the others
             waiting = [f for f in current.findings if tried_at.get(identity(f), repaired) < repaired]
         if not waiting:
-            break
+            apart = [f for f in current.findings if _FAILS_INSTEAD in dropped.get(identity(f), "")]
+            joined = _together(space, current, apart, collected)
+            if joined is None:
+                break
+            remedies, current = joined
+            repaired += len(remedies)
+            for finding, remedy in remedies:
+                dropped.pop(identity(finding))
+                collected.settle(original.get(identity(finding), finding), Status.FIXED, remedy=remedy)
+            continue
         finding = waiting[-1]  # from the end: what is moved behind one line keeps its order
         shown = original.get(identity(finding), finding)
         attempt = _attempt(space, current, finding, collected)
@@ -254,30 +266,53 @@ def _repaired_along(before: Scan, after: Scan, remedy: Remedy) -> list[Finding]:
 
 def _attempt(space: Workspace, before: Scan, finding: Finding, collected: _Collected) -> tuple[Remedy, Scan] | str:
     """Try the remedies of a finding in order: the first that holds, with the scan after it, or why none does."""
-    from codemods._rewrite import RewriteError, rewrite
-
     reason = ""
     for remedy in collected.usable(finding):
-        kept = dict(space.changed)
-        try:
-            for path in remedy.paths:
-                text = space.text(path)
-                assert text is not None
-                edits = [edit for edit in remedy.edits if edit.path == path]
-                space.changed[os.path.abspath(path)] = rewrite(text, edits)
-        except RewriteError as error:
-            space.changed = kept
-            reason = reason or f"the edit cannot be placed: {error}"
-            continue
-        after = scan_program(space, before.path)
-        problem = _objection(before, after, finding)
-        if problem is None and any(collected.left_out(other) for other in _repaired_along(before, after, remedy)):
-            problem = "it would edit what is to be left alone"
-        if problem is None:
+        after = _held(space, before, remedy, (finding,), collected)
+        if not isinstance(after, str):
             return remedy, after
-        space.changed = kept
-        reason = reason or f"the edit was dropped, because {problem}"
+        reason = reason or after
     return reason or finding.reason
+
+
+def _together(
+    space: Workspace, before: Scan, apart: list[Finding], collected: _Collected
+) -> tuple[list[tuple[Finding, Remedy]], Scan] | None:
+    """Two findings whose best edits fail one without the other: a criterion is moved, and what else it is given."""
+    usable = [(finding, collected.usable(finding)) for finding in apart[:_MOST_APART]]
+    for pair in combinations([(finding, remedies[0]) for finding, remedies in usable if remedies], 2):
+        edits = tuple(dict.fromkeys(edit for _, remedy in pair for edit in remedy.edits))
+        joined = replace(pair[0][1], edits=edits)
+        after = _held(space, before, joined, [finding for finding, _ in pair], collected)
+        if not isinstance(after, str):
+            return list(pair), after
+    return None
+
+
+def _held(
+    space: Workspace, before: Scan, remedy: Remedy, findings: Sequence[Finding], collected: _Collected
+) -> Scan | str:
+    """Apply a remedy that is to repair some findings: the scan after it, or why it does not hold and was taken back."""
+    from codemods._rewrite import RewriteError, rewrite
+
+    kept = dict(space.changed)
+    try:
+        for path in remedy.paths:
+            text = space.text(path)
+            assert text is not None
+            edits = [edit for edit in remedy.edits if edit.path == path]
+            space.changed[os.path.abspath(path)] = rewrite(text, edits)
+    except RewriteError as error:
+        space.changed = kept
+        return f"the edit cannot be placed: {error}"
+    after = scan_program(space, before.path)
+    problem = next(filter(None, (_objection(before, after, finding) for finding in findings)), None)
+    if problem is None and any(collected.left_out(other) for other in _repaired_along(before, after, remedy)):
+        problem = "it would edit what is to be left alone"
+    if problem is None:
+        return after
+    space.changed = kept
+    return f"the edit was dropped, because {problem}"
 
 
 def _tells_of_failure(scan: Scan, finding: Finding) -> bool:
@@ -308,7 +343,7 @@ def _objection(before: Scan, after: Scan, finding: Finding) -> str | None:
     worse = after.hazards.keys() - before.hazards.keys()
     if worse:
         hazard = min(worse)
-        return f"`{hazard.text}` ({hazard.consumer}) in {hazard.path} would fail instead"
+        return f"`{hazard.text}` ({hazard.consumer}) in {hazard.path} {_FAILS_INSTEAD}"
     if _tells_of_failure(before, finding) and before.hazards == after.hazards:
         return "what fails would fail all the same"
     return None

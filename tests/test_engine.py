@@ -317,6 +317,41 @@ def test_an_edit_that_brings_a_new_finding_is_tried_again_after_another_repair(w
     assert "    x = x.to(device)\n    y = y.to(device)\n" in texts(outcome)["train.py"]
 
 
+MARGIN = (
+    IMPORTS + DEVICE + "\n\n"
+    "class Margin(nn.Module):\n"
+    "    def __init__(self):\n"
+    "        super().__init__()\n"
+    "        self.anchors = nn.Parameter(torch.randn(4, 2))\n\n"
+    "    def forward(self, z, y):\n"
+    "        near = self.anchors + y\n"
+    "        return (z - near).pow(2).mean()\n\n\n"
+    "net = nn.Linear(3, 2).to(device)\n"
+    "margin = Margin()\n"
+    "y = torch.ones(4, 2)\n"
+    "y.to(device)\n"
+    "margin(net(torch.randn(4, 3).to(device)), y).backward()\n"
+)
+
+
+def test_edits_that_fail_one_without_the_other_are_made_together(write):
+    outcome = apply(write(train=MARGIN), settings())
+
+    assert told(outcome) == [("DEV204", "train.py", Status.FIXED), ("DEV103", "train.py", Status.FIXED)]
+    new = MARGIN.replace("margin = Margin()", "margin = Margin().to(device)").replace("\ny.to(", "\ny = y.to(")
+    assert texts(outcome)["train.py"] == new
+
+
+def test_where_one_of_two_edits_is_left_out_the_other_is_not_made(write):
+    files = write(train=MARGIN)
+    left = [item.finding for item in check(files, settings()).resolutions if item.finding.code == "DEV103"]
+
+    outcome = apply(files, settings(), without=left)
+
+    assert outcome.patch.files == ()
+    assert ["would fail instead" in item.reason for item in outcome.resolutions] == [True, False]
+
+
 def test_the_next_remedy_is_tried_where_the_first_does_not_hold(write, monkeypatch):
     original = codemods.rule_for("DEV201").detect
 

@@ -111,6 +111,20 @@ def numpy_of_the_accelerator(program):
     return told, told.failure(culprit, None, told.at("values.numpy()", "plot"), rule="DEV603")
 
 
+def rows_of_a_batch(program):
+    told = program("""\
+        import torch
+
+        device = torch.device("cuda")
+        for images, targets in loader:
+            images = images.to(device)
+            loss = criterion(images, targets)
+        """)
+    made = told.made("loader", loader=True)
+    culprit, peer = told.value('targets[0]["boxes"]', made), told.value("images", device="cuda:0")
+    return told, told.failure(culprit, peer, told.at("criterion(images, targets)"), devices=(DEVICE,), rule="DEV101")
+
+
 FAILURES = [
     made_without_device,
     random_numbers_in_a_loop,
@@ -118,6 +132,7 @@ FAILURES = [
     weights_that_nobody_moves,
     batch_of_a_loader,
     numpy_of_the_accelerator,
+    rows_of_a_batch,
 ]
 FIRST = {
     made_without_device: ("shift = torch.zeros(3)", "shift = torch.zeros(3, device=device)"),
@@ -126,6 +141,10 @@ FIRST = {
     weights_that_nobody_moves: ("model = nn.Linear(3, 3)", "model = nn.Linear(3, 3).to(device)"),
     batch_of_a_loader: ("    out = model(x)", "    x = x.to(device)\n    out = model(x)"),
     numpy_of_the_accelerator: ("return values.numpy()", "return values.detach().cpu().numpy()"),
+    rows_of_a_batch: (
+        "    loss =",
+        "    targets = [{key: value.to(device) for key, value in row.items()} for row in targets]\n    loss =",
+    ),
 }
 
 

@@ -117,7 +117,8 @@ def _words(diagnosis: Diagnosis, spot: Spot, node: ast.AST) -> list[str]:
     weights = [word for frame in frames for word in _of_weights(peer, frame)]
     own = [word for word in guessed if word.startswith("next(")]
     of_values = [f"{text}.device" for text in peers if in_scope(spot.tree, node, text) and not _is_weight(peer, text)]
-    found = list(dict.fromkeys([*said, *named[:2], *of_values, *own, *weights]))
+    others = [text for text in shown if text.endswith(".device")][:2]
+    found = list(dict.fromkeys([*said, *named[:2], *of_values, *own, *weights, *others]))
     return [text for text in found if in_scope(spot.tree, node, text)]
 
 

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import ast
 import itertools
-import re
 from collections.abc import Iterator
 
 from devfix.model import AppendCode, ReplaceExpression, ReplaceStatement, Where
+from devfix.trace.candidates._around import (
+    LOOPS,
+    MOST_FRAMES,
+    assignable,
+    binding_loop,
+    comes_from_loader,
+    moves_before,
+)
 from devfix.trace.candidates._candidate import (
     Candidate,
     Spot,
@@ -21,15 +28,12 @@ from devfix.trace.candidates._candidate import (
     trailers,
     usable,
 )
+from devfix.trace.candidates.containers import rows, whole_containers
 from devfix.trace.diagnosis import Diagnosis
-from devfix.trace.story import Value
 from devfix.trace.texts import Texts
-from devfix.trace.words import movers
 
 __all__ = ["left_where_it_was", "moved", "uses"]
 
-_LOOPS = (ast.For, ast.AsyncFor)
-_MOST_FRAMES = 4
 _MOST_BIRTHS = 5
 
 
@@ -38,8 +42,9 @@ def moved(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
     yield from _its_copy(diagnosis, texts)
     yield from _sent_there(diagnosis, texts)
     if comes_from_loader(diagnosis, texts):
+        yield from rows(diagnosis, texts)
         yield from _beside_siblings(diagnosis, texts)
-        yield from _whole_containers(diagnosis, texts, numbered=True)
+        yield from whole_containers(diagnosis, texts, numbered=True)
         yield from _where_bound(diagnosis, texts, outermost_first=True)
         yield from _loaded(diagnosis, texts)
         yield from _births(diagnosis, texts)
@@ -49,17 +54,9 @@ def moved(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
         yield from _beside_siblings(diagnosis, texts)
     yield from uses(diagnosis, texts)
     yield from _where_bound(diagnosis, texts)
-    yield from _whole_containers(diagnosis, texts)
+    yield from whole_containers(diagnosis, texts)
     if diagnosis.package is not None:
         yield from _met_on_the_cpu(diagnosis, texts)
-
-
-def comes_from_loader(diagnosis: Diagnosis, texts: Texts) -> bool:
-    """Whether a data loader, or a ``for`` statement that asked for data, made the culprit."""
-    for event in diagnosis.culprit.history:
-        if event.loader or any(spot.in_loader or isinstance(spot.node, _LOOPS) for spot in spots_of(event, texts)):
-            return True
-    return False
 
 
 # --- sent to the wrong place ------------------------------------------------------------------------------------------
@@ -101,7 +98,7 @@ def _its_copy(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
 
 def _renamed(diagnosis: Diagnosis, texts: Texts, copied: Spot) -> Iterator[Candidate]:
     name = _bound_to(copied)
-    for number, position in enumerate(diagnosis.story.frames[:_MOST_FRAMES]):
+    for number, position in enumerate(diagnosis.story.frames[:MOST_FRAMES]):
         found = texts.node_at(position)
         if name is None or found is None or found[0] is not copied.tree:
             continue
@@ -129,114 +126,40 @@ def _bound_to(spot: Spot) -> str | None:
 # --- beside its siblings ----------------------------------------------------------------------------------------------
 def _beside_siblings(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
     """A statement that moves another value, said again for the culprit, after the last of its kind."""
-    for number in reversed(range(min(len(diagnosis.story.frames), _MOST_FRAMES))):
+    for number in reversed(range(min(len(diagnosis.story.frames), MOST_FRAMES))):
         position = diagnosis.story.frames[number]
         found = texts.node_at(position)
-        names = _assignable(diagnosis.culprit, number)
+        names = assignable(diagnosis.culprit, number)
         if found is None or not names:
             continue
         spot = Spot(*found, position)
-        for statement, trailer in _moves_before(spot):
+        for statement, trailer in moves_before(spot):
             for name in names:
                 if usable(spot, statement, name) and can_bind(spot, statement, name):
                     yield inserted(spot, statement, Where.AFTER, f"{name} = {name}{trailer}")
 
 
-def _moves_before(spot: Spot) -> Iterator[tuple[ast.stmt, str]]:
-    """Assignments of the spot's function that move what they assign, ahead of it, the last first; with the trailer."""
-    found: dict[ast.stmt, str] = {}
-    for call in movers(spot.tree, spot.node):
-        statement = spot.tree.statement(call)
-        if not isinstance(statement, ast.Assign) or statement.lineno >= spot.statement.lineno:
-            continue
-        assert isinstance(call.func, ast.Attribute)
-        targets = [t for target in statement.targets for t in getattr(target, "elts", [target])]
-        if ast.unparse(call.func.value) in [ast.unparse(target) for target in targets]:
-            found[statement] = spot.tree.source(call).removeprefix(spot.tree.source(call.func.value))
-    yield from sorted(found.items(), key=lambda item: -item[0].lineno)
-
-
 # --- where it is bound ------------------------------------------------------------------------------------------------
 def _where_bound(diagnosis: Diagnosis, texts: Texts, outermost_first: bool = False) -> Iterator[Candidate]:
     """``x = x.to(device)``: first thing in the loop that binds it, else ahead of the statement that fails."""
-    frames = list(enumerate(diagnosis.story.frames[:_MOST_FRAMES]))
+    frames = list(enumerate(diagnosis.story.frames[:MOST_FRAMES]))
     for number, position in reversed(frames) if outermost_first else frames:
         found = texts.node_at(position)
         if found is None:
             continue
         spot = Spot(*found, position)
-        for name in _assignable(diagnosis.culprit, number):
+        for name in assignable(diagnosis.culprit, number):
             for trailer in trailers(diagnosis, spot) if can_bind(spot, spot.node, name) else ():
                 code = f"{name} = {name}{trailer}"
-                loop = _binding_loop(spot, name)
+                loop = binding_loop(spot, name)
                 if loop is not None:
                     yield inserted(spot, loop, Where.BODY_START, code)
                 yield inserted(spot, spot.statement, Where.BEFORE, code)
 
 
-def _assignable(value: Value, frame: int) -> list[str]:
-    plain = [name.text for name in names_in(value, frame) if name.kind == "tensor" and not _is_private(name.text)]
-    return [text for text in plain if re.fullmatch(r"[A-Za-z_]\w*(\.\w+|\[(\d+|\"[^\"]*\")\])*", text)][:2]
-
-
-def _is_private(text: str) -> bool:
-    """Whether a name reaches into an object of others."""
-    return re.search(r"\._", text.removeprefix("self._").removeprefix("cls._")) is not None
-
-
-def _binding_loop(spot: Spot, name: str) -> ast.stmt | None:
-    """The loop around the spot whose target binds the name."""
-    root = re.split(r"[.\[]", name)[0]
-    for parent in spot.tree.ancestors(spot.node):
-        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            return None
-        if isinstance(parent, _LOOPS):
-            bound = {each.id for each in ast.walk(parent.target) if isinstance(each, ast.Name)}
-            if root in bound:
-                return parent
-    return None
-
-
-# --- with all that lies beside it -------------------------------------------------------------------------------------
-def _whole_containers(diagnosis: Diagnosis, texts: Texts, numbered: bool = False) -> Iterator[Candidate]:
-    """The dictionary, list or tuple that holds it, whole: in its class's own ``to``, else ahead of the use.
-
-    With ``numbered`` only lists and tuples.
-    """
-    for number, position in enumerate(diagnosis.story.frames[:_MOST_FRAMES]):
-        found = texts.node_at(position)
-        for name in names_in(diagnosis.culprit, number) if found is not None else ():
-            held = re.fullmatch(r"(?P<base>.*\w)\[(?P<key>[^\[\]]*)\]", name.text)
-            if held is None or found is None or (numbered and not held["key"].isdecimal()):
-                continue
-            spot = Spot(*found, position)
-            yield from _in_own_mover(spot, held["base"], held["key"])
-            for trailer in trailers(diagnosis, spot):
-                for code in _moved_container(held["base"], held["key"], trailer):
-                    yield inserted(spot, spot.statement, Where.BEFORE, code)
-
-
-def _moved_container(base: str, key: str, trailer: str) -> Iterator[str]:
-    if key.startswith('"'):
-        yield f"{base} = {{key: value{trailer} for key, value in {base}.items()}}"
-    else:
-        yield f"{base} = tuple(value{trailer} for value in {base})"
-        yield f"{base} = [value{trailer} for value in {base}]"
-
-
-def _in_own_mover(spot: Spot, base: str, key: str) -> Iterator[Candidate]:
-    """In the method ``to`` of the class whose attribute the container is."""
-    owner = next((each for each in spot.tree.ancestors(spot.node) if isinstance(each, ast.ClassDef)), None)
-    for method in owner.body if owner is not None and base.startswith("self.") else ():
-        if isinstance(method, ast.FunctionDef) and method.name == "to" and len(method.args.args) == 2:
-            at = Spot(spot.tree, method.body[-1], spot.position)
-            for code in _moved_container(base, key, f".to({method.args.args[1].arg})"):
-                yield inserted(at, at.statement, Where.BEFORE, code)
-
-
 def _met_on_the_cpu(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
     """What an installed package keeps on the CPU is met there: its arguments are copied to it."""
-    for position in diagnosis.story.frames[:_MOST_FRAMES]:
+    for position in diagnosis.story.frames[:MOST_FRAMES]:
         found = texts.node_at(position)
         call = found[1] if found is not None else None
         if found is None or not isinstance(call, ast.Call):
@@ -283,7 +206,7 @@ def _births(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
         spots = list(spots_of(event, texts))
         if event.kind == "moved" or event.loader:
             continue
-        if any(spot.in_loader or isinstance(spot.node, _LOOPS) for spot in spots):
+        if any(spot.in_loader or isinstance(spot.node, LOOPS) for spot in spots):
             continue
         inner += [spot for spot in spots[:1] if not _makes_an_object(spot)]
         for made, call in itertools.pairwise(spots):
@@ -320,7 +243,7 @@ def _name(diagnosis: Diagnosis) -> str:
 # --- where it is used -------------------------------------------------------------------------------------------------
 def uses(diagnosis: Diagnosis, texts: Texts, spoken: tuple[str, ...] | None = None) -> Iterator[Candidate]:
     """The operand of the call that fails, and of the calls that led to it; with the trailers of ``spoken`` if given."""
-    for number, position in enumerate(diagnosis.story.frames[:_MOST_FRAMES]):
+    for number, position in enumerate(diagnosis.story.frames[:MOST_FRAMES]):
         found = texts.node_at(position)
         if found is None:
             continue

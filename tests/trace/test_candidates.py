@@ -149,9 +149,12 @@ FIRST = {
 
 
 def results(told, diagnosis):
-    """The program after each candidate, by its title."""
+    """The program after each candidate, by its title; of those that say the same, the first."""
     texts = told.texts
-    return {each.title: texts.after(each.edits).text(told.file) for each in candidates(diagnosis, texts)}
+    found = {}
+    for each in candidates(diagnosis, texts):
+        found.setdefault(each.title, texts.after(each.edits).text(told.file))
+    return found
 
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: failure.__name__)

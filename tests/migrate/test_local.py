@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -11,6 +12,7 @@ import pytest
 
 from devfix.migrate.engines import local
 from devfix.migrate.engines.local import LocalEngine
+from devfix.migrate.engines.preloaded import MODULES
 from devfix.migrate.progress import Stages
 from devfix.migrate.record import Record, RepositoryOutcome
 from devfix.migrate.task import Task, Verification
@@ -97,6 +99,16 @@ def test_tasks_are_taken_as_they_are_needed(tmp_path):
     records.close()
 
     assert len(taken) < 20
+
+
+def tell_modules(task):
+    return Record(task.number, task.name, task.source, RepositoryOutcome.CLEAN, log=" ".join(sys.modules))
+
+
+def test_a_worker_has_imported_what_it_needs_before_it_starts(tmp_path):
+    (record,) = LocalEngine().run(tasks("fine", scratch=tmp_path), tell_modules, 1)
+
+    assert set(MODULES) <= set(record.log.split())
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -17,6 +17,7 @@ from devfix.cli._interrupts import interruptible
 from devfix.migrate.record import Record
 
 if TYPE_CHECKING:
+    from devfix.migrate.engines import Engine
     from devfix.migrate.run import Migration
 
 __all__ = ["run", "write_plan"]
@@ -46,6 +47,8 @@ def run(
     *,
     plan: str,
     jobs: int | None,
+    engine: str | None,
+    scheduler: str | None,
     out: str,
     state: str | None,
     resume: bool,
@@ -60,7 +63,6 @@ def run(
     verbose: int,
 ) -> int:
     """Migrate, and return the exit code."""
-    from devfix.migrate.engines.local import LocalEngine
     from devfix.migrate.plan import read_plan
     from devfix.migrate.run import Choice, Migration, chosen, exit_code, scratch_of
     from devfix.migrate.state import State
@@ -75,7 +77,7 @@ def run(
     with _one_line_errors(), closing(State(file)) as opened:
         migration = Migration(tasks, choice, opened, out)
         jsonl = _Ordered([task.number for task in tasks]) if output_format == "jsonl" else None
-        records = migration.run(LocalEngine(), migrate, jobs or 0)
+        records = migration.run(_engine(engine, scheduler), migrate, jobs or 0)
         try:
             with interruptible(), watched(migration.tally, scratch_of(file), quiet > 0) as tell, closing(records):
                 for record in records:
@@ -89,6 +91,18 @@ def run(
     if quiet < 2:
         click.echo(summary(migration.tally), err=True)
     return exit_code(migration.tally, fail_level, dry_run)
+
+
+def _engine(engine: str | None, scheduler: str | None) -> Engine:
+    if scheduler is not None and engine == "local":
+        raise click.UsageError("--scheduler is for --engine dask")
+    if scheduler is not None or engine == "dask":
+        from devfix.migrate.engines.dask import DaskEngine
+
+        return DaskEngine(scheduler or "")
+    from devfix.migrate.engines.local import LocalEngine
+
+    return LocalEngine()
 
 
 def _write_report(report: str, migration: Migration, plan: str) -> None:

@@ -39,7 +39,21 @@ class _Migrate(click.Command):
 
 @click.command("migrate", cls=_Migrate, short_help="Repair many repositories.")
 @click.argument("plan", metavar="PLAN")
-@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Workers (default: all cores).")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Workers (default: all cores); with --scheduler, how many repositories are in work (default: two a worker).",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "dask"]),
+    help="Processes of this machine, or a dask cluster (default: local, or dask with --scheduler).",
+)
+@click.option(
+    "--scheduler", metavar="ADDRESS", help="A cluster's scheduler, as tcp://HOST:8786 (see docs/clusters.md)."
+)
 @click.option(
     "--out",
     default="devfix-migrate",

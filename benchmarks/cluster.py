@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from benchmarks.migrate.repositories import generate
 from devfix.migrate.engines.dask import DaskEngine
 from devfix.migrate.plan import read_plan
 from devfix.migrate.record import Record, RepositoryOutcome
+from devfix.migrate.state import State
 from devfix.migrate.task import Task, Work
 from devfix.migrate.work import migrate
 
@@ -46,7 +48,7 @@ def measure(name: str, address: str, tasks: Iterable[Task], work: Work, roles: d
     for record in DaskEngine(address).run(tasks, work, 0):
         assert "internal error" not in record.reason, record.reason
         records += 1
-        if records % 10 == 0:
+        if records % 10 == 0 or records < 10:
             _memory(roles, peaks)
             last = {role: sum(map(_cpu, processes)) for role, processes in roles.items()}
     seconds = time.perf_counter() - start
@@ -83,6 +85,7 @@ def _memory(roles: dict[str, list[int]], peaks: dict[str, float]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repositories", type=int, default=200)
+    parser.add_argument("--plan", help="a plan of your own in place of generated repositories")
     parser.add_argument("--tasks", type=int, default=2000)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="devfix-cluster-") as folder, socket.socket() as free:
@@ -111,16 +114,36 @@ def _runs(folder: Path, address: str, given: argparse.Namespace, started: list[i
     from benchmarks import cluster  # by the name that workers know it by
 
     roles = {"client": [os.getpid()], "scheduler": started[:1], "workers": started[1:]}
-    generate(folder / "all", given.repositories)
+    if given.plan is None:
+        generate(folder / "all", given.repositories)
     made = {"mirrors": str(folder / "mirrors"), "scratch": str(folder / "scratch")}
-    tasks = [replace(task, **made) for task in read_plan(str(folder / "all"))]
+    tasks = [replace(task, **made) for task in read_plan(given.plan or str(folder / "all"))]
     list(DaskEngine(address).run(tasks[:4], migrate, 0))  # everything is started and imported
     measure("repositories", address, tasks, migrate, roles)
     size = sum(path.lstat().st_size for path in (folder / "mirrors").rglob("*") if path.is_file())
     blocks = sum(path.lstat().st_blocks * 512 for path in (folder / "mirrors").rglob("*"))
+    files = sum(1 for _ in (folder / "mirrors").rglob("*"))
+    print(f"mirrors: {files / len(tasks):.0f} files and folders each")
     print(f"mirrors: {size / len(tasks) / 1024:.0f} kB each, {blocks / len(tasks) / 1024:.0f} kB on disk")
     endless = (Task(number, f"t{number}", "/", scratch=made["scratch"]) for number in range(given.tasks))
+    _here(folder)
     measure("nothing", address, endless, cluster.nothing, roles)
+
+
+def _here(folder: Path) -> None:
+    """What the machine that hands out the work keeps: the plan in memory, the state on disk."""
+    (folder / "list").write_text("".join(f"https://example.org/lab/{number}.git\n" for number in range(100_000)))
+    before, start = psutil.Process().memory_info().rss, time.perf_counter()
+    plan = read_plan(str(folder / "list"))
+    taken = (psutil.Process().memory_info().rss - before) / len(plan)
+    print(
+        f"plan: {taken / 1024:.1f} kB of memory and {1e3 * (time.perf_counter() - start) / len(plan):.2f} ms for each"
+    )
+    with closing(State(str(folder / "state.sqlite"))) as state:
+        start = time.perf_counter()
+        for task in plan[:500]:
+            state.put(task, nothing(task))
+        print(f"state: {1e3 * (time.perf_counter() - start) / 500:.2f} ms for each record")
 
 
 if __name__ == "__main__":

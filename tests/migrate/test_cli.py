@@ -184,3 +184,9 @@ def test_a_token_goes_nowhere(devfix, tmp_path):
     for path in files:
         assert secret.encode() not in path.read_bytes(), path
     assert 'url = "https://127.0.0.1:1/a.git"' in (tmp_path / "devfix-plan.toml").read_text()
+
+
+def test_a_scheduler_is_for_dask(devfix, repositories):
+    told = devfix("migrate", "all", "--engine", "local", "--scheduler", "tcp://127.0.0.1:1", code=2).stderr
+
+    assert "--scheduler is for --engine dask" in told

@@ -242,3 +242,22 @@ def test_interrupted_it_ends_what_is_in_flight_and_hands_in_no_more_than_needed(
     assert [
         record.outcome.value for record in DaskEngine(cluster.address).run(tasks("fine", scratch=tmp_path), work, 0)
     ] == ["clean"]
+
+
+@whole_cluster
+def test_the_command_goes_on_where_a_cluster_was_interrupted(cluster, make, broken, tmp_path):
+    cluster.start_worker("--no-nanny")
+    for number in range(40):
+        make(tmp_path / "all" / f"r{number}", {"train.py": broken})
+    command = [sys.executable, "-m", "devfix", "migrate", "all", "--scheduler", cluster.address]
+    environment = {**os.environ, "DEVFIX_CACHE_DIR": str(tmp_path / "cache")}
+
+    first = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+    eventually(lambda: any((tmp_path / "devfix-migrate").glob("patches/*")), 60.0)
+    first.send_signal(signal.SIGINT)
+    told = first.communicate()[1]
+    second = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+    assert first.returncode == 130 and "goes on from here" in told and "Traceback" not in told
+    assert second.returncode == 0, second.stderr
+    assert "40 repositories, 40 fixed" in second.stderr and "from earlier runs" in second.stderr

@@ -50,15 +50,23 @@ def work_on(run: str, wanted: str, content: bytes) -> Record | Refusal:
     with _lock:
         if run in _over:
             return task.failed("fetch", "the run is over")
-        apart = _idle.pop() if _idle else Apart()
+        apart = _taken()
         _busy[apart] = run
     try:
         return apart.do(work, task)
     finally:
         with _lock:
             del _busy[apart]
-            if apart.alive:
+            if apart.alive and run not in _over:  # else it is about to end
                 _idle.append(apart)
+
+
+def _taken() -> Apart:
+    while _idle:
+        apart = _idle.pop()
+        if apart.alive:
+            return apart
+    return Apart()
 
 
 def end(run: str) -> None:

@@ -110,7 +110,7 @@ _DTYPES = {
 
 
 def _told_at_construction(facts: Facts, one: Contradiction) -> tuple[str, tuple[Edit, ...]] | None:
-    """Where a default of the function, or of the class, is what contradicts: the caller says the device."""
+    """Where a default of the function, or of the class, is what contradicts, or what its caller says."""
     words = device_words(one.call)
     if isinstance(words, ast.Name):
         name, found = words.id, _callers(one.site, one.other)
@@ -121,12 +121,16 @@ def _told_at_construction(facts: Facts, one: Contradiction) -> tuple[str, tuple[
     if found is None:
         return None
     level, there, call, function = found
+    argument = _literal_argument(function, name, call)
     given = any(keyword.arg in (name, None) for keyword in call.keywords)
-    if given or not _by_default(function, name, len(call.args)):
+    if argument is None and (given or not _by_default(function, name, len(call.args))):
         return None
     device = device_for(facts, one.site, level, fits=lambda text: one.fits(text, there))
-    if device is None:
+    if device is None or (argument is not None and one.parked):
         return None
+    if argument is not None:
+        edit = ReplaceExpression(level.tree.path, level.tree.span(argument), device)
+        return f"give it `{device}`", (edit,)
     return f"say `{name}={device}`", (AddKeyword(level.tree.path, level.tree.span(call), name, device),)
 
 
@@ -170,6 +174,15 @@ def _call_in(level: Level, name: str) -> ast.Call | None:
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == name
     ]
     return calls[0] if len(calls) == 1 else None
+
+
+def _literal_argument(arguments: ast.arguments, name: str, call: ast.Call) -> ast.expr | None:
+    """The literal device that a call gives to a parameter: ``graph.to("cpu")``, of a class with its own ``to``."""
+    plain = [parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args)]
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    if name in plain and not any(isinstance(argument, ast.Starred) for argument in call.args):
+        given |= dict(zip(plain[plain[0] == "self" :], call.args, strict=False))
+    return given[name] if name in given and literal(given[name]) is not None else None
 
 
 def _by_default(arguments: ast.arguments, name: str, given: int) -> bool:

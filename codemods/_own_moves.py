@@ -11,7 +11,7 @@ from codemods._words import words_at
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting
 from devfix.flow.sites import Site
-from devfix.flow.syntax import SourceTree
+from devfix.flow.syntax import SourceTree, text_of
 from devfix.flow.values import ACCELERATOR, UNKNOWN, Record, Tensor, options
 from devfix.model import AppendCode, Edit, InsertStatement, Where
 
@@ -22,7 +22,7 @@ def moved_with_siblings(facts: Facts, attributes: list[Attribute]) -> list[Edit]
     """``self.returns = self.returns.to(device)`` behind the last of its kind; nothing where one has no such place."""
     edits: dict[Edit, None] = {}
     for attribute in attributes:
-        edit = next(_beside(attribute), None)
+        edit = next(_beside(attribute), None) or next(_handed_over(attribute), None)
         if edit is None:
             return []
         edits[edit] = None
@@ -40,6 +40,30 @@ def _beside(attribute: Attribute) -> Iterator[Edit]:
         if beside:
             last = max(beside, key=lambda move: move.lineno)
             yield InsertStatement(tree.path, tree.span(last), Where.AFTER, _like(tree, last, attribute.name))
+
+
+def _handed_over(attribute: Attribute) -> Iterator[Edit]:
+    """``self.x.to(device)`` in ``Graph(self.x, self.y.to(device))``, where a method makes the object that fails."""
+    for tree, _, method in methods_of(attribute.cls) if attribute.cls is not None else ():
+        for call in (node for node in ast.walk(method) if isinstance(node, ast.Call)):
+            made = [record for record in attribute.owners if record.born is not None and record.born.node is call]
+            given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            moves = [move for node in given for move in _move_of_attribute(node)]
+            names = {what.attr for _, what in moves}
+            if not made or not moves or not all(_arrived(made, name) for name in names):
+                continue
+            move, what = moves[0]
+            wanted = f"{tree.source(what.value)}.{attribute.name}"
+            left = [node for node in given if text_of(node) == wanted]
+            if len(left) == 1:
+                yield AppendCode(tree.path, tree.span(left[0]), tree.source(move).removeprefix(tree.source(what)))
+
+
+def _move_of_attribute(node: ast.expr) -> Iterator[tuple[ast.Call, ast.Attribute]]:
+    """``self.y.to(device)``, with what it moves."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(value=ast.Name()) as what, attr="to" | "cuda")):
+            yield node, what
 
 
 def moved_as_a_whole(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
@@ -85,7 +109,11 @@ def _moved(stmt: ast.Assign) -> str | None:
 
 def _has_arrived(attribute: Attribute, sibling: str | None) -> bool:
     """Whether every object's sibling is on the accelerator when the attribute fails."""
-    held = [option for record in attribute.owners for option in options(record.fields.get(sibling or "", UNKNOWN))]
+    return _arrived(attribute.owners, sibling or "")
+
+
+def _arrived(owners: list[Record], name: str) -> bool:
+    held = [option for record in owners for option in options(record.fields.get(name, UNKNOWN))]
     return bool(held) and all(isinstance(option, Tensor) and option.place == ACCELERATOR for option in held)
 
 

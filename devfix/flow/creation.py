@@ -135,7 +135,7 @@ def _followed(run: Interpreter, node: ast.Call) -> tuple[Birth, ...]:
     followed = run.evaluate(words.value)
     if not isinstance(followed, Tensor) or followed.place != CPU:
         return ()
-    return tuple(birth for birth in followed.births if birth.kind in ("made", "batch"))
+    return tuple(birth for birth in followed.births if birth.kind in ("made", "batch", "moved"))
 
 
 def _has_no_dimensions(run: Interpreter, args: list[Value], keywords: Keywords) -> bool:

@@ -14,6 +14,19 @@ CODE = "DEV501"
 REWRITES = [
     pytest.param(
         """
+          def put(values, place):
+              return [value.to(place, non_blocking=True) for value in values]
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model = nn.Linear(4, 2).to(device)
+        - images, labels = put([torch.ones(3, 4), torch.ones(3, 2)], place="cpu")
+        + images, labels = put([torch.ones(3, 4), torch.ones(3, 2)], place=device)
+          (model(images) - labels).sum().backward()
+        """,
+        id="what-a-mover-of-the-program-is-given",
+    ),
+    pytest.param(
+        """
           device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
           actor = nn.Linear(4, 2).to(device)
         - critic = nn.Linear(2, 1).to("cuda:1")

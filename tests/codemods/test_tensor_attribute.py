@@ -328,6 +328,25 @@ REWRITES = [
     ),
     pytest.param(
         """
+          class Rollout:
+              def __init__(self, states, actions, returns):
+                  self.states, self.actions, self.returns = states, actions, returns
+
+              def on(self, where):
+        -         return Rollout(self.states.to(where), self.actions.to(where), returns=self.returns)
+        +         return Rollout(self.states.to(where), self.actions.to(where), returns=self.returns.to(where))
+
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          critic = nn.Linear(4, 1).to(device)
+          memory = Rollout(torch.ones(5, 4), torch.ones(5, 2), torch.ones(5, 1))
+          rollout = memory.on(device)
+          (critic(rollout.states) - rollout.returns).pow(2).mean().backward()
+        """,
+        id="handed-over-beside-its-siblings",
+    ),
+    pytest.param(
+        """
           class Walker(nn.Module):
               def __init__(self):
                   super().__init__()

@@ -344,3 +344,11 @@ def test_what_pytorch_accepts_stays_as_it_is(repair, unchanged, program):
     text = unchanged(SETUP) + program + "\n"
 
     assert repair(CODE, text) == text
+
+
+def test_what_is_made_where_a_sent_tensor_is_has_that_move_for_its_cause(repair, unchanged):
+    text = unchanged(SETUP) + 'i = torch.ones(4).to("cpu")\ny = x + torch.zeros(4, device=i.device)\n'
+
+    assert repair(CODE, text) == text
+    fixed = repair("DEV501", text)
+    assert fixed == text.replace('"cpu")\ny', "device)\ny")

@@ -102,7 +102,7 @@ def _without_accelerator(facts: Facts) -> Iterator[Contradiction]:
             continue  # the configuration says so
         if words is not None and facts.foreign_index is not None and literal(words) == facts.foreign_index:
             continue  # a second accelerator, as long as nothing meets
-        if placing is not None and known is not None and not known.latent and not _guarded(known.site):
+        if placing is not None and known is not None and not known.latent and not _spared(known):
             yield Contradiction(call, known.site, placing.site, ACCELERATOR, True, choice)
 
 
@@ -128,6 +128,11 @@ def _asks_around(site: Site) -> bool:
     tests = [stmt.test for stmt in enclosing(site.tree, site.stmt, (ast.If,)) if isinstance(stmt, ast.If)]
     tests += [node.test for node in site.tree.ancestors(site.node) if isinstance(node, ast.IfExp)]
     return any(asks_for_accelerator(test) for test in tests)
+
+
+def _spared(placing: Placing) -> bool:
+    """Whether a move asks before it goes to the accelerator, or goes where another value is: no line says where."""
+    return _follows(placing) or _guarded(placing.site)
 
 
 def _guarded(site: Site) -> bool:

@@ -217,6 +217,16 @@ UNCHANGED = [
     pytest.param(
         """
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        encoder = nn.Linear(4, 8).to(device)
+        decoder = nn.Linear(8, 2).to("cuda:1")
+        hidden = encoder(torch.ones(3, 4).to(device)).to(decoder.weight.device)
+        (decoder(hidden) - torch.zeros(3, 2).to(hidden.device)).sum().backward()
+        """,
+        id="handed-over-to-where-the-other-is",
+    ),
+    pytest.param(
+        """
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         student = nn.Linear(4, 2).to(device)
         teacher = nn.Linear(4, 2).to("cuda:1")
         x = torch.ones(3, 4).to(device)

@@ -40,8 +40,11 @@ MINIMUM_LOSSES = 3
 MINIMUM_STEPS = 2
 
 #: The patched script trains as the original does, so as many operations of the training run on the accelerator as the
-#: original meant to run there, and no others come elsewhere; a few may (a copy that was made twice).
-MINIMUM_WORK = 0.95
+#: original meant to run there; a few may go (copies between accelerators that were made twice).
+MINIMUM_WORK = 0.9
+
+#: And where some go, no others come elsewhere.
+MOST_ELSEWHERE = 0.05
 
 _CAUGHT = "the script caught an error and went on without what it should have trained"
 
@@ -175,7 +178,7 @@ def fled(patched: Run, meant: Run) -> str | None:
         return None
     if there < MINIMUM_WORK * wanted:
         return f"the work left the accelerator: {there} operations of the training run there, {wanted} were meant to"
-    if elsewhere - before > (1 - MINIMUM_WORK) * wanted:
+    if there < wanted and elsewhere - before > MOST_ELSEWHERE * wanted:
         return f"the work left the accelerator: {elsewhere} operations of the training run elsewhere, {before} did"
     return None
 

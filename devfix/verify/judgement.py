@@ -43,7 +43,7 @@ MINIMUM_STEPS = 2
 #: original meant to run there; a few may go (copies between accelerators that were made twice).
 MINIMUM_WORK = 0.9
 
-#: And where some go, no others come elsewhere.
+#: And no others come elsewhere: fewer where some have gone than where none has (a model is averaged on the CPU).
 MOST_ELSEWHERE = 0.05
 
 _CAUGHT = "the script caught an error and went on without what it should have trained"
@@ -178,7 +178,8 @@ def fled(patched: Run, meant: Run) -> str | None:
         return None
     if there < MINIMUM_WORK * wanted:
         return f"the work left the accelerator: {there} operations of the training run there, {wanted} were meant to"
-    if there < wanted and elsewhere - before > MOST_ELSEWHERE * wanted:
+    allowed = MOST_ELSEWHERE if there < wanted else 1 - MINIMUM_WORK
+    if elsewhere - before > allowed * wanted:
         return f"the work left the accelerator: {elsewhere} operations of the training run elsewhere, {before} did"
     return None
 

@@ -95,7 +95,7 @@ def test_wrong_usage_is_one_line_and_code_2(script, arguments):
 
 LOG = """\
 Traceback (most recent call last):
-  File "/home/ann/work/train.py", line 9, in <module>
+  File "/home/ann/nets/train.py", line 9, in <module>
     print(model(torch.ones(2, 3, device=device)).sum().item())
 RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!
 """

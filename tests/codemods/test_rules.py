@@ -55,6 +55,14 @@ def test_there_is_a_rule_in_every_public_file():
     assert len(all_rules()) == len(MODULES) >= 4
 
 
+@pytest.mark.parametrize("module", MODULES)
+def test_every_rule_has_a_twin_file_of_tests_that_names_its_code(module):
+    twin = Path(__file__).with_name(f"test_{module}.py")
+
+    assert twin.is_file()
+    assert f'"{importlib.import_module(f"codemods.{module}").RULE.code}"' in twin.read_text(encoding="utf-8")
+
+
 def test_codes_and_names_are_unique():
     codes, names = [rule.code for rule in all_rules()], [rule.name for rule in all_rules()]
 

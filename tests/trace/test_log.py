@@ -52,7 +52,7 @@ PRIOR_LINE = ("nets/model.py", 14, "DEV202")
 
 PLAIN = f"""\
 Traceback (most recent call last):
-  File "/home/ann/work/train.py", line 13, in <module>
+  File "/home/ann/nets/train.py", line 13, in <module>
     loss = nn.functional.cross_entropy(out, y)
   File "/home/ann/env/lib/python3.10/site-packages/torch/nn/functional.py", line 3014, in cross_entropy
     return torch._C._nn.cross_entropy_loss(input, target, weight, _Reduction.get_enum(reduction))
@@ -77,7 +77,7 @@ LOGS = {
         LOSS_LINE,
     ),
     "of an older state of the file, some lines off": (PLAIN.replace("line 13", "line 9"), LOSS_LINE),
-    "of Windows": (PLAIN.replace("/home/ann/work/train.py", "C:\\Users\\Ann\\My Project\\train.py"), LOSS_LINE),
+    "of Windows": (PLAIN.replace("/home/ann/nets/train.py", "C:\\Users\\Ann\\My Project\\train.py"), LOSS_LINE),
     "with carriage returns of Windows": (PLAIN.replace("\n", "\r\n"), LOSS_LINE),
     "in colours": (
         PLAIN.replace("Traceback", "\x1b[31mTraceback").replace("RuntimeError", "\x1b[1;31mRuntimeError\x1b[0m"),
@@ -126,7 +126,7 @@ LOGS = {
               3     x = x.to(device)
         ----> 4     out = net(x)
 
-        File ~/work/nets/model.py:14, in Net.forward(self, x)
+        File ~/vision/nets/model.py:14, in Net.forward(self, x)
              12 def forward(self, x):
              13     hidden = torch.relu(self.body(x))
         ---> 14     return self.head(hidden - self.prior)
@@ -142,7 +142,7 @@ LOGS = {
               3     x = x.to(device)
         ----> 4     out = net(x)
 
-        ~/work/nets/model.py in forward(self, x)
+        ~/vision/nets/model.py in forward(self, x)
              13         hidden = torch.relu(self.body(x))
         ---> 14         return self.head(hidden - self.prior)
              15
@@ -163,7 +163,7 @@ LOGS = {
     "of rich": (
         f"""\
         ╭─────────────── Traceback (most recent call last) ────────────────╮
-        │ /home/ann/work/train.py:13 in <module>                           │
+        │ /home/ann/nets/train.py:13 in <module>                           │
         │                                                                  │
         │   12     out = net(x)                                            │
         │ ❱ 13     loss = nn.functional.cross_entropy(out, y)              │
@@ -261,7 +261,7 @@ def test_no_cause_leaves_the_meaning_of_the_message(script: str) -> None:
 
 def test_frames_of_other_projects_are_none_of_this_one(script: str) -> None:
     with pytest.raises(NoFrame):
-        looked_up(script, PLAIN.replace("/home/ann/work/train.py", "/home/ann/work/other.py"))
+        looked_up(script, PLAIN.replace("/home/ann/nets/train.py", "/home/ann/nets/other.py"))
     with pytest.raises(NoFrame):
         looked_up(script, PLAIN.replace("cross_entropy(out, y)", "cross_entropy(prediction, label)"))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from codemods._attributes import Attribute, Use, methods_of
 from codemods._operands import bound_before, device_for
 from codemods._placing import inside_module, read_expression
+from codemods._writes import written_in
 from devfix.flow import Facts
 from devfix.flow.facts import Stored
 from devfix.flow.live import device_expressions, value_of, visible
@@ -158,16 +159,13 @@ def _at(facts: Facts, attribute: Attribute, use: Use) -> Edit | None:
     site = use.meeting.site
     tree = site.tree
     partners = use.meeting.partners
-    stmt = site.stmt
-    if (
-        isinstance(stmt, ast.AugAssign)
-        and isinstance(stmt.target, ast.Attribute)
-        and stmt.target.attr == attribute.name
-    ):
-        device = _device_at(facts, site, partners)
-        target = tree.source(stmt.target)
-        code = f"{target} = {target}.to({device})"
-        return InsertStatement(tree.path, tree.span(stmt), Where.BEFORE, code) if device is not None else None
+    written = written_in(tree, site.stmt, attribute.name)
+    if written is not None:
+        device, target = _device_at(facts, site, partners), _whole_tensor(site, written)
+        if device is None or target is None or any(birth.kind == "parameter" for birth in use.births):
+            return None
+        code = f"{tree.source(target)} = {tree.source(target)}.to({device})"
+        return InsertStatement(tree.path, tree.span(site.stmt), Where.BEFORE, code)
     node = _read(attribute, use, [site.node])
     if node is None:
         earlier = _bound_by(attribute, use)
@@ -177,16 +175,19 @@ def _at(facts: Facts, attribute: Attribute, use: Use) -> Edit | None:
     device = _device_at(facts, site, partners)
     if node is None or device is None or node not in tree.parents or not _is_tensor(site, node):
         return None
-    if _is_written(tree, node):
-        return None
     return AppendCode(tree.path, tree.span(node), f".to({device})")
 
 
-def _is_written(tree: SourceTree, node: ast.expr) -> bool:
-    """Whether a method writes into the value (``table[k].mul_(2)``): of a copy on the device, that would be lost."""
-    method = tree.parents.get(node)
-    call = tree.parents.get(method) if isinstance(method, ast.Attribute) else None
-    return isinstance(method, ast.Attribute) and method.attr.endswith("_") and isinstance(call, ast.Call)
+def _whole_tensor(site: Site, written: ast.expr) -> ast.expr | None:
+    """``self.counts`` of ``self.counts[label]``, ``self.all["a"]`` of a dictionary: the tensor, none of its parts."""
+    found = [written]
+    while isinstance(found[-1], ast.Subscript):
+        found.append(found[-1].value)
+    for node in reversed(found):
+        value = value_of(site, site.level, node)
+        if value is not None and all(isinstance(option, Tensor) and not option.loose for option in options(value)):
+            return node
+    return None
 
 
 def _is_tensor(site: Site, node: ast.expr) -> bool:

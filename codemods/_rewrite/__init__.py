@@ -19,7 +19,8 @@ from codemods._rewrite.quotes import in_quotes_of
 from codemods._rewrite.source import Source
 from codemods._rewrite.splices import Splices
 from codemods._rewrite.statements import write_statements
-from devfix.model import Edit, InsertStatement, MoveStatements, ReplaceStatement
+from codemods._writes import written_copies
+from devfix.model import AppendCode, Edit, InsertStatement, MoveStatements, ReplaceStatement
 
 __all__ = ["RewriteError", "rewrite"]
 
@@ -29,11 +30,13 @@ def rewrite(text: str, edits: Sequence[Edit]) -> str:
 
     Spans refer to ``text`` as ``ast`` reports them, columns in code points.  Edits at one anchor keep their order, and
     edits nested in each other compose.  New string literals get the quotes that the file mostly uses.  Raises
-    `RewriteError` where an edit has no such place, where edits overlap, and where the result would not compile; there
-    is no partial result.
+    `RewriteError` where an edit has no such place, where edits overlap, where a write would be lost in a copy, and
+    where the result would not compile; there is no partial result.
     """
     if not edits:
         return text
+    for written in written_copies(text, [edit for edit in edits if isinstance(edit, AppendCode)]):
+        raise RewriteError(f"it would write into a copy of `{written}`")
     source = Source(text)
     splices = Splices(source.text)
     edits = [in_quotes_of(source, edit) for edit in edits]

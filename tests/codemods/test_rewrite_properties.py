@@ -378,7 +378,7 @@ def test_an_expression_edit_means_what_it_says(data: st.DataObject) -> None:
     try:
         result = rewrite(text, [edit])
     except RewriteError as error:
-        assume("does not compile" not in str(error))  # a literal as a target, a call in `del`
+        assume(not re.search("does not compile|into a copy", str(error)))  # a literal as a target, a call in `del`
         raise
     assert dump(ast.parse(result)) == Oracle(text, [edit]).dump()
 
@@ -393,6 +393,6 @@ def test_edits_together_mean_what_they_say_or_are_refused(data: st.DataObject) -
     try:
         result = rewrite(text, edits)
     except RewriteError as error:
-        assume(not re.search("overlap|twice|already|compile", str(error)))
+        assume(not re.search("overlap|twice|already|compile|into a copy", str(error)))
         raise
     assert dump(ast.parse(result)) == Oracle(text, edits).dump()

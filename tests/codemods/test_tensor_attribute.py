@@ -271,6 +271,71 @@ REWRITES = [
     ),
     pytest.param(
         """
+          class Meter:
+              def __init__(self):
+                  self.hits = torch.zeros(2)
+
+              def add(self, value):
+                  for label in range(2):
+        +             self.hits = self.hits.to(value.device)
+                      self.hits[label] += (value == label).sum()
+
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          Meter().add(torch.ones(2, device=device))
+        """,
+        id="counts-of-labels",
+    ),
+    pytest.param(
+        """
+          class Meter:
+              def __init__(self):
+                  self.mean = torch.zeros(2)
+
+              def add(self, value):
+        +         self.mean = self.mean.to(value.device)
+                  self.mean.mul_(0.9).add_(value, alpha=0.1)
+
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          Meter().add(torch.ones(2, device=device))
+        """,
+        id="written-in-place",
+    ),
+    pytest.param(
+        """
+          class Meter:
+              def __init__(self):
+                  self.total = torch.zeros(2)
+
+              def add(self, value):
+        +         self.total = self.total.to(value.device)
+                  torch.add(self.total, value, out=self.total)
+
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          Meter().add(torch.ones(2, device=device))
+        """,
+        id="out",
+    ),
+    pytest.param(
+        """
+          class Meter:
+              def __init__(self):
+                  self.totals = {"all": torch.zeros(2)}
+
+              def add(self, value):
+        +         self.totals["all"] = self.totals["all"].to(value.device)
+                  self.totals["all"] += value
+
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          Meter().add(torch.ones(2, device=device))
+        """,
+        id="counts-in-a-dictionary",
+    ),
+    pytest.param(
+        """
           class Loss(nn.Module):
               weights = torch.ones(4)
 
@@ -438,12 +503,13 @@ def test_half_of_an_object_is_not_moved(repair, unchanged):
         graph = Graph(torch.rand(8, 2), torch.rand(8, 2))
         there = torch.ones(8, 2, device=device)
         print(there - graph.y)
-        graph.x.add_(there)
+        rows = (graph.x,)
+        rows[0].add_(there)
         """
     )
 
     assert repair(CODE, program) == program
-    assert repair(CODE, program.replace("graph.x.add_(there)", "print(graph.x + there)")).count(".to(device)") == 2
+    assert repair(CODE, program.replace("rows[0].add_(there)", "print(graph.x + there)")).count(".to(device)") == 2
 
 
 def test_what_an_objects_own_move_makes_is_not_moved_again(repair, unchanged):

@@ -30,6 +30,7 @@ from devfix.verify.agreement import (
     same_direction,
 )
 from devfix.verify.likeness import other_gradients, other_recipe, shapes_in_words
+from devfix.verify.printed import other_print
 from devfix.verify.records import Run
 
 __all__ = ["VERDICTS", "Verdict", "fled", "judge", "trains_more"]
@@ -207,6 +208,8 @@ def _judge_repaired(runs: dict[str, Run]) -> Verdict:
             error = _before(original)
             if not reference.ok:
                 error += f"; without an accelerator the original failed after its last step: {ending(reference)}"
+            elif (other := other_print(patched, runs["patched/cpu"], reference)) is not None:
+                error += f"; {other}: is that number still right?"
             losses = f"{len(patched.losses)} losses over {patched.steps} steps"
             return _same_recipe(runs, name) or Verdict(
                 "fixed", f"{losses} {matched.words}; before: {error}", runs, name

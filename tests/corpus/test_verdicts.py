@@ -41,6 +41,7 @@ def test_a_broken_program_is_fixed_under_the_simulator(name):
     found = verdicts.verdict(CASES[name])
 
     assert found.word == "fixed", found.reason
+    assert "it prints" not in found.reason
     if CASES[name].meta["error"] != "silent":
         assert CASES[name].meta["error"] in found.runs["original/device"].failure.text
     if CASES[name].meta.get("losses") != "close":

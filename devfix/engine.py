@@ -14,14 +14,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from devfix import sources, suppressions
 from devfix.cache import Cache
 from devfix.config import Settings
 from devfix.flow.entries import can_matter
-from devfix.model import FileChange, Finding, Outcome, Patch, Problem, Remedy, Resolution, Safety, Status
-from devfix.scanning import Identity, Scan, Workspace, identity, position, scan_all, scan_program
+from devfix.model import Finding, Outcome, Problem, Remedy, Status
+from devfix.novelty import unconcerned
+from devfix.resolutions import Resolutions
+from devfix.scanning import Identity, Scan, Workspace, identity, scan_all, scan_program
 from devfix.sources import SourceFile
+
+if TYPE_CHECKING:
+    from devfix.changes import Scope
 
 __all__ = ["apply", "check", "fix_text"]
 
@@ -33,9 +39,15 @@ _NO_CACHE = "everything was read anew; --no-cache leaves it out, DEVFIX_CACHE_DI
 
 
 # --- the two verbs --------------------------------------------------------------------------------------------------
-def check(files: Sequence[SourceFile], settings: Settings, jobs: int = 1, cache: Cache | None = None) -> Outcome:
-    """Findings only."""
-    return _run(files, settings, jobs, cache, repair=False)
+def check(
+    files: Sequence[SourceFile],
+    settings: Settings,
+    jobs: int = 1,
+    cache: Cache | None = None,
+    scope: Scope | None = None,
+) -> Outcome:
+    """Findings only; those that touch the changed lines of ``scope``."""
+    return _run(files, settings, jobs, cache, repair=False, scope=scope)
 
 
 def apply(
@@ -44,9 +56,10 @@ def apply(
     jobs: int = 1,
     without: Iterable[Finding] = (),
     cache: Cache | None = None,
+    scope: Scope | None = None,
 ) -> Outcome:
     """Findings and the patch that repairs them, but for those of ``without``; no source is written."""
-    return _run(files, settings, jobs, cache, repair=True, without=without)
+    return _run(files, settings, jobs, cache, repair=True, without=without, scope=scope)
 
 
 def fix_text(path: str, text: str, codes: Iterable[str] = ()) -> str:
@@ -83,9 +96,11 @@ def _run(
     cache: Cache | None,
     repair: bool,
     without: Iterable[Finding] = (),
+    scope: Scope | None = None,
 ) -> Outcome:
     with _rare_collection():
-        outcome = _resolve(files, settings, jobs, cache, repair, frozenset(identity(finding) for finding in without))
+        known = frozenset(identity(finding) for finding in without)
+        outcome = _resolve(files, settings, jobs, cache, repair, known, scope)
     if cache is None or not cache.problem:
         return outcome
     return replace(outcome, notes=(*outcome.notes, Problem(cache.folder, f"the cache {cache.problem}", hint=_NO_CACHE)))
@@ -98,14 +113,16 @@ def _resolve(
     cache: Cache | None,
     repair: bool,
     without: frozenset[Identity],
+    scope: Scope | None,
 ) -> Outcome:
     files = sorted(files, key=lambda file: file.path)
     comments = {file.path: suppressions.collect(file.text) for file in files if can_matter(file.raw)}
     kept = [file for file in files if not (file.path in comments and comments[file.path].skip_file)]
-    space = Workspace(kept, settings)
+    space = Workspace(kept, settings, None if scope is None else scope.texts)
     entries = [file.path for file in kept if can_matter(file.raw)]
     scans = scan_all(space, entries, jobs, cache)
-    collected = _Collected(space, comments, without)
+    outside: frozenset[Identity] = frozenset() if scope is None else unconcerned(scope, space, scans, jobs)
+    collected = Resolutions(space, comments, without, repair, scope, outside)
     for scan in scans:
         collected.problems.update(dict.fromkeys(scan.problems))
         if scan.partly:
@@ -113,108 +130,12 @@ def _resolve(
         if repair and any(collected.open_to_repair(finding) for finding in scan.findings):
             _repair(space, scan, collected)
         else:
-            collected.leave(scan.findings, repair)
+            collected.leave(scan.findings)
     return collected.outcome(len(files))
 
 
-class _Collected:
-    """Resolutions by finding, in the order in which programs were seen; one entry for each cause."""
-
-    def __init__(
-        self, space: Workspace, comments: dict[str, suppressions.Suppressions], without: frozenset[Identity]
-    ) -> None:
-        self.space = space
-        self.without = without
-        self.comments = comments
-        self.resolutions: dict[Identity, Resolution] = {}
-        self.problems: dict[Problem, None] = {}
-        self.partly: list[str] = []
-
-    def suppressed(self, finding: Finding) -> bool:
-        """Whether a comment in the given file covers the finding."""
-        known = self.comments.get(finding.path)
-        return known is not None and known.match(finding.code, finding.span, finding.name)
-
-    def usable(self, finding: Finding) -> list[Remedy]:
-        """Remedies that this run may apply, best first."""
-        unsafe = self.space.settings.unsafe_fixes
-        allowed = [remedy for remedy in finding.remedies if unsafe or remedy.safety is Safety.SAFE]
-        inside = [r for r in allowed if all(os.path.abspath(path) in self.space.given for path in r.paths)]
-        return sorted(inside, key=lambda remedy: remedy.safety is Safety.SAFE) if unsafe else inside
-
-    def left_out(self, finding: Finding) -> bool:
-        """Whether a finding is to be left alone: suppressed, or named by the caller."""
-        return identity(finding) in self.without or self.suppressed(finding)
-
-    def open_to_repair(self, finding: Finding) -> bool:
-        """Whether this run can try to repair the finding."""
-        known = self.resolutions.get(identity(finding))
-        if identity(finding) in self.without:
-            return False
-        return known is None and bool(self.usable(finding)) and not self.suppressed(finding)
-
-    def settle(self, finding: Finding, status: Status, reason: str = "", remedy: Remedy | None = None) -> None:
-        """Record what became of a finding; a repair wins over anything said before."""
-        known = self.resolutions.get(identity(finding))
-        if known is None or (status is Status.FIXED and known.status is not Status.FIXED):
-            self.resolutions[identity(finding)] = Resolution(finding, status, reason, remedy)
-
-    def leave(self, findings: Iterable[Finding], repair: bool) -> None:
-        """Record findings that are not repaired."""
-        for finding in findings:
-            usable = self.usable(finding)
-            if self.suppressed(finding):
-                self.settle(finding, Status.SUPPRESSED)
-            elif identity(finding) in self.without:
-                self.settle(finding, Status.NOT_FIXED, "left out")
-            elif usable and not repair:
-                self.settle(finding, Status.FIXABLE, remedy=usable[0])
-            elif finding.remedies:
-                self.settle(finding, *_why_left(finding, finding.remedies[0], self.space))
-            else:
-                self.settle(finding, Status.NOT_FIXED, finding.reason or "no remedy is known")
-
-    def outcome(self, checked: int) -> Outcome:
-        """Everything, sorted; the patch holds the files whose text changed."""
-        changes = []
-        for key, text in sorted(self.space.changed.items()):
-            file = self.space.given[key]
-            new = sources.encode(file, text)
-            if new != file.raw:
-                changes.append(FileChange(file.path, file.raw, new))
-        resolutions = sorted(self.resolutions.values(), key=lambda item: position(item.finding))
-        problems = sorted(self.problems, key=lambda problem: (problem.path, problem.line, problem.message))
-        patch = Patch(tuple(sorted(changes, key=lambda change: change.path)))
-        return Outcome(tuple(resolutions), patch, tuple(problems), checked, tuple(self._notes()))
-
-    def _notes(self) -> list[Problem]:
-        from codemods import rule_for
-
-        def enabled(code: str) -> bool:
-            rule = rule_for(code)
-            settings = self.space.settings
-            asked = rule is not None and (rule.default or settings.asks_for(rule.code))
-            return rule is not None and asked and settings.enabled(rule.code, "")
-
-        hint = "what lies behind that point was not looked at"
-        notes = [Problem(path, "followed only in part, for its size", hint=hint) for path in self.partly]
-        for path, known in sorted(self.comments.items()):
-            for line, codes in known.unused(enabled):
-                listed = f" ({', '.join(codes)})" if codes else ""
-                notes.append(Problem(path, f"unused suppression{listed}", line, "remove the comment"))
-        return notes
-
-
-def _why_left(finding: Finding, remedy: Remedy, space: Workspace) -> tuple[Status, str, Remedy]:
-    outside = [path for path in remedy.paths if os.path.abspath(path) not in space.given]
-    if outside:
-        given = " ".join(sorted({*outside, finding.path}))
-        return Status.NOT_FIXED, f"the edit belongs in {', '.join(outside)}: run devfix apply {given}", remedy
-    return Status.FIXABLE, "the fix is unsafe: --unsafe-fixes applies it", remedy
-
-
 # --- repair -------------------------------------------------------------------------------------------------------
-def _repair(space: Workspace, scan: Scan, collected: _Collected) -> None:
+def _repair(space: Workspace, scan: Scan, collected: Resolutions) -> None:
     """Repair the findings of one program, each with the first remedy that holds."""
     original = {identity(finding): finding for finding in scan.findings}
     current = scan_program(space, scan.path) if space.changed else scan
@@ -254,7 +175,7 @@ def _repair(space: Workspace, scan: Scan, collected: _Collected) -> None:
         if identity(finding) in dropped:
             shown = original.get(identity(finding), finding)
             collected.settle(shown, Status.NOT_FIXED, dropped[identity(finding)])
-    collected.leave((f for f in current.findings if identity(f) not in dropped), repair=True)
+    collected.leave(f for f in current.findings if identity(f) not in dropped)
 
 
 def _repaired_along(before: Scan, after: Scan, remedy: Remedy) -> list[Finding]:
@@ -264,7 +185,7 @@ def _repaired_along(before: Scan, after: Scan, remedy: Remedy) -> list[Finding]:
     return [finding for finding in gone if set(finding.remedies[0].edits) <= set(remedy.edits)]
 
 
-def _attempt(space: Workspace, before: Scan, finding: Finding, collected: _Collected) -> tuple[Remedy, Scan] | str:
+def _attempt(space: Workspace, before: Scan, finding: Finding, collected: Resolutions) -> tuple[Remedy, Scan] | str:
     """Try the remedies of a finding in order: the first that holds, with the scan after it, or why none does."""
     reason = ""
     for remedy in collected.usable(finding):
@@ -276,7 +197,7 @@ def _attempt(space: Workspace, before: Scan, finding: Finding, collected: _Colle
 
 
 def _together(
-    space: Workspace, before: Scan, apart: list[Finding], collected: _Collected
+    space: Workspace, before: Scan, apart: list[Finding], collected: Resolutions
 ) -> tuple[list[tuple[Finding, Remedy]], Scan] | None:
     """Two findings whose best edits fail one without the other: a criterion is moved, and what else it is given."""
     usable = [(finding, collected.usable(finding)) for finding in apart[:_MOST_APART]]
@@ -290,7 +211,7 @@ def _together(
 
 
 def _held(
-    space: Workspace, before: Scan, remedy: Remedy, findings: Sequence[Finding], collected: _Collected
+    space: Workspace, before: Scan, remedy: Remedy, findings: Sequence[Finding], collected: Resolutions
 ) -> Scan | str:
     """Apply a remedy that is to repair some findings: the scan after it, or why it does not hold and was taken back."""
     from codemods._rewrite import RewriteError, rewrite

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -63,10 +63,13 @@ class Scan:
 class Workspace:
     """The texts of one run: given files, files that they import, and what has been rewritten so far."""
 
-    def __init__(self, files: Sequence[SourceFile], settings: Settings) -> None:
+    def __init__(
+        self, files: Sequence[SourceFile], settings: Settings, texts: Mapping[str, SourceFile | None] | None = None
+    ) -> None:
         self.settings = settings
         self.given = {os.path.abspath(file.path): file for file in files}
         self.names = {key: file.path for key, file in self.given.items()}
+        self.texts = texts or {}  # what is to be read otherwise than from the disk
         self._read: dict[str, SourceFile | None] = {}
         self._trees: dict[tuple[str, str], SourceTree] = {}
         self._contents: dict[str, str] = {}
@@ -84,11 +87,17 @@ class Workspace:
         if key in self.given:
             return self.given[key]
         if key not in self._read:
-            try:
-                self._read[key] = sources.read(key)
-            except SourceError:
-                self._read[key] = None
+            self._read[key] = self._outside(key)
         return self._read[key]
+
+    def _outside(self, key: str) -> SourceFile | None:
+        real = os.path.realpath(key)
+        if real in self.texts:
+            return self.texts[real]
+        try:
+            return sources.read(key)
+        except SourceError:
+            return None
 
     def content(self, key: str) -> str:
         """A digest of the file at an absolute path, and of the name that findings give it."""
@@ -241,8 +250,8 @@ def scan_all(space: Workspace, entries: list[str], jobs: int, cache: Cache | Non
 def _scan_in_parallel(space: Workspace, entries: list[str], jobs: int) -> list[Scan]:
     size = max(1, len(entries) // (jobs * 8))
     chunks = [entries[start : start + size] for start in range(0, len(entries), size)]
-    files = list(space.given.values())
-    with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=(files, space.settings)) as pool:
+    shared = list(space.given.values()), space.settings, space.texts
+    with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=shared) as pool:
         # not pool.map: it cancels what waits when it is interrupted, and the pool trips over that
         futures = [pool.submit(_scan_in_worker, chunk) for chunk in chunks]
         return [scan for future in futures for scan in future.result()]
@@ -251,11 +260,11 @@ def _scan_in_parallel(space: Workspace, entries: list[str], jobs: int) -> list[S
 _worker_space: Workspace | None = None
 
 
-def _start_worker(files: list[SourceFile], settings: Settings) -> None:
+def _start_worker(files: list[SourceFile], settings: Settings, texts: Mapping[str, SourceFile | None]) -> None:
     global _worker_space
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command ends its workers itself
     gc.set_threshold(500_000, 20, 20)
-    _worker_space = Workspace(files, settings)
+    _worker_space = Workspace(files, settings, texts)
 
 
 def _scan_in_worker(paths: list[str]) -> list[Scan]:

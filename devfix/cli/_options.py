@@ -33,6 +33,14 @@ _OPTIONS = (
         type=click.Choice(["error", "latent", "advice"]),
         help="Report down to this severity (default: error).",
     ),
+    click.option(
+        "--since",
+        metavar="REV",
+        help="Only what has to do with lines changed since REV (a commit, branch or tag) was left; all files are read.",
+    ),
+    click.option(
+        "--staged", is_flag=True, help="Only what has to do with lines that are staged, as they are in the index."
+    ),
     click.option("--stdin-filename", metavar="FILE", help="The name of what '-' reads from standard input."),
     click.option(
         "--output-format",

@@ -45,6 +45,8 @@ class Request:
     config_file: str | None
     isolated: bool
     no_cache: bool
+    since: str | None = None
+    staged: bool = False
     proof: ProofRequest | None = None
 
     @classmethod
@@ -72,6 +74,8 @@ class Request:
             raise click.UsageError(
                 f"{'--trace' if same['proof'].trace else '--verify'} runs a script: name its file instead of '-'."
             )
+        if same["since"] is not None or same["staged"]:
+            _check_changed(paths, same["since"], same["staged"], same.get("proof"))
         return cls(
             mode=mode,
             paths=paths,
@@ -93,6 +97,17 @@ class Request:
         return self.stdin and self.mode is Mode.APPLY
 
 
+def _check_changed(paths: tuple[str, ...], since: str | None, staged: bool, proof: ProofRequest | None) -> None:
+    flag = "--staged" if staged else "--since"
+    if since is not None and staged:
+        raise click.UsageError("--since and --staged exclude each other.")
+    if _STDIN in paths:
+        raise click.UsageError(f"{flag} asks git about files: name them instead of '-'.")
+    if proof is not None and (staged or proof.trace):
+        runs = "--trace" if proof.trace else "--verify"
+        raise click.UsageError(f"{runs} runs the files of the working tree as they are: {flag} does not go with it.")
+
+
 def run(request: Request) -> int:
     """Do what was asked for and return the exit code."""
     with interruptible():
@@ -108,15 +123,20 @@ def _run(request: Request) -> int:
         tracing = Tracing(request.proof, request.paths, settings)
         request = replace(request, paths=tracing.paths)
     files, problems, raw = _files(request, settings)
+    scope = None
+    if request.since is not None or request.staged:
+        from devfix.cli._changed import limited
+
+        files, problems, scope = limited(request, settings, files, problems)
     cache = None if request.no_cache or request.stdin else Cache(default_folder())
     work = engine.check if request.mode is Mode.CHECK else engine.apply
-    outcome = work(files, settings, request.jobs, cache=cache)
+    outcome = work(files, settings, request.jobs, cache=cache, scope=scope)
     show_proof = None
     if request.proof is not None:
         from devfix.cli._verifying import proved
 
         def again(without: Sequence[Finding]) -> Outcome:
-            return engine.apply(files, settings, request.jobs, without=without)
+            return engine.apply(files, settings, request.jobs, without=without, scope=scope)
 
         if tracing is not None:
             outcome, show_proof = tracing.repaired(outcome, again, request.verbosity)

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from devfix.cache import default_folder, digest
-from devfix.migrate.git import Git, GitError
-from devfix.migrate.redaction import redacted
+from devfix.git import Git, GitError
 from devfix.migrate.task import Task
+from devfix.redaction import redacted
 
 __all__ = ["Checkout", "Mirror", "default_mirrors", "default_scratch", "slug"]
 

@@ -16,8 +16,8 @@ from devfix.config import ConfigError
 from devfix.migrate.mirrors import slug
 from devfix.migrate.plan_keys import Table, defaults, is_ref, publishing, rules, verification
 from devfix.migrate.plan_lines import Lines
-from devfix.migrate.redaction import redacted
 from devfix.migrate.task import Task
+from devfix.redaction import redacted
 
 if sys.version_info >= (3, 11):
     import tomllib

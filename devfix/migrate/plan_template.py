@@ -6,8 +6,8 @@ import json
 import os
 from collections.abc import Sequence
 
-from devfix.migrate.redaction import redacted
 from devfix.migrate.task import DEFAULT_AUTHOR, DEFAULT_BRANCH, DEFAULT_MESSAGE, Task
+from devfix.redaction import redacted
 
 __all__ = ["template"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from devfix.migrate.git import Git, GitError
+from devfix.git import Git, GitError
 from devfix.migrate.mirrors import Checkout, Mirror
 from devfix.migrate.record import Published
 from devfix.migrate.task import Publishing

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from devfix.cache import digest, tool_version
 from devfix.migrate.record import Record, RepositoryOutcome
-from devfix.migrate.redaction import redacted
+from devfix.redaction import redacted
 
 __all__ = ["Publishing", "Task", "Verification", "Work"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from devfix import config, engine, landing, sources
 from devfix.config import ConfigError, Settings
-from devfix.migrate.git import GitError
+from devfix.git import GitError
 from devfix.migrate.mirrors import Checkout, Mirror, default_scratch
 from devfix.migrate.progress import Stages
 from devfix.migrate.record import Published, Record, RepositoryOutcome, VerdictSummary

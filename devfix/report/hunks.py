@@ -6,11 +6,14 @@ Only the hunks are known, not the files: where one begins inside a string of man
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
+
+from devfix.git import unquoted
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
@@ -18,8 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["DiffFile", "DiffLine", "Hunk", "Piece", "coloured", "lines_of", "read"]
 
 _HEAD = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
-_ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
-_NAMED = {b"t": b"\t", b"n": b"\n", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 _LEXERS = {".py": "python", ".pyi": "python", ".ipynb": "json"}
 #: Code units of a hunk beyond which it is not coloured: it is data, and nobody reads it.
 _MOST_CODE = 100_000
@@ -143,14 +144,8 @@ def _path(name: str) -> str:
     name = name.removesuffix("\r").removesuffix("\t")
     if name == "/dev/null":
         return ""
-    if name.startswith('"') and name.endswith('"'):
-        name = _ESCAPE.sub(_unescaped, name[1:-1].encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
+    name = os.fsencode(unquoted(name)).decode("utf-8", "replace")
     return name[2:] if name.startswith(("a/", "b/")) else name
-
-
-def _unescaped(found: re.Match[bytes]) -> bytes:
-    code = found[1]
-    return bytes([int(code, 8) & 0xFF]) if len(code) == 3 else _NAMED.get(code, code)
 
 
 @functools.cache

@@ -4,12 +4,13 @@ Bytes come in and go out exactly: encoding cookie, byte-order mark and newlines 
 read or written is a :class:`SourceError`, whose ``problem`` is the one line that a person sees.
 """
 
-from devfix.sources._discovery import Discovery, discover, is_generated, load
+from devfix.sources._discovery import SUFFIXES, Discovery, discover, excluded, is_generated, load
 from devfix.sources._location import diff_root, display, git_root, repository_root
 from devfix.sources._text import SourceError, SourceFile, decode, encode, read
 from devfix.sources._writing import write
 
 __all__ = [
+    "SUFFIXES",
     "Discovery",
     "SourceError",
     "SourceFile",
@@ -18,6 +19,7 @@ __all__ = [
     "discover",
     "display",
     "encode",
+    "excluded",
     "git_root",
     "is_generated",
     "load",

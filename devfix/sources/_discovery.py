@@ -17,10 +17,10 @@ from devfix.sources._text import SourceError, SourceFile, read
 if TYPE_CHECKING:
     import pathspec
 
-__all__ = ["Discovery", "discover", "load"]
+__all__ = ["SUFFIXES", "Discovery", "discover", "excluded", "load"]
 
-_SUFFIXES = (".py", ".pyw")
-_SUFFIXES_IN_BYTES = tuple(suffix.encode() for suffix in _SUFFIXES)
+SUFFIXES = (".py", ".pyw")
+_SUFFIXES_IN_BYTES = tuple(suffix.encode() for suffix in SUFFIXES)
 _SKIPPED_FOLDERS = frozenset(
     {
         *{".bzr", ".direnv", ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pytest_cache"},
@@ -84,6 +84,11 @@ def load(
         if path in discovery.named or not is_generated(file.raw):
             files.append(file)
     return tuple(files), tuple(sorted(problems, key=lambda problem: (problem.path, problem.line)))
+
+
+def excluded(path: str, exclude: Sequence[str], root: str) -> bool:
+    """Whether patterns as for :func:`discover` leave a file out."""
+    return not _excluder(exclude, root)(path)
 
 
 def is_generated(raw: bytes) -> bool:
@@ -198,7 +203,7 @@ def _walk(folder: str) -> list[str]:
         )
         for name in files:
             full = os.path.join(current, name)
-            if name.endswith(_SUFFIXES) and os.path.isfile(full) and not _ignored(full, near):
+            if name.endswith(SUFFIXES) and os.path.isfile(full) and not _ignored(full, near):
                 found.append(os.path.relpath(full, top))
     return sorted(found)
 

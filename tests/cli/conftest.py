@@ -46,12 +46,12 @@ class ToyEngine(types.ModuleType):
         self.settings = None
         self.jobs = None
 
-    def check(self, files, settings, jobs, cache=None):
+    def check(self, files, settings, jobs, cache=None, scope=None):
         self.settings, self.jobs = settings, jobs
         resolutions = [resolution for file in files for resolution in self._find(file, settings)]
         return Outcome(tuple(resolutions), checked=len(files))
 
-    def apply(self, files, settings, jobs, cache=None):
+    def apply(self, files, settings, jobs, cache=None, scope=None):
         checked = self.check(files, settings, jobs)
         resolutions = tuple(
             replace(resolution, status=Status.FIXED, remedy=resolution.finding.remedies[0])

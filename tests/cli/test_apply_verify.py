@@ -55,7 +55,7 @@ class ToyEngine(types.ModuleType):
         super().__init__("devfix.engine")
         self.edits = edits
 
-    def apply(self, files, settings, jobs=1, without=(), cache=None):
+    def apply(self, files, settings, jobs=1, without=(), cache=None, scope=None):
         resolutions, changes = [], []
         for file in files:
             text = file.text

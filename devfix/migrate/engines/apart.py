@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection, Pipe
 from queue import SimpleQueue
 from threading import Thread
 
-from devfix.migrate import git
+from devfix import git
 from devfix.migrate.engines.ends import how_it_ended, leave, lost, too_long
 from devfix.migrate.record import Record
 from devfix.migrate.task import Task, Work

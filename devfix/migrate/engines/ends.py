@@ -6,7 +6,7 @@ import os
 import signal
 from types import FrameType
 
-from devfix.migrate import git
+from devfix import git
 from devfix.migrate.mirrors import default_scratch
 from devfix.migrate.progress import forget, working
 from devfix.migrate.record import Record

@@ -2,7 +2,7 @@
 
 import pytest
 
-from devfix.migrate.redaction import redacted
+from devfix.redaction import redacted
 
 SECRET = "s3cr3t-T0k3n-0123456789"
 

@@ -14,12 +14,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 
-from devfix.migrate.redaction import redacted
+from devfix.redaction import redacted
 
-__all__ = ["Git", "GitError", "end_all"]
+__all__ = ["Git", "GitError", "end_all", "unquoted"]
 
 _running: set[subprocess.Popen[bytes]] = set()
 
+_ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
+_NAMED = {b"t": b"\t", b"n": b"\n", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 _OLDEST = (2, 31)  # GIT_CONFIG_COUNT
 _LOG_KEPT = 4000
 #: Of the variables that begin with GIT_, those that say how to reach a server.
@@ -84,14 +86,18 @@ class Git:
         url: of the remote ``origin``; empty for none.
         timeout: seconds for each command.
         lock: a file descriptor that commands keep open: a lock on it ends with the last of them.
+        own: a person's own checkout: newlines are converted as their configuration says.
 
     """
 
-    def __init__(self, folder: str, url: str = "", timeout: float = 600.0, lock: int | None = None) -> None:
+    def __init__(
+        self, folder: str, url: str = "", timeout: float = 600.0, lock: int | None = None, *, own: bool = False
+    ) -> None:
         self.folder = folder
         self.timeout = timeout
         self._url = url
         self.lock = lock
+        self._own = own
 
     def __call__(self, *arguments: str, more: Mapping[str, str] | None = None, text: str | None = None) -> str:
         """What a command prints.
@@ -109,7 +115,7 @@ class Git:
         process = subprocess.Popen(
             [git, *arguments],
             cwd=self.folder,
-            env={**environment(self._url), **(more or {})},
+            env={**environment(self._url, self._own), **(more or {})},
             stdin=subprocess.DEVNULL if text is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -148,14 +154,16 @@ def _command() -> str:
     told = subprocess.run([git, "version"], capture_output=True, text=True, check=False).stdout
     found = re.search(r"(\d+)\.(\d+)", told)
     if found is None or (int(found[1]), int(found[2])) < _OLDEST:
-        raise GitError(f"{git} is {told.strip() or 'not git'}: devfix migrate needs {_OLDEST[0]}.{_OLDEST[1]}")
+        raise GitError(f"{git} is {told.strip() or 'not git'}: devfix needs {_OLDEST[0]}.{_OLDEST[1]}")
     return git
 
 
-def environment(url: str) -> dict[str, str]:
+def environment(url: str, own: bool = False) -> dict[str, str]:
     """The variables of a git command."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or _KEPT.match(name)}
     settings = dict(_SETTINGS)
+    if own:
+        del settings["core.autocrlf"]
     if url:
         settings["remote.origin.url"] = url
     first = int(kept.get("GIT_CONFIG_COUNT") or 0)
@@ -163,6 +171,7 @@ def environment(url: str) -> dict[str, str]:
         kept[f"GIT_CONFIG_KEY_{number}"], kept[f"GIT_CONFIG_VALUE_{number}"] = key, value
     kept.update(
         GIT_CONFIG_COUNT=str(first + len(settings)),
+        GIT_OPTIONAL_LOCKS="0",
         GIT_TERMINAL_PROMPT="0",
         GIT_LFS_SKIP_SMUDGE="1",
         GCM_INTERACTIVE="never",
@@ -170,6 +179,18 @@ def environment(url: str) -> dict[str, str]:
         LC_ALL="C",
     )
     return kept
+
+
+def unquoted(name: str) -> str:
+    """A path as git prints it, without the quotation marks that it puts around unusual ones."""
+    if not (name.startswith('"') and name.endswith('"')):
+        return name
+    return os.fsdecode(_ESCAPE.sub(_unescaped, os.fsencode(name[1:-1])))
+
+
+def _unescaped(found: re.Match[bytes]) -> bytes:
+    code = found[1]
+    return bytes([int(code, 8) & 0xFF]) if len(code) == 3 else _NAMED.get(code, code)
 
 
 def end_all() -> None:

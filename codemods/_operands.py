@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from codemods._placing import inside_module
 from devfix.flow import Facts
@@ -201,7 +202,8 @@ def _parameters(function: ast.AST) -> list[str]:
 
 
 # --- names ----------------------------------------------------------------------------------------------------------
-def _used_in(function: ast.AST) -> set[str]:
+@lru_cache(maxsize=8)
+def _used_in(function: ast.AST) -> frozenset[str]:
     """The names and attribute chains that a function reads, and its parameters."""
     found = set(_parameters(function))
     for node in ast.walk(function):
@@ -209,7 +211,7 @@ def _used_in(function: ast.AST) -> set[str]:
             continue
         if _root_or_none(node) is not None:
             found.add(ast.unparse(node))
-    return found
+    return frozenset(found)
 
 
 def _bound(level: Level, text: str) -> bool:
@@ -287,7 +289,8 @@ def _stores(node: ast.AST, name: str) -> bool:
     )
 
 
-def written_in(function: ast.AST) -> set[str]:
+@lru_cache(maxsize=8)  # findings of one function come together, and each asks several times
+def written_in(function: ast.AST) -> frozenset[str]:
     """The names that a function (or module body) binds itself."""
     found: set[str] = set()
     stack: list[ast.AST] = list(ast.iter_child_nodes(function))
@@ -303,4 +306,4 @@ def written_in(function: ast.AST) -> set[str]:
         elif isinstance(node, ast.alias):
             found.add((node.asname or node.name).split(".")[0])
         stack.extend(ast.iter_child_nodes(node))
-    return found
+    return frozenset(found)

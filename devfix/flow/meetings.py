@@ -45,6 +45,10 @@ class Side:
         self.grad = grad
         self.single = single
 
+    def lies_elsewhere(self, place: Place) -> bool:
+        """Whether every alternative is known to lie elsewhere; never so for one of its own places."""
+        return bool(self.places) and all(place.differs(mine) for mine in self.places)
+
 
 def tensor_side(value: Tensor | Union, text: str) -> Side:
     """A tensor operand."""
@@ -108,15 +112,16 @@ def meet(
     cpu: list[Operand] = []
     accelerator: list[Operand] = []
     _note_kept(run, sides)
+    against: dict[Place, list[Side]] = {}  # a large model has thousands of sides, in two places
     for one in sides:
         for place, operand in one.alternatives:
             if not place.known or (run.two and place == CPU):
                 if operand.births and operand.births[0].kind == "load":
                     _note_load(run, node, operand, sides)
                 continue
-            for other in sides:
-                if other is one or not other.alternatives:
-                    continue
+            if place not in against:
+                against[place] = [side for side in sides if side.lies_elsewhere(place)]
+            for other in against[place]:
                 if scalars_are_free and (
                     (one.scalar and place == CPU and one is not written)
                     or (other.scalar and CPU in other.places and other is not written)
@@ -124,10 +129,9 @@ def meet(
                     continue
                 if run.two and CPU in other.places:
                     continue
-                if all(place.differs(theirs) for theirs in other.places):
-                    (accelerator if place == ACCELERATOR else cpu).append(operand)
-                    for theirs, partner in other.alternatives:
-                        (accelerator if theirs == ACCELERATOR else cpu).append(partner)
+                (accelerator if place == ACCELERATOR else cpu).append(operand)
+                for theirs, partner in other.alternatives:
+                    (accelerator if theirs == ACCELERATOR else cpu).append(partner)
     if cpu and accelerator:
         site = run.site(node, remember=True)
         numbers = scalars_are_free and (written is None or CPU not in written.places)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from collections import Counter
 
 import pytest
 
@@ -183,3 +184,20 @@ def test_a_name_is_there_only_where_every_path_has_bound_it(body, name, bound):
     facts = flow.analyse("/p/train.py", {"/p/train.py": text}.get, "/p")
 
     assert bound_before(facts.meetings[0].site.level, name) is bound
+
+
+def test_a_program_is_searched_for_words_once_and_not_for_every_finding(monkeypatch):
+    searched = Counter()
+    unparse = ast.unparse
+    program = SETUP + "model = nn.Linear(2, 2).to(device)\nlosses = []\n"
+    text = program + "losses.append(model(torch.ones(2)))\n" * 60
+    facts = flow.analyse("/p/train.py", {"/p/train.py": text}.get, "/p")
+    monkeypatch.setattr(ast, "unparse", lambda node: (searched.update(["names"]), unparse(node))[1])
+
+    words = [
+        device_for(facts, meeting.site, meeting.site.level, [operand.text for operand in meeting.accelerator])
+        for meeting in facts.meetings
+    ]
+
+    assert words == ["device"] * 60
+    assert searched["names"] < 60 * 10

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
+
+from devfix.flow.values import Place
 
 SETUP = """
 import torch.nn.functional as F
@@ -207,3 +211,14 @@ def test_a_number_that_is_given_a_shape_is_one_no_more(met, shape):
 @pytest.mark.parametrize("shape", ["reshape(())", "view(torch.float32)", "detach()", "squeeze()"])
 def test_a_number_without_a_shape_stays_one(met, shape):
     assert met(f"torch.rand(9).sum().{shape} * torch.ones(3).cuda()") == []
+
+
+def test_a_model_of_many_parts_is_met_once_and_not_part_by_part(met, monkeypatch):
+    asked = Counter()
+    differs = Place.differs
+    monkeypatch.setattr(Place, "differs", lambda *places: (asked.update(["times"]), differs(*places))[1])
+    parts = "\n".join(f"        self.part{number} = nn.Linear(3, 3)" for number in range(300))
+    program = f"class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n{parts}\n"
+
+    assert met(program + "net = Net().cuda()\nnet(torch.ones(3))") == ["net(torch.ones(3))"]
+    assert asked["times"] < 300 * 20

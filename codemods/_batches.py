@@ -22,7 +22,8 @@ from codemods._parts import beside_parts
 from codemods._placing import Move, inside_module, same_function
 from codemods._style import style_at
 from devfix.flow import Facts
-from devfix.flow.facts import Binding, Transfer
+from devfix.flow.facts import Binding
+from devfix.flow.facts_of_moves import Transfer
 from devfix.flow.sites import Level, Site
 from devfix.model import Edit, InsertStatement, Remedy, Where
 

@@ -10,7 +10,8 @@ from codemods._culprits import Culprit, Placed, bindings_of
 from codemods._placing import Move, same_function
 from codemods._style import style_at
 from devfix.flow import Facts
-from devfix.flow.facts import Binding, Transfer
+from devfix.flow.facts import Binding
+from devfix.flow.facts_of_moves import Transfer
 from devfix.flow.live import value_of
 from devfix.flow.state import State
 from devfix.flow.values import Ref, Tensor, TupleValue, Value, Yields

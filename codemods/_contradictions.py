@@ -13,7 +13,8 @@ from codemods._operands import weight_places
 from codemods._placing import enclosing
 from codemods._read_off import puts_back
 from devfix.flow import Facts
-from devfix.flow.facts import Meeting, Placing
+from devfix.flow.facts import Meeting
+from devfix.flow.facts_of_moves import Placing
 from devfix.flow.live import asks_for_accelerator, device_place, value_of
 from devfix.flow.machines import device_words, literal
 from devfix.flow.sites import Level, Site

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from codemods._placing import find_expression, headers, same_function
 from devfix.flow import Facts
-from devfix.flow.facts import Binding, Meeting, Transfer
+from devfix.flow.facts import Binding, Meeting
+from devfix.flow.facts_of_moves import Transfer
 from devfix.flow.live import value_of
 from devfix.flow.sites import Level, Site
 from devfix.flow.syntax import SourceTree

@@ -9,7 +9,8 @@ from dataclasses import replace
 from codemods._culprits import Culprit, Placed, appended, bindings_of, expression_of, is_plain_access
 from codemods._placing import Move, inside_module, names_in, same_function
 from devfix.flow import Facts
-from devfix.flow.facts import Binding, Transfer
+from devfix.flow.facts import Binding
+from devfix.flow.facts_of_moves import Transfer
 from devfix.flow.live import visible
 from devfix.flow.sites import Level
 from devfix.model import InsertStatement, Where

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from codemods._placing import device_at
 from devfix.flow import Facts
-from devfix.flow.facts import HostUse, Placing, Source
+from devfix.flow.facts import HostUse, Source
+from devfix.flow.facts_of_moves import Placing
 from devfix.flow.live import visible
 from devfix.flow.syntax import text_of
 from devfix.flow.values import ACCELERATOR, ClassValue, Function, Record, Ref, Tensor, TupleValue, Value

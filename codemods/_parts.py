@@ -9,7 +9,8 @@ from codemods._operands import binds, bound_before
 from codemods._ordering import common_block
 from codemods._placing import Move, headers, inside_module, same_function
 from devfix.flow import Facts
-from devfix.flow.facts import Meeting, Transfer
+from devfix.flow.facts import Meeting
+from devfix.flow.facts_of_moves import Transfer
 from devfix.flow.live import value_of
 from devfix.flow.sites import Level, Site
 from devfix.flow.syntax import SourceTree

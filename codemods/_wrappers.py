@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from codemods._foreign import foreign_part
 from devfix.flow import Facts
-from devfix.flow.facts import Wrapped
+from devfix.flow.facts_of_moves import Wrapped
 from devfix.flow.machines import device_words, literal
 from devfix.flow.values import ACCELERATOR
 from devfix.model import ReplaceExpression

@@ -35,7 +35,7 @@ from codemods._placing import device_at
 from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
-from devfix.flow.facts import Uncalled
+from devfix.flow.facts_of_moves import Uncalled
 from devfix.model import AppendCode, Finding, Remedy, ReplaceExpression, Severity
 
 __all__ = ["RULE"]

@@ -48,7 +48,7 @@ from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from codemods._wrappers import first_index, foreign_ids
 from devfix.flow import Facts
-from devfix.flow.facts import Wrapped
+from devfix.flow.facts_of_moves import Wrapped
 from devfix.flow.values import CPU
 from devfix.model import Edit, Finding, Remedy, Severity
 

@@ -34,7 +34,7 @@ from codemods._placing import device_at, names_in
 from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
-from devfix.flow.facts import LeafMove
+from devfix.flow.facts_of_moves import LeafMove
 from devfix.flow.syntax import SourceTree
 from devfix.model import AddKeyword, AppendCode, Edit, Finding, Remedy, ReplaceExpression, Severity
 

@@ -37,7 +37,8 @@ from collections.abc import Iterator
 from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
-from devfix.flow.facts import Dropped, Meeting
+from devfix.flow.facts import Meeting
+from devfix.flow.facts_of_moves import Dropped
 from devfix.flow.live import value_of
 from devfix.flow.values import Ref, Tensor, TupleValue, Value
 from devfix.model import Edit, Finding, Remedy, ReplaceExpression, ReplaceStatement, Severity

@@ -177,9 +177,9 @@ def _attribute_of_record(run: Interpreter, ref: Ref, name: str, node: ast.AST) -
     if record.kind == "opaque":
         return Builtin(ref, name)
     if record.kind == "dataset" and name in ("data", "_data"):
-        from devfix.flow import iteration
+        from devfix.flow import batches
 
-        return iteration.whole_of(run, ref, node)
+        return batches.whole_of(run, ref, node)
     if record.kind == "loader" and name in ("dataset", "collate_fn"):
         return record.fields.get(name, UNKNOWN)
     if record.kind in ("optimizer", "scaler", "scheduler") and name in ("param_groups", "state", "optimizer"):

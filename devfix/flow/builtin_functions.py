@@ -7,18 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, holding, iteration
-from devfix.flow.classes import lineage
-from devfix.flow.knowledge_of_methods import EVERY_MODULE_HAS
+from devfix.flow import batches, iteration, reflection
 from devfix.flow.loops import moved_names
 from devfix.flow.state import DeadPath
 from devfix.flow.values import (
-    NONE,
     UNKNOWN,
-    ClassValue,
     Const,
     DeviceValue,
-    External,
     Keywords,
     Number,
     Parameters,
@@ -28,10 +23,8 @@ from devfix.flow.values import (
     Text,
     TupleValue,
     Union,
-    Unknown,
     Value,
     Yields,
-    options,
     union,
 )
 
@@ -87,7 +80,7 @@ def _distinct(run: Interpreter, value: Value, index: int, node: ast.AST) -> Valu
     """Two loaders under one ``zip`` yield different batches: their items get different ways."""
     if not index:
         return value
-    return iteration.stamp(run, value, iteration.source_key(run, "batch", node), (f"zip{index}",))
+    return batches.stamp(run, value, batches.source_key(run, "batch", node), (f"zip{index}",))
 
 
 def _next(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -198,98 +191,6 @@ def _str(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call
     return value if isinstance(value, Text) else Text(getattr(value, "symbol", ""))
 
 
-def _getattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    if len(args) < 2:
-        return UNKNOWN
-    names = [name.value for name in options(args[1]) if isinstance(name, Const) and isinstance(name.value, str)]
-    if not names or len(names) != len(options(args[1])):
-        if isinstance(args[0], Ref) and run.record(args[0]).kind == "module":
-            from devfix.flow import modules
-
-            return run.record(args[0]).fields.get(modules.COMPUTED, UNKNOWN)
-        if isinstance(args[0], Ref) and run.record(args[0]).kind == "instance":
-            return holding.any_of(run, args[0])
-        return External(f"{args[0].name}.any") if isinstance(args[0], External) else UNKNOWN
-    found = union(run.attribute(args[0], name, node) for name in names)
-    missing = isinstance(found, Unknown) and len(args) > 2
-    return union((found, args[2])) if missing else found
-
-
-def _setattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    if len(args) == 3:
-        for option in options(args[0]):
-            names = [str(name.value) for name in options(args[1]) if isinstance(name, Const)]
-            if len(names) == len(options(args[1])):
-                held = run.record(option).fields if isinstance(option, Ref) else {}
-                for name in [name for name in names if name in held] or names:
-                    source = node.args[2] if len(node.args) == 3 else None
-                    assign.set_attribute(run, option, name, args[2], node, weak=len(names) > 1, source=source)
-            elif isinstance(option, Ref) and run.record(option).kind == "module":
-                from devfix.flow import modules
-
-                modules.attach(run, option, None, args[2], node, weak=True)
-            elif isinstance(option, Ref) and run.record(option).kind == "instance":
-                from devfix.flow.calls import escape
-
-                escape(run, [option])  # any of its attributes may be another one now
-    return NONE
-
-
-def _hasattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    if len(args) == 2 and isinstance(args[0], Ref) and isinstance(args[1], Const):
-        record = run.record(args[0])
-        if str(args[1].value) in record.fields:
-            return Const(True)
-        if args[1].value == "module" and record.kind == "module":
-            return Const(bool(record.get("data-parallel")))
-        if record.kind == "module" and args[1].value in EVERY_MODULE_HAS:
-            return Const(True)
-    return UNKNOWN
-
-
-def _isinstance(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    if len(args) != 2:
-        return UNKNOWN
-    value, kinds = args
-    wanted = list(kinds.items) if isinstance(kinds, TupleValue) else [kinds]
-    outcomes = {_is_a(run, option, kind) for option in options(value) for kind in wanted}
-    if True in outcomes and len(options(value)) == 1:
-        return Const(True)
-    return Const(False) if outcomes == {False} else UNKNOWN
-
-
-def _is_a(run: Interpreter, value: Value, kind: Value) -> bool | None:
-    name = kind.name if isinstance(kind, External) else ""
-    if isinstance(value, Tensor):
-        if not value.sure or value.loose:
-            return None
-        return name in ("torch.Tensor", "torch.FloatTensor", "torch.LongTensor")
-    if isinstance(value, TupleValue):
-        return name in ("builtins.tuple", "collections.abc.Sequence", "typing.Sequence")
-    if isinstance(value, (Text, Number, Const, DeviceValue)):
-        return False if name in ("torch.Tensor", "torch.nn.Module") else None
-    if isinstance(value, Yields):
-        return False if name == "torch.Tensor" else None
-    if isinstance(value, Ref):
-        record = run.record(value)
-        if record.kind in ("list", "dict", "set"):
-            return name == f"builtins.{record.kind}" or (record.kind == "dict" and name.endswith("Mapping"))
-        if record.kind == "module" and name in ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"):
-            return record.name.endswith(name.split(".")[-1])
-        if isinstance(kind, ClassValue) and record.cls is not None:
-            return any(base is kind for base in lineage(record.cls))
-        if name == "torch.Tensor":
-            return False
-        if name == "torch.nn.Module" and record.kind == "module":
-            return True
-        if record.kind == "module" and record.cls is None and name.startswith("torch.nn."):
-            wanted = name.split(".")[-1].lstrip("_")
-            return None if record.get("opaque") else record.name.split(".")[-1].startswith(wanted)
-        if name == record.name:
-            return True
-    return None
-
-
 def _range(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     return Yields(Number())
 
@@ -300,21 +201,6 @@ def _open(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Cal
 
 def _exit(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     raise DeadPath
-
-
-def _vars(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    if args and isinstance(args[0], Ref):
-        record = run.record(args[0])
-        if record.kind == "instance" and record.cls is not None:
-            return args[0]
-        return run.new(Record("dict", fields=dict(record.fields), rest=UNKNOWN))
-    return UNKNOWN
-
-
-def _type(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    if len(args) == 1 and isinstance(args[0], Ref) and run.record(args[0]).cls is not None:
-        return run.record(args[0]).cls or UNKNOWN
-    return UNKNOWN
 
 
 def deep_copy(run: Interpreter, value: Value, node: ast.AST, copies: dict[int, Ref] | None = None) -> Value:
@@ -335,6 +221,7 @@ def deep_copy(run: Interpreter, value: Value, node: ast.AST, copies: dict[int, R
 
 
 _HANDLERS: dict[str, Callable[[Interpreter, list[Value], Keywords, ast.Call], Value]] = {
+    **reflection.HANDLERS,
     "all": lambda run, args, keywords, node: UNKNOWN,
     "bool": _bool,
     "dict": _dict,
@@ -342,10 +229,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, list[Value], Keywords, ast.Call], Va
     "exit": _exit,
     "filter": _filter,
     "float": _number,
-    "getattr": _getattr,
-    "hasattr": _hasattr,
     "int": _number,
-    "isinstance": _isinstance,
     "iter": _iter,
     "len": lambda run, args, keywords, node: Number(),
     "list": _list,
@@ -359,12 +243,9 @@ _HANDLERS: dict[str, Callable[[Interpreter, list[Value], Keywords, ast.Call], Va
     "reversed": _same,
     "round": _number,
     "set": _list,
-    "setattr": _setattr,
     "sorted": _list,
     "str": _str,
     "sum": _sum,
     "tuple": _tuple,
-    "type": _type,
-    "vars": _vars,
     "zip": _zip,
 }

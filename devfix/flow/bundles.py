@@ -9,7 +9,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow.facts import Transfer
+from devfix.flow.facts_of_moves import Transfer
 from devfix.flow.places import transfer_places
 from devfix.flow.values import (
     ACCELERATOR,
@@ -44,7 +44,7 @@ _COUNTS = ("batch_size", "num_", "number_of_", "is_", "has_", "in_degrees", "out
 
 def bundle(run: Interpreter, name: str, node: ast.AST, kind: str = "whole") -> Ref:
     """A bundle on the CPU, whose tensors have the origin of the whole; ``kind`` says what gave it (see ``Source``)."""
-    from devfix.flow.iteration import source_key
+    from devfix.flow.batches import source_key
 
     key = source_key(run, kind, node)
     held = Tensor(CPU, (Birth("batch", key),), loose=True)

@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import (
-    assign,
-    classes,
-    frameworks,
-    generators,
-    instances,
-    iteration,
-    library,
-    methods,
-    module_methods,
-    modules,
-)
+from devfix.flow import classes, frameworks, generators, instances, iteration, library, methods, module_methods, modules
 from devfix.flow.knowledge_of_methods import LOOKING_METHODS
-from devfix.flow.sites import Frame
+from devfix.flow.project_functions import call_function
 from devfix.flow.state import DeadPath, State
-from devfix.flow.syntax import text_of
 from devfix.flow.values import (
     ANYWHERE,
     CPU,
-    NONE,
     UNKNOWN,
     Bound,
     Builtin,
@@ -36,7 +22,6 @@ from devfix.flow.values import (
     External,
     Function,
     Partial,
-    Record,
     Ref,
     Super,
     Tensor,
@@ -52,9 +37,7 @@ from devfix.flow.values import (
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["Bound", "call", "call_as_made", "call_function", "evaluate_call"]
-
-MOST_DEPTH = 28
+__all__ = ["Bound", "call", "call_as_made", "escape", "evaluate_call"]
 
 
 def evaluate_call(run: Interpreter, node: ast.Call) -> Value:
@@ -255,137 +238,3 @@ def escape(run: Interpreter, values: Iterable[Value], depth: int = 0) -> None:
 def _somewhere(value: Value) -> Value:
     """A tensor inside an object that unknown code was given: it may have been moved there."""
     return replace(value, place=ANYWHERE, births=()) if isinstance(value, Tensor) and value.place == CPU else value
-
-
-# --- project functions ------------------------------------------------------------------------------------------
-@lru_cache(maxsize=8192)
-def _is_generator(node: ast.AST) -> bool:
-    if isinstance(node, ast.Lambda):
-        return False
-    stack: list[ast.AST] = list(getattr(node, "body", []))
-    while stack:
-        inner = stack.pop()
-        if isinstance(inner, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            stack.extend(ast.iter_child_nodes(inner))
-    return False
-
-
-@lru_cache(maxsize=8192)
-def _without_gradients(node: ast.AST) -> bool:
-    """Whether a function stands under ``@torch.no_grad()``."""
-    words = ("no_grad", "inference_mode")
-    return any(word in text_of(decorator) for decorator in getattr(node, "decorator_list", ()) for word in words)
-
-
-@lru_cache(maxsize=8192)
-def _makes_closures(node: ast.AST) -> bool:
-    """Whether a function's names can be used after it has returned."""
-    inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-    return any(isinstance(child, inner) for child in ast.walk(node) if child is not node)
-
-
-def _active(run: Interpreter, function: Function) -> int:
-    count, frame = 0, run.frame
-    while frame is not None:
-        count += frame.function is not None and frame.function.node is function.node
-        frame = frame.parent
-    return count
-
-
-def one_of_each(run: Interpreter, values: Sequence[Value]) -> Value:
-    """The alternatives of what is yielded or collected; objects made by the same expression are one, the latest.
-
-    The body that makes them is followed more than once, but each object that comes out has its own life: a method that
-    changes it changes it wholly.
-    """
-    latest: dict[object, Value] = {}
-    for value in (option for each in values for option in options(each)):
-        record = run.record(value) if isinstance(value, Ref) else None
-        alike = record is not None and record.kind == "instance" and record.born is not None
-        latest[(record.cls, record.born.node) if alike and record and record.born else value] = value
-    return union(latest.values())
-
-
-def call_function(
-    run: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value], node: ast.Call
-) -> Value:
-    """Run a project function on these arguments."""
-    if run.depth > MOST_DEPTH or _active(run, function) > 2:
-        return UNKNOWN
-    run.called.add(function.node)
-    frame = Frame(run.new_env(), function.module, function, parent=run.frame, generator=_is_generator(function.node))
-    with run.within(frame):
-        _bind_parameters(run, function, args, keywords)
-        if isinstance(function.node, ast.Lambda):
-            return run.evaluate(function.node.body)
-        with run.gradients(run.grad_enabled and not _without_gradients(function.node)):
-            run.execute(function.node.body)
-        ends = list(frame.returns)
-        if run.state is not None:
-            ends.append((run.state, NONE))
-        run.state = State.join([state for state, _ in ends if isinstance(state, State)])
-        if run.state is not None:
-            frame.left = run.state.envs.get(frame.env, {})
-            if not _makes_closures(function.node):
-                run.state.envs.pop(frame.env, None)
-    if run.state is None:
-        raise DeadPath
-    if _is_generator(function.node):
-        return Yields(one_of_each(run, frame.yields))
-    result = union(value for _, value in ends)
-    tensor = all(isinstance(value, Tensor) and value.sure and not value.loose for value in options(result))
-    run.facts.gives_tensor[node] = tensor and run.facts.gives_tensor.get(node, True)
-    return result
-
-
-def _bind_parameters(run: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value]) -> None:
-    spec = function.node.args
-    positional = [*spec.posonlyargs, *spec.args]
-    keywords = dict(keywords)
-    spread = keywords.pop("**", None)
-    first_default = len(positional) - len(function.defaults)
-    for index, parameter in enumerate(positional):
-        if index < len(args):
-            value = args[index]
-        elif parameter.arg in keywords:
-            value = keywords.pop(parameter.arg)
-        elif spread is not None and isinstance(spread, Tensor):
-            value = spread
-        elif index >= first_default:
-            value = function.defaults[index - first_default]
-        else:
-            value = _missing(run, function, parameter)
-        _bind_parameter(run, parameter, value)
-    if spec.vararg is not None:
-        run.bind(spec.vararg.arg, TupleValue(tuple(args[len(positional) :])))
-    for parameter, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
-        given = keywords.pop(parameter.arg) if parameter.arg in keywords else default
-        _bind_parameter(run, parameter, given if given is not None else _missing(run, function, parameter))
-    if spec.kwarg is not None:
-        run.bind(spec.kwarg.arg, run.new(Record("dict", fields=keywords, rest=spread)))
-
-
-def _bind_parameter(run: Interpreter, parameter: ast.arg, value: Value) -> None:
-    assert run.frame is not None
-    node = run.frame.node
-    if run.frame.stmt is None and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        run.frame.stmt = node.body[0]
-    if not isinstance(node, ast.Lambda):
-        assign.note_binding(run, parameter.arg, value, "param", parameter)
-    run.now.bind(run.frame.env, parameter.arg, value)
-
-
-def _missing(run: Interpreter, function: Function, parameter: ast.arg) -> Value:
-    """An argument that the followed call does not give (a command-line tool fills it in)."""
-    from devfix.flow import commandline
-
-    given = commandline.option_default(run, function, parameter.arg)
-    if given is not None:
-        return given
-    name = getattr(function.node, "name", "lambda")
-    return commandline.named(run, f"{function.module.name}.{name}.{parameter.arg}")
-
-
-__all__ += ["escape"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import generators, iteration
+from devfix.flow import batches, generators, iteration
 from devfix.flow.values import (
     ANYWHERE,
     CPU,
@@ -122,7 +122,7 @@ def _of_torchvision(run: Interpreter, value: Value) -> bool:
 
 
 def _default_collate(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return iteration.collate(run, iteration.element(run, args[0], node)) if args else UNKNOWN
+    return batches.collate(run, iteration.element(run, args[0], node)) if args else UNKNOWN
 
 
 def _passes(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.flow.facts import Operand, Wrapped
+from devfix.flow.facts import Operand
+from devfix.flow.facts_of_moves import Wrapped
 from devfix.flow.machines import accelerator, become_current
 from devfix.flow.meetings import Side, meet, tensors_in, weights_side
 from devfix.flow.places import place_of

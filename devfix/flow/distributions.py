@@ -74,9 +74,9 @@ def method(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: K
     sides = _parameters(run, ref)
     if name in _DRAW:
         if not sides:  # of plain numbers
-            from devfix.flow import iteration
+            from devfix.flow import batches
 
-            birth = Birth("made", iteration.source_key(run, "made", node))
+            birth = Birth("made", batches.source_key(run, "made", node))
             given = args[0] if args else keywords.get("sample_shape", NONE)
             return Tensor(run.default_place, (birth,) if run.default_place == CPU else (), scalar=given == NONE)
         drawn = _met(run, node, f".{name}()", sides)

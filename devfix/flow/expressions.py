@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign, calls, conditions, hosts, iteration, misuse
+from devfix.flow import assign, calls, conditions, hosts, iteration, misuse, project_functions
 from devfix.flow.assumptions import assume
 from devfix.flow.definitions import make_function
 from devfix.flow.device_names import device_named
@@ -118,11 +118,11 @@ def _dict(run: Interpreter, node: ast.Dict) -> Value:
 def _comprehension(run: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
     results, known = _comprehend(run, node.generators, lambda: evaluate(run, node.elt))
     if isinstance(node, ast.GeneratorExp) and not known:
-        return Yields(calls.one_of_each(run, results))
+        return Yields(project_functions.one_of_each(run, results))
     if known:
         made = run.new(Record("list", fields={str(i): value for i, value in enumerate(results)}))
     else:
-        made = run.new(Record("list", rest=calls.one_of_each(run, results)))
+        made = run.new(Record("list", rest=project_functions.one_of_each(run, results)))
     hosts.stamp(run, made, node.elt)
     return made
 

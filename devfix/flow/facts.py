@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import ast
 
+    from devfix.flow.facts_of_moves import Dropped, Flagged, LeafMove, Placing, Transfer, Uncalled, Wrapped
     from devfix.flow.sites import Site
     from devfix.flow.values import Birth, ClassValue, Place, Record, Ref, Tensor, Value
 
@@ -15,26 +16,19 @@ __all__ = [
     "Binding",
     "Copied",
     "Drawing",
-    "Dropped",
     "Facts",
-    "Flagged",
     "Holding",
     "HostUse",
     "Kept",
-    "LeafMove",
     "LoadUse",
     "Loading",
     "Meeting",
     "Operand",
     "OptimizerHazard",
-    "Placing",
     "Sized",
     "Source",
     "Step",
     "Stored",
-    "Transfer",
-    "Uncalled",
-    "Wrapped",
 ]
 
 
@@ -93,16 +87,6 @@ class Binding:
     kind: str
     site: Site
     value: ast.expr | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Transfer:
-    """A move of a batch item: ``x.to(device)``.  ``call`` is the expression."""
-
-    birth: Birth
-    site: Site
-    call: ast.Call
-    place: str
 
 
 @dataclass(eq=False)
@@ -239,79 +223,6 @@ class Kept:
     site: Site
     expression: ast.expr
     tensor: Tensor
-
-
-@dataclass(frozen=True, eq=False)
-class Dropped:
-    """A move whose result nobody keeps.
-
-    ``kind``: ``statement`` (``target`` is what was to be moved) or ``loop`` (``stmt`` moves the variable of ``loop``,
-    and ``target`` holds the items).
-    """
-
-    kind: str
-    site: Site
-    stmt: ast.stmt
-    call: ast.Call
-    target: ast.expr
-    loop: ast.For | ast.AsyncFor | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Uncalled:
-    """``x.cuda`` without parentheses."""
-
-    site: Site
-    node: ast.Attribute
-    latent: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Flagged:
-    """``x.cuda(True)``: a flag where the device is expected; ``module`` says that ``x`` is one, which takes no flag."""
-
-    site: Site
-    call: ast.Call
-    module: bool
-
-
-@dataclass(frozen=True, eq=False)
-class LeafMove:
-    """A leaf that learns is copied to the accelerator: ``kind`` is ``parameter``, ``leaf`` (``made`` is the
-    factory) or ``asked`` (``x.requires_grad_().to(device)``).
-
-    ``uses`` are what is done with the copy that only works for leaves: ``attribute``, ``optimizer``, ``grad`` (which
-    works for a copy, too, that was told to keep its gradient: ``retained``).
-    """
-
-    number: int
-    kind: str
-    site: Site
-    call: ast.Call
-    made: Site | None
-    uses: dict[str, Site] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class Placing:
-    """The first time that ``call`` sends a value to ``place``, or makes it there; ``came`` is where a tensor was."""
-
-    site: Site
-    call: ast.Call
-    place: Place
-    latent: bool = False
-    came: Place | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Wrapped:
-    """``call`` puts a module that was moved to the accelerator into ``DataParallel`` with ``ids``, a literal list."""
-
-    site: Site
-    call: ast.Call
-    ids: ast.List
-    moved: Site
-    latent: bool = False
 
 
 @dataclass(frozen=True, eq=False)

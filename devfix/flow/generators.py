@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
     from devfix.flow.sites import Site
 
-__all__ = ["default", "draw", "draw_of_loader", "is_generator", "make"]
+__all__ = ["default", "draw", "draw_of_loader", "is_generator", "lose", "make", "method", "sampler"]
 
 
 def make(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -132,6 +132,3 @@ def _is_on_cpu(run: Interpreter, value: Value | None) -> bool:
 def method(run: Interpreter, ref: Ref, name: str) -> Value:
     """A method of a generator."""
     return ref if name in ("manual_seed", "clone_state", "graphsafe_get_state") else UNKNOWN
-
-
-__all__ += ["lose", "method", "sampler"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.flow import library, optimizers
+from devfix.flow import library_modules, optimizers
 from devfix.flow.attributes import attribute
 from devfix.flow.classes import externals, is_managed, is_module_class, lineage, member
 from devfix.flow.knowledge import behaviour
@@ -63,7 +63,7 @@ def instantiate(
         given = run.record(args[0]).fields if args and isinstance(args[0], Ref) else {}
         run.now.update(ref, fields={**given, **{key: value for key, value in keywords.items() if key != "**"}})
     elif run.record(ref).kind == "module" and names and names[0] != "torch.nn.Module":
-        library.fill_module(run, ref, names[0], args, keywords, node)
+        library_modules.fill_module(run, ref, names[0], args, keywords, node)
     return ref
 
 

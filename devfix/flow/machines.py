@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow.facts import Facts, Placing
+from devfix.flow.facts import Facts
+from devfix.flow.facts_of_moves import Placing
 from devfix.flow.syntax import SourceTree, text_of
 from devfix.flow.values import ACCELERATOR, ANYWHERE, CPU, OTHER, Birth, Number, Place, Value, options
 

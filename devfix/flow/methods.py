@@ -17,6 +17,7 @@ from devfix.flow import (
     frameworks,
     generators,
     library,
+    library_modules,
     machines,
     modules,
     optimizers,
@@ -208,7 +209,7 @@ def _super(run: Interpreter, value: Super, name: str, args: list[Value], keyword
     if name == "__init__":
         names = classes.externals(value.owner)
         if record.kind == "module" and names and names[0] not in ("torch.nn.Module", "?"):
-            library.fill_module(run, receiver, names[0], args, keywords, node)
+            library_modules.fill_module(run, receiver, names[0], args, keywords, node)
         elif record.kind == "instance" and "torch.utils.data.DataLoader" in names:
             datasets.make_loader(run, args, keywords, node, into=receiver)
         return NONE

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.flow import assign
-from devfix.flow.facts import Dropped, Flagged, LeafMove, Uncalled
+from devfix.flow.facts_of_moves import Dropped, Flagged, LeafMove, Uncalled
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
     ACCELERATOR,

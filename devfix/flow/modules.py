@@ -36,13 +36,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMPUTED",
+    "any_place",
     "attach",
     "call_leaf",
     "child",
+    "children",
+    "first_place",
     "forget",
     "is_opaque",
     "make",
     "move",
+    "moved_field",
     "note_own",
     "parts",
     "promote",
@@ -316,6 +320,3 @@ def first_place(run: Interpreter, ref: Ref) -> Place:
     if not found:
         return any_place(run.record(ref))
     return next(iter(found)) if len(found) == 1 else ANYWHERE
-
-
-__all__ += ["any_place", "children", "first_place", "moved_field"]

@@ -32,7 +32,20 @@ if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
     from devfix.flow.sites import Site
 
-__all__ = ["build", "load_state", "note_attach", "note_move", "note_state_read", "note_state_written", "step"]
+__all__ = [
+    "add_group",
+    "build",
+    "copies_parameters",
+    "held_modules",
+    "load_state",
+    "method",
+    "note_attach",
+    "note_move",
+    "note_state_read",
+    "note_state_written",
+    "note_wrapper",
+    "step",
+]
 
 
 def build(
@@ -270,9 +283,6 @@ def method(run: Interpreter, ref: Ref, name: str, args: list[Value], node: ast.C
     return None
 
 
-__all__ += ["add_group", "held_modules", "method"]
-
-
 def copies_parameters(cls: ClassValue) -> bool:
     """Whether a project class makes state from parameters in its constructor (slow weights, sums, shadows)."""
     for stmt in cls.node.body:
@@ -291,6 +301,3 @@ def note_wrapper(run: Interpreter, cls: ClassValue, args: list[Value]) -> None:
         for option in options(value):
             if isinstance(option, Ref) and run.record(option).kind == "optimizer" and copies_parameters(cls):
                 _update(run, option, eager=True)
-
-
-__all__ += ["copies_parameters", "note_wrapper"]

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import arrays, calls, holding, iteration, modules
+from devfix.flow import arrays, batches, calls, holding, iteration, modules
 from devfix.flow.meetings import meet, tensor_side
 from devfix.flow.syntax import text_of
 from devfix.flow.values import (
@@ -147,12 +147,12 @@ def _item_of_record(run: Interpreter, ref: Ref, name: str | None, node: ast.Subs
             result = run.call(getter, [key], {}, call)
             if not isinstance(result, (Tensor, TupleValue, Ref)):
                 return result
-            return iteration.stamp(run, result, iteration.source_key(run, "batch", node), ())
+            return batches.stamp(run, result, batches.source_key(run, "batch", node), ())
     if record.kind == "dataset":
-        one = iteration.sample(run, ref, node)
+        one = batches.sample(run, ref, node)
         if isinstance(one, Ref) and run.record(one).kind == "bundle":
-            return iteration.whole_of(run, ref, node) if name is not None else _part_of_graphs(ref, node)
-        return iteration.stamp(run, one, iteration.source_key(run, "batch", node), ()) if _known(one) else UNKNOWN
+            return batches.whole_of(run, ref, node) if name is not None else _part_of_graphs(ref, node)
+        return batches.stamp(run, one, batches.source_key(run, "batch", node), ()) if _known(one) else UNKNOWN
     if record.kind == "loader":
         return UNKNOWN
     if record.get("in-part"):

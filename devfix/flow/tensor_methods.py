@@ -6,8 +6,8 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import containers, copies, creation, generators, hosts, library, machines, misuse
-from devfix.flow.facts import Transfer
+from devfix.flow import containers, copies, generators, hosts, library, machines, misuse, tensor_functions
+from devfix.flow.facts_of_moves import Transfer
 from devfix.flow.knowledge_of_methods import PAIRS, RANDOM_METHODS, REDUCTIONS, TENSOR_METHODS, UNDIFFERENTIABLE
 from devfix.flow.meetings import meet, tensor_side, tensors_in
 from devfix.flow.places import MOVES, own_move, place_of, transfer_places, type_place
@@ -83,7 +83,7 @@ def tensor_method(
         return Unknown(f"numpy.{name}()")  # `_tensors` has noted it
     if name in PAIRS and not (args and isinstance(args[0], Tensor)):
         if args or keywords or name not in REDUCTIONS:
-            return creation.values_and_indices(tensor)
+            return tensor_functions.values_and_indices(tensor)
     elif kind == "several" and (args or keywords or name not in REDUCTIONS):
         return replace(tensor, loose=True)
     if kind in ("mixes", "pointwise"):

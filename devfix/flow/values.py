@@ -19,6 +19,7 @@ __all__ = [
     "ACCELERATOR",
     "ANYWHERE",
     "CPU",
+    "MOST_OPTIONS",
     "NONE",
     "OTHER",
     "UNKNOWN",
@@ -37,6 +38,7 @@ __all__ = [
     "Parameters",
     "Partial",
     "Place",
+    "Record",
     "Ref",
     "Super",
     "Tensor",
@@ -343,6 +345,3 @@ class Record:
     def get(self, name: str, default: Any = None) -> Any:
         """One entry of ``info``."""
         return next((value for key, value in self.info if key == name), default)
-
-
-__all__ += ["MOST_OPTIONS", "Record"]

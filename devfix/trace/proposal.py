@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from devfix.model import Finding, Outcome, Resolution, Status
 from devfix.trace.candidates import candidates
 from devfix.trace.diagnosis import Diagnosis, diagnose
-from devfix.trace.repair import got_further
-from devfix.trace.story import Story, read_story
+from devfix.trace.progress import got_further
+from devfix.trace.story import Story
+from devfix.trace.story_json import read_story
 from devfix.trace.texts import Texts
 from devfix.verify.experiment import Experiment
 from devfix.verify.patches import Changes, changes_of, outcome_for

@@ -10,27 +10,26 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from devfix.config import Settings
 from devfix.model import Safety
+from devfix.trace import progress
 from devfix.trace.bounds import Bounds
 from devfix.trace.candidates import Candidate, candidates
 from devfix.trace.candidates.forgotten import built_later
 from devfix.trace.candidates.learning import Word, vain_words, words_of
-from devfix.trace.diagnosis import Diagnosis, diagnose, diagnose_call
+from devfix.trace.diagnosis import Diagnosis
 from devfix.trace.smaller import without_each
-from devfix.trace.story import read_story
 from devfix.trace.texts import Texts
 from devfix.verify.experiment import Experiment
 from devfix.verify.judgement import Verdict
 from devfix.verify.patches import changes_of, outcome_for, program_files
 from devfix.verify.records import Run
 
-__all__ = ["Budget", "Repair", "Step", "got_further", "repair"]
+__all__ = ["Budget", "Repair", "Step", "repair"]
 
 #: Verdicts that another patch may change; the others say something of the script itself.
 _OPEN = ("not-fixed", "loss-differs", "broken")
@@ -159,7 +158,7 @@ class _Search:
             return Repair(steps, changes, smallest, verdict, self.runs, None, "", patched.originals)
         if changes and not self.unprovable and not self.unsafe:
             return self.run({})
-        diagnosis = _diagnosis(first)
+        diagnosis = progress.diagnosis_of(first)
         best = self.best[0] if self.best else None
         answered = diagnosis is not None and self.bounds.answered(diagnosis, texts)
         reason = self._reason(first, diagnosis)
@@ -250,8 +249,13 @@ class _Search:
         self, texts: Texts, failed: Run, steps: tuple[Step, ...]
     ) -> tuple[tuple[Step, ...], Texts, Verdict] | None:
         """Repair the failure of a run and what fails after it; None if no candidate helps."""
-        diagnosis = _diagnosis(failed)
-        if diagnosis is None or self._spent() or len(steps) == self.budget.depth or _place(diagnosis) in self.hopeless:
+        diagnosis = progress.diagnosis_of(failed)
+        if (
+            diagnosis is None
+            or self._spent()
+            or len(steps) == self.budget.depth
+            or progress.place_of(diagnosis) in self.hopeless
+        ):
             return None
         if self.bounds.ignored(diagnosis) or self.bounds.answered(diagnosis, texts):
             return None
@@ -272,8 +276,8 @@ class _Search:
                     break  # what was edited before is to blame
             elif not run.device_error:
                 self._find_own_failure(after, run)
-            elif got_further(failed, run, diagnosis):
-                if _is_another(diagnosis, run):
+            elif progress.got_further(failed, run, diagnosis):
+                if progress.is_another(diagnosis, run):
                     found = self._follow(after, run, (*steps, step))
                     if found is not None:
                         return found
@@ -285,7 +289,7 @@ class _Search:
             found = self._follow(after, run, (*steps, step))
             if found is not None:
                 return found
-        self.hopeless.add(_place(diagnosis))
+        self.hopeless.add(progress.place_of(diagnosis))
         return None
 
     def _candidates(self, diagnosis: Diagnosis, texts: Texts) -> Iterator[tuple[Candidate, Texts]]:
@@ -347,43 +351,3 @@ class _Search:
         if self.withheld:
             return "no edit helps outside of what comments and the configuration leave alone"
         return "no edit that was tried helps"
-
-
-def _diagnosis(run: Run) -> Diagnosis | None:
-    story = read_story(run) if run.device_error else None
-    if story is None or not story.frames:
-        return None
-    return diagnose(story) or diagnose_call(story)
-
-
-def got_further(before: Run, after: Run, diagnosis: Diagnosis) -> bool:
-    """Whether a run failed of a device error later than the one before it, or of another value of the same call."""
-    if not after.device_error or after.all_operations < before.all_operations:
-        return False
-    other = _diagnosis(after)
-    if after.all_operations > before.all_operations:
-        return True
-    return other is not None and other.name != diagnosis.name and _birth(other) != _birth(diagnosis)
-
-
-def _is_another(diagnosis: Diagnosis, run: Run) -> bool:
-    """Whether a run failed of another value than the diagnosis tells of."""
-    other = _diagnosis(run)
-    return other is not None and (_birth(other), _kind(other)) != (_birth(diagnosis), _kind(diagnosis))
-
-
-def _kind(diagnosis: Diagnosis) -> str:
-    """The culprit's name, whichever element it is: one edit is meant for all of them."""
-    return re.sub(r"\[\d+\]", "[]", diagnosis.name)
-
-
-def _place(diagnosis: Diagnosis) -> object:
-    """Where which value fails, whatever was edited before it."""
-    return diagnosis.where.file, diagnosis.where.code, _birth(diagnosis), diagnosis.name
-
-
-def _birth(diagnosis: Diagnosis) -> object:
-    born = diagnosis.born
-    if born is None or born.position is None:
-        return diagnosis.name
-    return born.position.file, born.position.code

@@ -8,7 +8,8 @@ from functools import cached_property
 from devfix.trace.causes import Cause
 from devfix.trace.diagnosis import Diagnosis, diagnose
 from devfix.trace.proposal import Proposal, propose
-from devfix.trace.story import Story, read_story
+from devfix.trace.story import Story
+from devfix.trace.story_json import read_story
 from devfix.trace.telling import Told, told_values
 from devfix.trace.valueless import cause_without_values
 from devfix.verify.experiment import Experiment

@@ -12,7 +12,7 @@ from devfix.report import trace as text_report
 from devfix.report import trace_json
 from devfix.trace.diagnosis import diagnose
 from devfix.trace.proposal import Proposal
-from devfix.trace.story import read_story
+from devfix.trace.story_json import read_story
 from devfix.trace.tracing import Trace
 from devfix.verify.experiment import Experiment
 from devfix.verify.project import Project

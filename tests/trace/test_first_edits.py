@@ -10,7 +10,8 @@ import pytest
 
 from devfix.trace.candidates import candidates
 from devfix.trace.diagnosis import diagnose, diagnose_call
-from devfix.trace.story import Position, read_story
+from devfix.trace.story import Position
+from devfix.trace.story_json import read_story
 from devfix.trace.texts import Texts
 from devfix.verify.runs import run
 

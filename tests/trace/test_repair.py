@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from devfix.model import ReplaceExpression
+from devfix.trace import progress
 from devfix.trace import repair as search
 from devfix.trace.candidates import Candidate
 from devfix.trace.diagnosis import Diagnosis
@@ -87,7 +88,7 @@ def toy(program, monkeypatch):
                     edit = ReplaceExpression("train.py", tree.span(nodes[name]), str(value))
                     yield Candidate(f"{name} = {value}", (edit,))
 
-        monkeypatch.setattr(search, "_diagnosis", diagnosis)
+        monkeypatch.setattr(progress, "diagnosis_of", diagnosis)
         monkeypatch.setattr(search, "candidates", candidates)
         return Toy(told.root, right, **more)
 

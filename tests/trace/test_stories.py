@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from devfix.trace.diagnosis import Diagnosis, diagnose
-from devfix.trace.story import read_story
+from devfix.trace.story_json import read_story
 from devfix.trace.valueless import cause_without_values
 from devfix.verify.runs import run
 

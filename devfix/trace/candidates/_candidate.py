@@ -18,11 +18,16 @@ __all__ = [
     "Candidate",
     "Spot",
     "appended",
+    "can_bind",
+    "inserted",
     "made_there",
     "made_there_or_moved",
     "names_in",
+    "outside_loops",
+    "redirected",
     "spots_of",
     "trailers",
+    "usable",
     "words_at",
 ]
 
@@ -258,6 +263,3 @@ def can_bind(spot: Spot, node: ast.AST, text: str) -> bool:
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= 60 else line[:57] + "..."
-
-
-__all__ += ["can_bind", "inserted", "outside_loops", "redirected", "usable"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["FRAMEWORKS", "MANAGED", "PLACED_TRAINERS", "RUNS_A_MODEL", "Row"]
+__all__ = ["DOCS", "FRAMEWORKS", "MANAGED", "PLACED_TRAINERS", "RUNS_A_MODEL", "Row"]
 
 
 @dataclass(frozen=True)
@@ -16,6 +16,9 @@ class Row:
     names: str
     link: str
 
+
+#: PyTorch's own documentation.
+DOCS = "https://docs.pytorch.org/docs/stable/"
 
 _LIGHTNING = "https://lightning.ai/docs/pytorch/stable/"
 _PYG = "https://pytorch-geometric.readthedocs.io/en/latest/"

@@ -33,16 +33,20 @@ class _Entry:
     line: int
     codes: tuple[str, ...] | None
     own: bool  # ``devfix: ignore``; a noqa belongs to every linter
+    reason: str = ""  # what is written behind it
     used: set[str] = field(default_factory=set)
 
     def covers(self, code: str, name: str) -> bool:
         """Record and say whether the comment names this rule, by code, code prefix or name."""
-        if self.codes is None:
-            self.used.add("")
-            return True
-        matching = {item for item in self.codes if item == name or (_OWN_CODE.match(item) and code.startswith(item))}
+        matching = self.naming(code, name)
         self.used |= matching
         return bool(matching)
+
+    def naming(self, code: str, name: str) -> set[str]:
+        """The codes and names of the comment that stand for this rule; ``{""}`` where it names none and means all."""
+        if self.codes is None:
+            return {""}
+        return {item for item in self.codes if item == name or (_OWN_CODE.match(item) and code.startswith(item))}
 
     def unused(self, enabled: Callable[[str], bool] | None) -> tuple[str, ...] | None:
         """The codes that were not needed; ``()`` for a comment without codes, ``None`` where nothing is wrong."""
@@ -74,6 +78,11 @@ class Suppressions:
         entries = (entry for line in self._lines(span) for entry in self._entries.get(line, ()))
         answers = {entry.covers(code, name) for entry in entries}  # every comment is asked: each remembers its use
         return True in answers
+
+    def reason(self, code: str, span: Span, name: str = "") -> str:
+        """Why a finding is suppressed, in the words behind the comment that does it; empty where it gives none."""
+        entries = (entry for line in sorted(self._lines(span)) for entry in self._entries.get(line, ()))
+        return next((entry.reason for entry in entries if entry.reason and entry.naming(code, name)), "")
 
     def unused(self, enabled: Callable[[str], bool] | None = None) -> list[tuple[int, tuple[str, ...]]]:
         """Line and codes of the comments that suppressed nothing, in the order of lines.
@@ -126,7 +135,8 @@ def _entries(line: int, comment: str) -> Iterator[_Entry]:
     for pattern, own in ((_IGNORE, True), (_NOQA, False)):
         for found in pattern.finditer(comment):
             codes = found["codes"]
-            yield _Entry(line, None if codes is None else tuple(_split(codes)), own)
+            reason = comment[found.end() :].split("#")[0].strip(" \t-–:")
+            yield _Entry(line, None if codes is None else tuple(_split(codes)), own, reason)
 
 
 def _split(codes: str) -> Iterator[str]:

@@ -106,8 +106,8 @@ def _engine(engine: str | None, scheduler: str | None) -> Engine:
 
 
 def _write_report(report: str, migration: Migration, plan: str) -> None:
-    from devfix.migrate.run import write_whole
     from devfix.report.migration_html import page
+    from devfix.sources import write_whole
 
     content = page(migration.records(), f"devfix migrate {plan}").encode("utf-8", "backslashreplace")
     try:

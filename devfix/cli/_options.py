@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from devfix.cli._failures import VERBOSE
+from devfix.report.formats import FORMATS
 
 __all__ = ["selection_options"]
 
@@ -44,11 +45,17 @@ _OPTIONS = (
     click.option("--stdin-filename", metavar="FILE", help="The name of what '-' reads from standard input."),
     click.option(
         "--output-format",
-        type=click.Choice(["text", "concise", "json"]),
+        type=click.Choice(list(FORMATS)),
         default="text",
         show_default=True,
-        help="text on standard error; concise and json on standard output.",
+        help="text on standard error; the others on standard output.",
     ),
+    click.option(
+        "--output-file",
+        metavar="FILE",
+        help="Write the report to FILE, in the --output-format; text goes to standard error all the same.",
+    ),
+    click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of listing them."),
     click.option(
         "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes (default: all cores)."
     ),

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from devfix.cli._verifying import ProofRequest, displayed, one_line_errors
+from devfix.cli._verifying import ProofRequest, one_line_errors
 
 if TYPE_CHECKING:
     from devfix.config import Settings
     from devfix.model import Finding, Outcome
+    from devfix.report.verdict import Proof
     from devfix.verify.experiment import Experiment
     from devfix.verify.judgement import Verdict
 
@@ -46,8 +47,8 @@ class Tracing:
 
     def repaired(
         self, outcome: Outcome, again: Callable[[Sequence[Finding]], Outcome], verbosity: int
-    ) -> tuple[Outcome, Callable[[int], None] | None]:
-        """The outcome with what is proved, and how to show the proof.
+    ) -> tuple[Outcome, Proof | None]:
+        """The outcome with what is proved, and the proof.
 
         Args:
             outcome: what reading repairs.
@@ -72,21 +73,21 @@ class Tracing:
                         if found.diagnosis is None
                         else explained(proved.outcome, found, self.experiment.project, self.bounds)
                     )
-                    return outcome, self._shown(proved.verdict, proved.changes)
+                    return outcome, self._proof(proved.verdict, proved.changes)
         if not found.repaired:
             well = found.verdict is not None and found.verdict.word == "no-error"
-            return explained(outcome, found, self.experiment.project, self.bounds), None if well else self._shown(
+            return explained(outcome, found, self.experiment.project, self.bounds), None if well else self._proof(
                 found.verdict, {}
             )
         searched = (f"found with {found.runs} runs on the device",) if found.steps else ()
-        return landed(outcome, found, self.experiment.project), self._shown(found.verdict, found.changes, searched)
+        return landed(outcome, found, self.experiment.project), self._proof(found.verdict, found.changes, searched)
 
-    def _shown(
+    def _proof(
         self, verdict: Verdict | None, changes: Mapping[str, bytes], notes: tuple[str, ...] = ()
-    ) -> Callable[[int], None] | None:
+    ) -> Proof | None:
         from devfix.report.verdict import Proof
 
-        return None if verdict is None else displayed(Proof(self.experiment, verdict, changes, notes))
+        return None if verdict is None else Proof(self.experiment, verdict, changes, notes)
 
 
 @contextmanager

@@ -13,9 +13,13 @@ import click
 from devfix import config, engine, landing, sources
 from devfix.cache import Cache, default_folder
 from devfix.cli._interrupts import interruptible
+from devfix.cli._output import Output, check_output, refuse_source, write_stdout
 from devfix.config import Settings
 from devfix.model import Finding, Outcome, Problem, Severity
 from devfix.report import Mode, Report
+from devfix.report._view import View
+from devfix.report.formats import FORMATS
+from devfix.report.positions import Texts
 from devfix.sources import SourceFile
 
 if TYPE_CHECKING:
@@ -40,6 +44,8 @@ class Request:
     unsafe_fixes: bool
     stdin_filename: str | None
     output_format: str
+    output_file: str | None
+    statistics: bool
     jobs: int
     verbosity: int
     config_file: str | None
@@ -76,6 +82,7 @@ class Request:
             )
         if same["since"] is not None or same["staged"]:
             _check_changed(paths, same["since"], same["staged"], same.get("proof"))
+        check_output(same["output_format"], same["output_file"], same["statistics"])
         return cls(
             mode=mode,
             paths=paths,
@@ -123,6 +130,7 @@ def _run(request: Request) -> int:
         tracing = Tracing(request.proof, request.paths, settings)
         request = replace(request, paths=tracing.paths)
     files, problems, raw = _files(request, settings)
+    refuse_source(request.output_file, files)
     scope = None
     if request.since is not None or request.staged:
         from devfix.cli._changed import limited
@@ -131,7 +139,7 @@ def _run(request: Request) -> int:
     cache = None if request.no_cache or request.stdin else Cache(default_folder())
     work = engine.check if request.mode is Mode.CHECK else engine.apply
     outcome = work(files, settings, request.jobs, cache=cache, scope=scope)
-    show_proof = None
+    proof = None
     if request.proof is not None:
         from devfix.cli._verifying import proved
 
@@ -139,18 +147,22 @@ def _run(request: Request) -> int:
             return engine.apply(files, settings, request.jobs, without=without, scope=scope)
 
         if tracing is not None:
-            outcome, show_proof = tracing.repaired(outcome, again, request.verbosity)
+            outcome, proof = tracing.repaired(outcome, again, request.verbosity)
         else:
-            outcome, show_proof = proved(outcome, again, request.paths, request.proof)
+            outcome, proof = proved(outcome, again, request.paths, request.proof)
     outcome = _with_problems(outcome, problems)
+    tried = outcome
+    if request.mode is Mode.CHECK and outcome.resolutions and FORMATS[request.output_format].fixes:
+        tried = engine.apply(files, settings, request.jobs, cache=cache, scope=scope)
     if request.filters:
-        _write_stdout(outcome.patch.files[0].new if outcome.patch.files else raw)
+        write_stdout(outcome.patch.files[0].new if outcome.patch.files else raw)
     elif request.mode is Mode.APPLY:
         outcome = landing.land(outcome, whole=request.proof is not None)
     report = Report(outcome, request.mode)
-    _print(report, request)
-    if show_proof is not None:
-        show_proof(request.verbosity)
+    view = View(report, Texts(tried.patch, files), tried, proof)
+    Output(request.output_format, request.output_file, request.statistics, request.verbosity).show(
+        view, diff=request.diff, filters=request.filters
+    )
     return report.exit_code
 
 
@@ -185,54 +197,6 @@ def _files(request: Request, settings: Settings) -> tuple[tuple[SourceFile, ...]
 def _with_problems(outcome: Outcome, problems: tuple[Problem, ...]) -> Outcome:
     together = sorted((*outcome.problems, *problems), key=lambda problem: (problem.path, problem.line))
     return replace(outcome, problems=tuple(together))
-
-
-def _print(report: Report, request: Request) -> None:
-    if request.diff:
-        _print_diff(report)
-    if request.output_format == "text":
-        _print_text(report, request.verbosity)
-        return
-    if request.output_format == "json":
-        from devfix.report import json
-
-        data = json.dumps(report)
-    else:
-        from devfix.report import concise
-
-        data = "".join(f"{line}\n" for line in concise.lines(report))
-    elsewhere = request.diff or request.filters
-    (_write_stderr if elsewhere else _write_stdout)(data.encode("utf-8", "backslashreplace"))
-
-
-def _print_diff(report: Report) -> None:
-    from devfix.report import diff
-
-    unified = diff.unified(report.outcome.patch)
-    if unified and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
-        diff.coloured(unified)
-    else:
-        _write_stdout(unified)
-
-
-def _print_text(report: Report, verbosity: int) -> None:
-    outcome = report.outcome
-    if outcome.resolutions or outcome.problems or outcome.notes:
-        from devfix.report import text
-
-        text.show(report, verbosity)
-    elif verbosity >= 0:
-        click.echo(report.summary(), err=True)
-
-
-def _write_stdout(content: bytes) -> None:
-    sys.stdout.buffer.write(content)
-    sys.stdout.flush()
-
-
-def _write_stderr(content: bytes) -> None:
-    sys.stderr.buffer.write(content)
-    sys.stderr.flush()
 
 
 def _cores() -> int:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ProofRequest",
     "ScriptCommand",
-    "displayed",
+    "display",
     "limit_options",
     "one_line_errors",
     "proved",
@@ -198,8 +198,8 @@ def take_limits(
 
 def proved(
     outcome: Outcome, again: Callable[[Sequence[Finding]], Outcome], paths: tuple[str, ...], request: ProofRequest
-) -> tuple[Outcome, Callable[[int], None] | None]:
-    """The outcome with what is proved, and how to show the proof, given the verbosity."""
+) -> tuple[Outcome, Proof | None]:
+    """The outcome with what is proved, and the proof; None where there was nothing to prove."""
     from devfix.report import verdict
     from devfix.verify.subset import provable
 
@@ -211,20 +211,17 @@ def proved(
         found = provable(experiment, outcome, again)
     if found.verdict is None:
         return found.outcome, None
-    return found.outcome, displayed(verdict.Proof(experiment, found.verdict, found.changes))
+    return found.outcome, verdict.Proof(experiment, found.verdict, found.changes)
 
 
-def displayed(proof: Proof) -> Callable[[int], None]:
-    """How to show a proof beside the report of edits, given the verbosity."""
+def display(proof: Proof, verbosity: int) -> None:
+    """Show a proof beside the report of edits, on standard error."""
     from devfix.report import verdict
 
-    def display(verbosity: int) -> None:
-        if verbosity < 0:
-            click.echo(verdict.sentence(proof), err=True)
-        else:
-            verdict.show(proof, verdict.console(stderr=True))
-
-    return display
+    if verbosity < 0:
+        click.echo(verdict.sentence(proof), err=True)
+    else:
+        verdict.show(proof, verdict.console(stderr=True))
 
 
 def verify(script: str, args: tuple[str, ...], patched: str | None, output_format: str, **given: Any) -> int:

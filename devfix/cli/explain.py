@@ -33,15 +33,9 @@ def command(code: str, style: str) -> None:
 
 def _text(rule: Rule | Card) -> str:
     """The Markdown without its marks: headings in capitals, code indented."""
-    lines, in_code = [f"{rule.code} {rule.name}: {rule.summary}", ""], False
-    for line in rule.documentation.strip().splitlines():
-        if line.startswith("```"):
-            in_code = not in_code
-        elif in_code:
-            lines.append(f"    {line}".rstrip())
-        else:
-            lines.append(line.lstrip("#").strip().upper() if line.startswith("#") else line.replace("`", ""))
-    return "\n".join(lines) + "\n"
+    from devfix.report.rules import plain
+
+    return f"{rule.code} {rule.name}: {rule.summary}\n\n{plain(rule.documentation)}"
 
 
 def _markdown(rule: Rule | Card) -> str:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,8 +16,9 @@ from devfix.migrate.mirrors import default_scratch
 from devfix.migrate.record import Published, Record, RepositoryOutcome
 from devfix.migrate.state import State, StateError
 from devfix.migrate.task import Task, Work
+from devfix.sources import write_whole
 
-__all__ = ["Choice", "Migration", "Tally", "chosen", "exit_code", "scratch_of", "write_whole"]
+__all__ = ["Choice", "Migration", "Tally", "chosen", "exit_code", "scratch_of"]
 
 RECORDS = "records.jsonl"
 PATCHES = "patches"
@@ -206,22 +205,6 @@ class Migration:
 
 
 _STAYS = "make room, and start again: what is done stays done"
-
-
-def write_whole(path: Path, parts: Iterable[bytes]) -> None:
-    """A file with old content or new, never a half."""
-    descriptor, temporary = tempfile.mkstemp(prefix=".devfix-", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.writelines(parts)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 def _log_line(record: Record) -> str:

@@ -41,6 +41,12 @@ class Report:
         """Findings that a comment in the source answers for."""
         return self._with(Status.SUPPRESSED)
 
+    @cached_property
+    def listed(self) -> tuple[Resolution, ...]:
+        """Findings that are still there, or would be: neither suppressed, nor repaired on the disk."""
+        repaired = self.fixed if self.mode is not Mode.APPLY else ()
+        return self.remaining if not repaired else self._with(Status.FIXED, Status.FIXABLE, Status.NOT_FIXED)
+
     @property
     def exit_code(self) -> int:
         """0: nothing to do, or all done.  1: findings remain, files would change, or a file could not be handled."""

@@ -6,22 +6,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from devfix.model import Finding, Problem, Safety, Status
+from devfix.model import Finding, Problem, Safety
 from devfix.report._printable import printable
-from devfix.report._report import Mode, Report
+from devfix.report._report import Report
 
-__all__ = ["finding_line", "lines", "location", "mark", "problem_line"]
+if TYPE_CHECKING:
+    from devfix.report._view import View
+
+__all__ = ["finding_line", "lines", "location", "mark", "problem_line", "render"]
 
 _MARKS = {Safety.SAFE: "[*] ", Safety.UNSAFE: "[!] ", None: ""}
 
 
+def render(view: View) -> str:
+    """The lines with their ends."""
+    return "".join(f"{line}\n" for line in lines(view.report))
+
+
 def lines(report: Report) -> Iterator[str]:
     """The lines, without newlines: findings that are neither suppressed nor repaired, then problems, then notes."""
-    answered = {Status.SUPPRESSED, Status.FIXED} if report.mode is Mode.APPLY else {Status.SUPPRESSED}
-    for resolution in report.outcome.resolutions:
-        if resolution.status not in answered:
-            yield finding_line(resolution.finding)
+    for resolution in report.listed:
+        yield finding_line(resolution.finding)
     for problem in (*report.outcome.problems, *report.outcome.notes):
         yield problem_line(problem)
 

@@ -7,23 +7,32 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from devfix import __version__
 from devfix.model import Event, Problem, Resolution, Span
 from devfix.report._report import Report
 
-__all__ = ["SCHEMA_VERSION", "document", "dumps", "finding_document", "problem_document"]
+if TYPE_CHECKING:
+    from devfix.report._view import View
+    from devfix.report.verdict import Proof
+
+__all__ = ["SCHEMA_VERSION", "document", "dumps", "finding_document", "problem_document", "render"]
 
 SCHEMA_VERSION = 1
 
 
-def dumps(report: Report) -> str:
+def render(view: View) -> str:
     """The document as ASCII text, two spaces deep, with a newline at the end."""
-    return json.dumps(document(report), indent=2) + "\n"
+    return dumps(view.report, view.proof)
 
 
-def document(report: Report) -> dict[str, Any]:
+def dumps(report: Report, proof: Proof | None = None) -> str:
+    """The document of a report, and of what runs prove, as text."""
+    return json.dumps(document(report, proof), indent=2) + "\n"
+
+
+def document(report: Report, proof: Proof | None = None) -> dict[str, Any]:
     """The report as dicts, lists, strings, and numbers."""
     return {
         "schema_version": SCHEMA_VERSION,
@@ -42,7 +51,13 @@ def document(report: Report) -> dict[str, Any]:
         "changes": [{"path": _path(change.path)} for change in report.outcome.patch.files],
         "problems": [problem_document(problem) for problem in report.outcome.problems],
         "notes": [problem_document(note) for note in report.outcome.notes],
+        "verdict": None if proof is None else _verdict(proof),
     }
+
+
+def _verdict(proof: Proof) -> dict[str, Any]:
+    verdict = proof.verdict
+    return {"word": verdict.word, "reason": verdict.reason, "good": verdict.good, "where": proof.where}
 
 
 def finding_document(resolution: Resolution) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -19,14 +19,19 @@ _SAFETY_MARKS = {Safety.SAFE: ("[safe fix]", "green"), Safety.UNSAFE: ("[unsafe 
 _WIDEST_SOURCE = 72
 
 
-def show(report: Report, verbosity: int = 0, console: Console | None = None) -> None:
+def show(
+    report: Report, verbosity: int = 0, console: Console | None = None, statistics: Sequence[str] | None = None
+) -> None:
     """Print findings, problems, and the summary.
 
     ``verbosity`` below 0 leaves out the summary, notes, and what was fixed, above 0 adds what is suppressed.  Repaired
-    findings are one line each once they are written: the file is the place to look now.
+    findings are one line each once they are written: the file is the place to look now.  ``statistics`` are lines that
+    stand in the place of the findings.
     """
     console = console or Console(stderr=True, highlight=False, soft_wrap=True)
-    for resolution in report.outcome.resolutions:
+    for counted in statistics or ():
+        console.print(Text(counted))
+    for resolution in report.outcome.resolutions if statistics is None else ():
         if resolution.status is Status.SUPPRESSED and verbosity < 1:
             continue
         if resolution.status is Status.FIXED and verbosity < 0:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import stat
 import tempfile
+from collections.abc import Iterable
+from pathlib import Path
 
 from devfix.model import FileChange, Problem
 from devfix.sources._text import SourceError
 
-__all__ = ["write"]
+__all__ = ["write", "write_whole"]
 
 
 def write(change: FileChange) -> None:
@@ -30,6 +33,32 @@ def write(change: FileChange) -> None:
         message = f"cannot be written: {error.strerror or error}"
         hint = "check the permissions of the file and its folder, and the space on the disk"
         raise SourceError(Problem(change.path, message, hint=hint)) from error
+
+
+def write_whole(path: Path, parts: Iterable[bytes]) -> None:
+    """Write a file of our own: old content or new, never a half, with the permissions that a new file gets.
+
+    A link stays, and what it names is written.  What is no file (a terminal, a pipe, ``/dev/null``) is written to.
+    Raises :class:`OSError`.
+    """
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        with open(target, "wb") as device:
+            device.writelines(parts)
+        return
+    temporary = target.with_name(f".devfix-{secrets.token_hex(6)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
 
 
 def _replace(target: str, change: FileChange, status: os.stat_result) -> None:

@@ -1,0 +1,168 @@
+"""Where a report goes: standard output, standard error, or a file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from devfix.cli._failures import OneLine
+from devfix.report.formats import FORMATS, render
+
+if TYPE_CHECKING:
+    from devfix.report._view import View
+    from devfix.sources import SourceFile
+
+__all__ = ["Output", "check_output", "refuse_source", "write_stdout"]
+
+
+def check_output(name: str, file: str | None, statistics: bool) -> None:
+    """Refuse what could not be written in the end, before the work.
+
+    Raises:
+        OneLine: a module is missing, or the file cannot be written.
+        click.UsageError: the format holds no statistics.
+
+    """
+    given = FORMATS[name]
+    if given.needs is not None and find_spec(given.needs[0]) is None:
+        module, extra = given.needs
+        raise OneLine(f"--output-format {name} needs {module}: pip install 'devfix[{extra}]'")
+    if statistics and not given.counts:
+        names = ", ".join(each for each, format_ in FORMATS.items() if format_.counts)
+        raise click.UsageError(f"--statistics goes with the formats {names}, not with {name}.")
+    if file is not None:
+        reason = _unwritable(file)
+        if reason:
+            raise OneLine(f"--output-file {file}: {reason}")
+
+
+def _unwritable(file: str) -> str:
+    """Why a report cannot be written there; empty where it can."""
+    target = os.path.realpath(file)
+    folder = os.path.dirname(target)
+    if not file:
+        return "name a file"
+    if os.path.isdir(target):
+        return "is a folder: name a file in it"
+    if not os.path.isdir(folder):
+        return f"there is no folder {os.path.dirname(file) or folder}: make it first"
+    if os.path.exists(target):
+        if not os.access(target, os.W_OK):
+            return "permission denied"
+        if not os.path.isfile(target):
+            return ""
+    return "" if os.access(folder, os.W_OK | os.X_OK) else "permission denied in its folder"
+
+
+def refuse_source(file: str | None, sources: Sequence[SourceFile]) -> None:
+    """Raise :class:`OneLine` where the report would take the place of a file that it is about."""
+    if file is not None and os.path.isfile(file):
+        name = os.path.basename(os.path.realpath(file))
+        for source in sources:
+            if os.path.basename(os.path.realpath(source.path)) == name and os.path.samefile(source.path, file):
+                raise OneLine(f"--output-file {file}: is one of the files that are read; name another one")
+
+
+@dataclass(frozen=True)
+class Output:
+    """How a report is shown: format, file, counts in the place of findings, verbosity."""
+
+    name: str
+    file: str | None
+    statistics: bool
+    verbosity: int
+
+    def show(self, view: View, *, diff: bool, filters: bool) -> None:
+        """Print the diff where it is asked for, then the report; data give way to a diff or a repaired text."""
+        if diff:
+            _print_diff(view)
+        if FORMATS[self.name].people or self.file is not None:
+            self._print_text(view)
+        alone = False
+        if self.file is not None:
+            self._write(view, self.file)
+        elif not FORMATS[self.name].people:
+            alone = diff or filters
+            (_write_stderr if alone else write_stdout)(self._data(view))
+        if view.proof is not None and not alone:
+            from devfix.cli._verifying import display
+
+            display(view.proof, self.verbosity)
+
+    def _data(self, view: View) -> bytes:
+        if FORMATS[self.name].people:
+            return _plain_text(view, self.verbosity, self.statistics)
+        if not self.statistics:
+            return render(self.name, view).encode("utf-8", "backslashreplace")
+        from devfix.report import statistics
+
+        lines = "".join(f"{line}\n" for line in statistics.lines(view))
+        return (statistics.dumps(view) if self.name == "json" else lines).encode("utf-8", "backslashreplace")
+
+    def _write(self, view: View, file: str) -> None:
+        from devfix.sources import write_whole
+
+        try:
+            write_whole(Path(file), [self._data(view)])
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OneLine(f"--output-file {file}: {error.strerror or error}") from error
+
+    def _print_text(self, view: View) -> None:
+        outcome = view.report.outcome
+        if outcome.resolutions or outcome.problems or outcome.notes:
+            from devfix.report import text
+
+            text.show(view.report, self.verbosity, statistics=_lines(view) if self.statistics else None)
+        elif self.verbosity >= 0:
+            click.echo(view.report.summary(), err=True)
+
+
+def _lines(view: View) -> list[str]:
+    from devfix.report import statistics
+
+    return list(statistics.lines(view))
+
+
+def _plain_text(view: View, verbosity: int, statistics: bool) -> bytes:
+    """The text as it stands in a file: no colours, no breaks."""
+    import io
+
+    from rich.console import Console
+
+    from devfix.report import text, verdict
+
+    made = io.StringIO()
+    console = Console(file=made, highlight=False, soft_wrap=True, color_system=None, force_terminal=False)
+    text.show(view.report, verbosity, console, statistics=_lines(view) if statistics else None)
+    if view.proof is not None:
+        made.write(verdict.sentence(view.proof) + "\n")
+    return made.getvalue().encode("utf-8", "backslashreplace")
+
+
+def _print_diff(view: View) -> None:
+    from devfix.report import diff
+
+    unified = diff.unified(view.report.outcome.patch)
+    if unified and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        diff.coloured(unified)
+    else:
+        write_stdout(unified)
+
+
+def write_stdout(content: bytes) -> None:
+    sys.stdout.buffer.write(content)
+    sys.stdout.flush()
+
+
+def _write_stderr(content: bytes) -> None:
+    sys.stderr.buffer.write(content)
+    sys.stderr.flush()

@@ -1,0 +1,58 @@
+"""The formats of a report: who reads each, what it needs, and the module that writes it.
+
+Nothing is imported here but what every verb needs: a format's module is imported when it is asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from devfix.report._view import View
+
+__all__ = ["FORMATS", "Format", "render"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a report is written.
+
+    Attributes:
+        module: of ``devfix.report``; its function ``render`` turns a view into text, with a newline at the end of each
+            line.  Empty for text on a terminal.
+        fixes: it says what each fix replaces, so the edits are tried also where nothing is to be changed.
+        counts: it can hold ``--statistics``.
+        needs: the module, beyond the core's, without which it cannot be written, and the extra that brings it.
+
+    """
+
+    module: str
+    fixes: bool = False
+    counts: bool = False
+    needs: tuple[str, str] | None = None
+
+    @property
+    def people(self) -> bool:
+        """For people, on standard error; the others are data, on standard output."""
+        return not self.module
+
+
+FORMATS = {
+    "text": Format("", counts=True),
+    "concise": Format("concise", counts=True),
+    "json": Format("json", counts=True),
+    "jsonl": Format("jsonl"),
+    "sarif": Format("sarif", fixes=True),
+    "github": Format("github"),
+    "gitlab": Format("gitlab"),
+    "junit": Format("junit"),
+    "rdjson": Format("rdjson", fixes=True),
+}
+
+
+def render(name: str, view: View) -> str:
+    """The report in a format for programs."""
+    text: str = import_module(f"devfix.report.{FORMATS[name].module}").render(view)
+    return text

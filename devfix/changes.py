@@ -290,13 +290,27 @@ def _decoded(path: str, raw: bytes | None) -> SourceFile | None:
 
 
 def _in_lines(path: str, stretches: Sequence[tuple[int, int]]) -> Stretches:
-    """The same lines as Python counts them: all, where it sees more lines than git, and where they are of JSON."""
+    """The same lines as Python counts them; all, where it sees more lines than git."""
+    if stretches and path.endswith(sources.NOTEBOOK):
+        return _in_program(path, stretches)
     try:
         with open(path, "rb") as file:
             more = b"\r" in file.read().replace(b"\r\n", b"")
     except OSError:
         more = False
-    return _ALL if stretches and (more or path.endswith(".ipynb")) else tuple(stretches)
+    return _ALL if stretches and more else tuple(stretches)
+
+
+def _in_program(path: str, stretches: Sequence[tuple[int, int]]) -> Stretches:
+    """Lines of a notebook's file as lines of its program; all, where the notebook cannot be read."""
+    try:
+        file = sources.read(path)
+    except SourceError:
+        return _ALL
+    lines = range(1, file.text.count("\n") + 1) if file.cells is not None else ()
+    at = {line: file.cells.line_in_file(line) for line in lines} if file.cells is not None else {}
+    changed = (line for line, there in at.items() if any(begin <= there <= end for begin, end in stretches))
+    return tuple((line, line) for line in changed)
 
 
 def _in(git: Git, path: str) -> str:

@@ -8,7 +8,6 @@ An edit that does not hold is dropped, and the reason is kept.
 from __future__ import annotations
 
 import gc
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ from devfix.model import Finding, Outcome, Problem, Remedy, Status
 from devfix.novelty import unconcerned
 from devfix.resolutions import Resolutions
 from devfix.scanning import Identity, Scan, Workspace, identity, scan_all, scan_program
-from devfix.sources import SourceFile
+from devfix.sources import SourceError, SourceFile
 
 if TYPE_CHECKING:
     from devfix.changes import Scope
@@ -123,6 +122,8 @@ def _resolve(
     scans = scan_all(space, entries, jobs, cache)
     outside: frozenset[Identity] = frozenset() if scope is None else unconcerned(scope, space, scans, jobs)
     collected = Resolutions(space, comments, without, repair, scope, outside)
+    for file in kept:
+        collected.problems.update(dict.fromkeys(file.problems))
     for scan in scans:
         collected.problems.update(dict.fromkeys(scan.problems))
         if scan.partly:
@@ -222,10 +223,11 @@ def _held(
             text = space.text(path)
             assert text is not None
             edits = [edit for edit in remedy.edits if edit.path == path]
-            space.changed[os.path.abspath(path)] = rewrite(text, edits)
-    except RewriteError as error:
+            space.rewritten(path, rewrite(text, edits))
+    except (RewriteError, SourceError) as error:
         space.changed = kept
-        return f"the edit cannot be placed: {error}"
+        told = error.problem.message if isinstance(error, SourceError) else error
+        return f"the edit cannot be placed: {told}"
     after = scan_program(space, before.path)
     problem = next(filter(None, (_objection(before, after, finding) for finding in findings)), None)
     if problem is None and any(collected.left_out(other) for other in _repaired_along(before, after, remedy)):

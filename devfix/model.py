@@ -7,12 +7,15 @@ after decoding (a byte-order mark is not part of it).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from enum import Enum
 
 __all__ = [
     "AddKeyword",
     "AppendCode",
+    "CellMap",
+    "CellPlace",
     "Edit",
     "Event",
     "FileChange",
@@ -79,6 +82,53 @@ class Span:
     column: int
     end_line: int
     end_column: int
+
+
+@dataclass(frozen=True)
+class CellPlace:
+    """Where a notebook's cell of code stands.
+
+    Attributes:
+        number: of the cell among all cells, from 1.
+        line: the line of the program that is the cell's first one.
+        count: the execution count; ``None`` where the cell was not run, or nobody kept it.
+        lines_in_file: the lines of the notebook's file on which its lines begin; one where it is a single string.
+        unclear: why the cell is not followed; empty if it is.
+        words: names in a cell that is not followed.
+
+    """
+
+    number: int
+    line: int
+    count: int | None
+    lines_in_file: tuple[int, ...]
+    unclear: str = ""
+    words: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class CellMap:
+    """Where the lines of a notebook's program stand; findings, events and problems count in the program's lines."""
+
+    path: str
+    cells: tuple[CellPlace, ...]
+
+    def cell(self, line: int) -> CellPlace | None:
+        """The cell that a line of the program belongs to; ``None`` without cells, and for line 0."""
+        at = bisect_right(self.cells, line + 1, key=lambda cell: cell.line)  # the line ahead of a cell names it
+        return self.cells[at - 1] if at and line else None
+
+    def place(self, line: int) -> tuple[int, int] | None:
+        """The cell's number and the line in the cell, from 1."""
+        cell = self.cell(line)
+        return None if cell is None else (cell.number, max(line - cell.line, 0) + 1)
+
+    def line_in_file(self, line: int) -> int:
+        """The line of the notebook's file; 0 where there is none."""
+        cell = self.cell(line)
+        if cell is None:
+            return 0
+        return cell.lines_in_file[min(max(line - cell.line, 0), len(cell.lines_in_file) - 1)]
 
 
 @dataclass(frozen=True)
@@ -246,7 +296,8 @@ class Problem:
 class Outcome:
     """Everything that one run of the engine has to say, sorted by path and position.
 
-    ``notes`` are remarks that do not change the exit code, such as unused suppressions.
+    ``notes`` are remarks that do not change the exit code, such as unused suppressions.  ``notebooks`` say where the
+    lines of notebooks stand: `place` and `line_in_file` are the way to tell a person, or a program, of a line.
     """
 
     resolutions: tuple[Resolution, ...] = ()
@@ -254,3 +305,25 @@ class Outcome:
     problems: tuple[Problem, ...] = ()
     checked: int = 0
     notes: tuple[Problem, ...] = ()
+    notebooks: tuple[CellMap, ...] = ()
+
+    def cells(self, path: str) -> CellMap | None:
+        """Where the lines of a notebook stand; ``None`` for any other file."""
+        return next((cells for cells in self.notebooks if cells.path == path), None)
+
+    def place(self, path: str, line: int) -> tuple[int, int] | None:
+        """Cell and line in the cell; ``None`` for a file that is no notebook."""
+        cells = self.cells(path)
+        return None if cells is None else cells.place(line)
+
+    def line_in_file(self, path: str, line: int) -> int:
+        """The line of the file as it lies on the disk, which is what other programs count in."""
+        cells = self.cells(path)
+        return line if cells is None else cells.line_in_file(line)
+
+    def where(self, path: str, line: int) -> str:
+        """``path:line``, or ``path:cell 3:2`` in a notebook; the path alone where ``line`` is 0."""
+        place = self.place(path, line)
+        if place is not None:
+            return f"{path}:cell {place[0]}:{place[1]}"
+        return f"{path}:{line}" if line else path

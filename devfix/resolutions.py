@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from devfix import sources
+from devfix.cells import in_words_of_cells
 from devfix.model import FileChange, Finding, Outcome, Patch, Problem, Remedy, Resolution, Safety, Status
 from devfix.scanning import Identity, Workspace, identity, position
 
@@ -111,7 +112,9 @@ class Resolutions:
         resolutions = sorted(self.resolutions.values(), key=lambda item: position(item.finding))
         problems = sorted(self.problems, key=lambda problem: (problem.path, problem.line, problem.message))
         patch = Patch(tuple(sorted(changes, key=lambda change: change.path)))
-        return Outcome(tuple(resolutions), patch, self._wanted(problems), checked, self._wanted(self._notes()))
+        notebooks = tuple(file.cells for file in self.space.given.values() if file.cells is not None)
+        told = tuple(resolutions), patch, self._wanted(problems), checked, self._wanted(self._notes()), notebooks
+        return in_words_of_cells(Outcome(*told)) if notebooks else Outcome(*told)
 
     def _wanted(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         return tuple(problem for problem in problems if self.scope is None or self.scope.concerns(problem))
@@ -126,7 +129,8 @@ class Resolutions:
             return rule is not None and asked and settings.enabled(rule.code, "")
 
         hint = "what lies behind that point was not looked at"
-        notes = [Problem(path, "followed only in part, for its size", hint=hint) for path in self.partly]
+        notes = [note for file in self.space.given.values() for note in file.notes]
+        notes += [Problem(path, "followed only in part, for its size", hint=hint) for path in self.partly]
         for path, known in sorted(self.comments.items()):
             for line, codes in known.unused(enabled):
                 listed = f" ({', '.join(codes)})" if codes else ""

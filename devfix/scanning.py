@@ -21,12 +21,13 @@ from typing import NamedTuple
 from devfix import flow, sources
 from devfix._encoding import from_json, to_json
 from devfix.cache import Cache, digest, tool_version
+from devfix.cells import held_to_cells
 from devfix.config import Settings
 from devfix.flow.entries import starts_program
 from devfix.flow.program import listing
 from devfix.flow.sites import Site
 from devfix.flow.syntax import SourceTree, text_of
-from devfix.model import Event, Finding, Problem, Severity, Span
+from devfix.model import CellMap, Event, Finding, Problem, Severity, Span
 from devfix.sources import SourceError, SourceFile
 
 __all__ = ["Hazard", "Identity", "Scan", "Workspace", "identity", "position", "scan_all", "scan_program"]
@@ -83,6 +84,12 @@ class Workspace:
         file = self._file(key)
         return None if file is None else file.text
 
+    def rewritten(self, path: str, text: str) -> None:
+        """Take a new text of a given file; raises :class:`SourceError` where the file cannot hold it."""
+        key = os.path.abspath(path)
+        sources.encode(self.given[key], text)
+        self.changed[key] = text
+
     def _file(self, key: str) -> SourceFile | None:
         if key in self.given:
             return self.given[key]
@@ -107,6 +114,18 @@ class Workspace:
                 self.names.get(key, ""), file.raw if file is not None else b"", str(file is None)
             )
         return self._contents[key]
+
+    def cells(self, path: str) -> CellMap | None:
+        """Where the lines of a notebook stand; ``None`` for another file."""
+        key = os.path.abspath(path)
+        file = self._file(key)
+        if file is None or file.cells is None:
+            return None
+        if key not in self.changed:
+            return file.cells
+        from devfix.sources.notebooks import cells_in
+
+        return cells_in(self.changed[key], file.cells)
 
     def parse(self, path: str, text: str) -> SourceTree:
         """A parsed file under the name that the user gave it; parsed once for the same text."""
@@ -203,7 +222,7 @@ def _findings(space: Workspace, facts: flow.Facts) -> list[Finding]:
                 told.update(_place(event) for event in finding.events)
             wanted = settings.reports(finding.severity) or not rule.default
             if wanted and settings.enabled(finding.code, finding.path):
-                same = space.original(finding)
+                same = space.original(held_to_cells(finding, space.cells))
                 found.setdefault(identity(same), same)
     return sorted(found.values(), key=position)
 

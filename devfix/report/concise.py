@@ -1,4 +1,4 @@
-"""One line for each finding and problem: ``path:line:col: CODE [*] message``.
+"""One line for each finding and problem: ``path:line:col: CODE [*] message``; in a notebook ``path:cell 3:line:col:``.
 
 ``[*]`` marks a finding with a safe fix, ``[!]`` one with an unsafe fix.  Columns count from 1.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from devfix.model import Finding, Problem, Safety
+from devfix.model import Finding, Outcome, Problem, Safety
 from devfix.report._printable import printable
 from devfix.report._report import Report
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["finding_line", "lines", "location", "mark", "problem_line", "render"]
 
+_NO_NOTEBOOKS = Outcome()
 _MARKS = {Safety.SAFE: "[*] ", Safety.UNSAFE: "[!] ", None: ""}
 
 
@@ -28,23 +29,24 @@ def render(view: View) -> str:
 def lines(report: Report) -> Iterator[str]:
     """The lines, without newlines: findings that are neither suppressed nor repaired, then problems, then notes."""
     for resolution in report.listed:
-        yield finding_line(resolution.finding)
+        yield finding_line(resolution.finding, report.outcome)
     for problem in (*report.outcome.problems, *report.outcome.notes):
-        yield problem_line(problem)
+        yield problem_line(problem, report.outcome)
 
 
-def finding_line(finding: Finding) -> str:
-    return f"{location(finding)}: {finding.code} {mark(finding.safety)}{printable(finding.message)}"
+def finding_line(finding: Finding, outcome: Outcome = _NO_NOTEBOOKS) -> str:
+    return f"{location(finding, outcome)}: {finding.code} {mark(finding.safety)}{printable(finding.message)}"
 
 
-def problem_line(problem: Problem) -> str:
+def problem_line(problem: Problem, outcome: Outcome = _NO_NOTEBOOKS) -> str:
     """``path:line: message; what to do``."""
-    where = printable(problem.path) + (f":{problem.line}" if problem.line else "")
+    where = printable(outcome.where(problem.path, problem.line))
     return f"{where}: {printable(problem.message)}" + (f"; {printable(problem.hint)}" if problem.hint else "")
 
 
-def location(finding: Finding) -> str:
-    return f"{printable(finding.path)}:{finding.span.line}:{finding.span.column + 1}"
+def location(finding: Finding, outcome: Outcome = _NO_NOTEBOOKS) -> str:
+    """Where a finding's cause is: path, cell if it is a notebook, line, column."""
+    return f"{printable(outcome.where(finding.path, finding.span.line))}:{finding.span.column + 1}"
 
 
 def mark(safety: Safety | None) -> str:

@@ -1,6 +1,6 @@
 """The report for programs: schema/report-1.json documents it.
 
-Lines and columns count from 1; columns are code points, the end is exclusive.
+Lines and columns count from 1; columns are code points, the end is exclusive.  In a notebook lines count in the cell.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from devfix import __version__
-from devfix.model import Event, Problem, Resolution, Span
+from devfix.model import Event, Outcome, Problem, Resolution, Span
 from devfix.report._report import Report
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ def document(report: Report, proof: Proof | None = None) -> dict[str, Any]:
             "suppressed": len(report.suppressed),
             "problems": len(report.outcome.problems),
         },
-        "findings": [finding_document(resolution) for resolution in report.outcome.resolutions],
+        "findings": [finding_document(resolution, report.outcome) for resolution in report.outcome.resolutions],
         "changes": [{"path": _path(change.path)} for change in report.outcome.patch.files],
-        "problems": [problem_document(problem) for problem in report.outcome.problems],
-        "notes": [problem_document(note) for note in report.outcome.notes],
+        "problems": [problem_document(problem, report.outcome) for problem in report.outcome.problems],
+        "notes": [problem_document(note, report.outcome) for note in report.outcome.notes],
         "verdict": None if proof is None else _verdict(proof),
     }
 
@@ -60,8 +60,8 @@ def _verdict(proof: Proof) -> dict[str, Any]:
     return {"word": verdict.word, "reason": verdict.reason, "good": verdict.good, "where": proof.where}
 
 
-def finding_document(resolution: Resolution) -> dict[str, Any]:
-    """One finding and what became of it."""
+def finding_document(resolution: Resolution, outcome: Outcome) -> dict[str, Any]:
+    """One finding and what became of it; ``outcome`` knows the cells of notebooks."""
     finding = resolution.finding
     remedy = resolution.remedy or (finding.remedies[0] if finding.remedies else None)
     return {
@@ -71,8 +71,9 @@ def finding_document(resolution: Resolution) -> dict[str, Any]:
         "status": resolution.status.value,
         "message": finding.message,
         "path": _path(finding.path),
-        "span": _span(finding.span),
-        "events": [_event(event) for event in finding.events],
+        **_cell(finding.path, finding.span.line, outcome),
+        "span": _span(finding.path, finding.span, outcome),
+        "events": [_event(event, outcome) for event in finding.events],
         "remedy": remedy
         and {"title": remedy.title, "safety": remedy.safety.value, "files": [_path(path) for path in remedy.paths]},
         "reason": resolution.reason or finding.reason or None,
@@ -80,31 +81,44 @@ def finding_document(resolution: Resolution) -> dict[str, Any]:
     }
 
 
-def _span(span: Span) -> dict[str, int]:
+def _cell(path: str, line: int, outcome: Outcome) -> dict[str, int]:
+    place = outcome.place(path, line)
+    return {} if place is None else {"cell": place[0]}
+
+
+def _line(path: str, line: int, outcome: Outcome) -> int:
+    place = outcome.place(path, line)
+    return line if place is None else place[1]
+
+
+def _span(path: str, span: Span, outcome: Outcome) -> dict[str, int]:
+    line = _line(path, span.line, outcome)
     return {
-        "line": span.line,
+        "line": line,
         "column": span.column + 1,
-        "end_line": span.end_line,
+        "end_line": line + span.end_line - span.line,
         "end_column": span.end_column + 1,
     }
 
 
-def _event(event: Event) -> dict[str, Any]:
+def _event(event: Event, outcome: Outcome) -> dict[str, Any]:
     return {
         "kind": event.kind,
         "path": _path(event.path),
-        "line": event.line,
+        **_cell(event.path, event.line, outcome),
+        "line": _line(event.path, event.line, outcome),
         "column": event.column + 1,
         "source": event.source,
         "note": event.note,
     }
 
 
-def problem_document(problem: Problem) -> dict[str, Any]:
+def problem_document(problem: Problem, outcome: Outcome) -> dict[str, Any]:
     """One problem, or one note."""
     return {
         "path": _path(problem.path),
-        "line": problem.line or None,
+        **_cell(problem.path, problem.line, outcome),
+        "line": _line(problem.path, problem.line, outcome) or None,
         "message": problem.message,
         "hint": problem.hint or None,
     }

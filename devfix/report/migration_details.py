@@ -87,14 +87,14 @@ def _finding(finding: Mapping[str, Any], kept: bool) -> dict[str, Any]:
         "severity": visible(finding["severity"]),
         "status": "not kept" if repaired and not kept else visible(finding["status"]),
         "message": visible(finding["message"]),
-        "where": visible(f"{finding['path']}:{finding['span']['line']}:{finding['span']['column']}"),
+        "where": visible(f"{_where(finding, finding['span']['line'])}:{finding['span']['column']}"),
         "remedy": "" if remedy is None else visible(f"{remedy['title']} ({remedy['safety']})"),
         "reason": visible(finding["reason"] or ""),
         "notes": [visible(note) for note in finding["notes"]],
         "events": [
             [
                 visible(event["kind"]),
-                visible(f"{event['path']}:{event['line']}"),
+                visible(_where(event, event["line"])),
                 _cut(visible(event["source"])),
                 visible(event["note"]),
             ]
@@ -103,10 +103,14 @@ def _finding(finding: Mapping[str, Any], kept: bool) -> dict[str, Any]:
     }
 
 
+def _where(told: Mapping[str, Any], line: int | None) -> str:
+    """Path, cell if it is a notebook, and line if there is one."""
+    path = f"{told['path']}:cell {told['cell']}" if "cell" in told else told["path"]
+    return f"{path}:{line}" if line else path
+
+
 def _problem(problem: Mapping[str, Any]) -> list[str]:
-    line = problem["line"]
-    where = f"{problem['path']}:{line}" if line else problem["path"]
-    return [visible(where), visible(problem["message"]), visible(problem["hint"] or "")]
+    return [visible(_where(problem, problem["line"])), visible(problem["message"]), visible(problem["hint"] or "")]
 
 
 def _diff(patch: str) -> tuple[list[dict[str, Any]], int]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from devfix.model import Event, Finding, Resolution, Safety, Severity, Status
+from devfix.model import Event, Finding, Outcome, Resolution, Safety, Severity, Status
 from devfix.report._printable import printable
 from devfix.report._report import Mode, Report
 from devfix.report.concise import location, problem_line
@@ -37,22 +37,22 @@ def show(
         if resolution.status is Status.FIXED and verbosity < 0:
             continue
         brief = resolution.status is Status.FIXED and report.mode is Mode.APPLY and verbosity < 1
-        for line in _finding(resolution, report.mode, brief):
+        for line in _finding(resolution, report, brief):
             console.print(line)
     for problem in report.outcome.problems:
-        console.print(Text.assemble(("problem ", "bold red"), problem_line(problem)))
+        console.print(Text.assemble(("problem ", "bold red"), problem_line(problem, report.outcome)))
     if verbosity >= 0:
         for note in report.outcome.notes:
-            console.print(Text.assemble(("note ", "cyan"), problem_line(note)))
+            console.print(Text.assemble(("note ", "cyan"), problem_line(note, report.outcome)))
     if verbosity >= 0:
         console.print(Text(report.summary(), style="bold"))
 
 
-def _finding(resolution: Resolution, mode: Mode, brief: bool) -> Iterator[Text]:
+def _finding(resolution: Resolution, report: Report, brief: bool) -> Iterator[Text]:
     finding = resolution.finding
     mark, mark_style = _SAFETY_MARKS[finding.safety]
     yield Text.assemble(
-        (location(finding), "bold"),
+        (location(finding, report.outcome), "bold"),
         " ",
         (finding.severity.value, _SEVERITY_STYLES[finding.severity]),
         " ",
@@ -62,17 +62,17 @@ def _finding(resolution: Resolution, mode: Mode, brief: bool) -> Iterator[Text]:
     )
     if not brief:
         yield Text("  " + printable(finding.message))
-        yield from _story(finding)
+        yield from _story(finding, report.outcome)
         for note in finding.notes:
             yield Text("  note: " + printable(note))
-    yield from _fate(resolution, mode)
+    yield from _fate(resolution, report.mode)
     if not brief:
         yield Text()
 
 
-def _story(finding: Finding) -> Iterator[Text]:
+def _story(finding: Finding, outcome: Outcome) -> Iterator[Text]:
     """The events as source lines with their numbers and what happens there, under the file where that changes."""
-    left = max((len(str(event.line)) for event in finding.events), default=0)
+    left = max((len(_number(event, outcome)) for event in finding.events), default=0)
     middle = max((len(_source(event)) for event in finding.events), default=0)
     path = finding.path
     for event in finding.events:
@@ -81,10 +81,16 @@ def _story(finding: Finding) -> Iterator[Text]:
             yield Text.assemble("  ", ("-" * left + "> ", "blue"), printable(path))
         yield Text.assemble(
             "  ",
-            (f"{event.line:>{left}} | ", "blue"),
+            (f"{_number(event, outcome):>{left}} | ", "blue"),
             f"{_source(event):<{middle}}",
             (f"  {printable(event.note)}" if event.note else "", "italic"),
         )
+
+
+def _number(event: Event, outcome: Outcome) -> str:
+    """The line; in a notebook with its cell."""
+    place = outcome.place(event.path, event.line)
+    return str(event.line) if place is None else f"cell {place[0]}:{place[1]}"
 
 
 def _source(event: Event) -> str:

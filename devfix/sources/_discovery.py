@@ -1,4 +1,4 @@
-"""Which files: those given by name, and the Python files of the folders given, as git sees them."""
+"""Which files: those given by name, and the Python files and notebooks of the folders given, as git sees them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from devfix.model import Problem
 from devfix.sources._location import git_root
-from devfix.sources._text import SourceError, SourceFile, read
+from devfix.sources._text import NOTEBOOK, SourceError, SourceFile, read
 
 if TYPE_CHECKING:
     import pathspec
 
 __all__ = ["SUFFIXES", "Discovery", "discover", "excluded", "load"]
 
-SUFFIXES = (".py", ".pyw")
+SUFFIXES = (".py", ".pyw", NOTEBOOK)
 _SUFFIXES_IN_BYTES = tuple(suffix.encode() for suffix in SUFFIXES)
 _SKIPPED_FOLDERS = frozenset(
     {
@@ -72,23 +72,36 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = (), root: str = ".")
 def load(
     paths: Sequence[str], exclude: Sequence[str] = (), root: str = "."
 ) -> tuple[tuple[SourceFile, ...], tuple[Problem, ...]]:
-    """Read what :func:`discover` finds, leaving out generated files that were not given by name."""
+    """Read what :func:`discover` finds, leaving out generated files that were not given by name.
+
+    Where an extra is missing, the files of a folder that need it are left out, and the first one has a note of that.
+    """
     discovery = discover(paths, exclude, root)
     files, problems = [], list(discovery.problems)
+    lacking: dict[str, list[Problem]] = {}
     for path in discovery.files:
         try:
             file = read(path)
         except SourceError as error:
-            problems.append(error.problem)
+            if error.lacks and path not in discovery.named:
+                lacking.setdefault(error.lacks, []).append(error.problem)
+            else:
+                problems.append(error.problem)
             continue
         if path in discovery.named or not is_generated(file.raw):
             files.append(file)
+    files += [_left_out(*left) for left in lacking.values()]
     return tuple(files), tuple(sorted(problems, key=lambda problem: (problem.path, problem.line)))
 
 
 def excluded(path: str, exclude: Sequence[str], root: str) -> bool:
     """Whether patterns as for :func:`discover` leave a file out."""
     return not _excluder(exclude, root)(path)
+
+
+def _left_out(first: Problem, *others: Problem) -> SourceFile:
+    more = f", and so are {len(others)} more" if others else ""
+    return SourceFile(first.path, b"", "", notes=(replace(first, message=f"left out{more}: {first.message}"),))
 
 
 def is_generated(raw: bytes) -> bool:

@@ -8,10 +8,11 @@ import re
 import stat
 from dataclasses import dataclass
 
-from devfix.model import Problem
+from devfix.model import CellMap, Problem
 
-__all__ = ["SourceError", "SourceFile", "decode", "encode", "read"]
+__all__ = ["NOTEBOOK", "SourceError", "SourceFile", "decode", "encode", "read"]
 
+NOTEBOOK = ".ipynb"  #: The suffix of notebooks.
 _COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK_OR_COMMENT = re.compile(rb"[ \t\f]*(?:#|\Z)")
 _NEWLINE = re.compile(rb"\r\n?|\n")
@@ -19,14 +20,18 @@ _HEAD = 4096  # bytes in which the first two lines end, or hold no cookie that P
 
 
 class SourceError(Exception):
-    """A file that cannot be read or written; ``problem`` says what happened, where, and what to do."""
+    """A file that cannot be read or written; ``problem`` says what happened, where, and what to do.
 
-    def __init__(self, problem: Problem) -> None:
+    ``lacks`` names the extra that reading it needs, where that is all.
+    """
+
+    def __init__(self, problem: Problem, lacks: str = "") -> None:
         super().__init__(f"{problem.path}: {problem.message}")
         self.problem = problem
+        self.lacks = lacks
 
-    def __reduce__(self) -> tuple[type[SourceError], tuple[Problem]]:
-        return type(self), (self.problem,)
+    def __reduce__(self) -> tuple[type[SourceError], tuple[Problem, str]]:
+        return type(self), (self.problem, self.lacks)
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,9 @@ class SourceFile:
 
     ``path`` is the name that the user gave, or a name under the folder that they gave.  ``text`` is decoded, without
     byte-order mark, with newlines untouched.  ``encoding`` is a Python codec name, never ``utf-8-sig``.
+
+    Of a notebook, ``text`` is the program of its cells (:mod:`devfix.sources.notebooks`), ``cells`` says where its
+    lines stand, ``problems`` are cells that are no Python, and ``notes`` what else is worth a word.
     """
 
     path: str
@@ -42,6 +50,9 @@ class SourceFile:
     text: str
     encoding: str = "utf-8"
     bom: bool = False
+    cells: CellMap | None = None
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[Problem, ...] = ()
 
 
 def read(path: str) -> SourceFile:
@@ -57,7 +68,14 @@ def read(path: str) -> SourceFile:
 
 
 def decode(path: str, raw: bytes) -> SourceFile:
-    """Decode ``raw`` as Python does (byte-order mark, PEP 263 cookie, else UTF-8); raises :class:`SourceError`."""
+    """Decode ``raw`` as Python does (byte-order mark, PEP 263 cookie, else UTF-8); raises :class:`SourceError`.
+
+    What ``path`` says to be a notebook is read as one.
+    """
+    if path.endswith(NOTEBOOK):
+        from devfix.sources.notebooks import decode_notebook
+
+        return decode_notebook(path, raw)
     if b"\0" in raw:
         line = raw.count(b"\n", 0, raw.index(b"\0")) + 1
         utf16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
@@ -83,8 +101,13 @@ def decode(path: str, raw: bytes) -> SourceFile:
 def encode(source: SourceFile, new_text: str) -> bytes:
     """``new_text`` as bytes in the file's encoding and with its byte-order mark.
 
-    Raises :class:`SourceError` where the encoding has no bytes for a character of ``new_text``.
+    Raises :class:`SourceError` where the encoding has no bytes for a character of ``new_text``, and where the text of
+    a notebook does not go back into its cells.
     """
+    if source.cells is not None:
+        from devfix.sources.notebooks import encode_notebook
+
+        return encode_notebook(source, new_text)
     try:
         body = new_text.encode(source.encoding)
     except UnicodeEncodeError as error:

@@ -122,7 +122,7 @@ def read_map(run: Run) -> PlaceMap | None:
     return PlaceMap(
         told["moment"],
         told["steps"],
-        where and Position(where["file"], where["line"], where["function"], where["code"]),
+        where and Position(where["file"], where["line"], where["function"], where["code"], place=where.get("place")),
         environment,
         ordered,
         tuple(_memory(place, told["memory"][place]) for place in sorted(told["memory"], key=_accelerators_first)),

@@ -29,7 +29,8 @@ __all__ = [
 class Position:
     """A place in the program: ``file`` within the project (or absolute), and what ran there.
 
-    ``code`` is the line; ``span`` and ``text`` are those of the expression, where known.
+    ``code`` is the line; ``span`` and ``text`` are those of the expression, where known.  ``place`` is the cell and the
+    line in it, where the file is a notebook; ``line`` counts in its program.
     """
 
     file: str
@@ -38,9 +39,10 @@ class Position:
     code: str
     span: tuple[int, int, int, int] | None = None
     text: str = ""
+    place: tuple[int, int] | None = None
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        return f"{self.file}:{self.line}" if self.place is None else f"{self.file}:cell {self.place[0]}:{self.place[1]}"
 
 
 @dataclass(frozen=True)

@@ -58,9 +58,9 @@ def _renamed(told: Any, shown: Callable[[str], str]) -> Any:
 
 
 def _position(told: Mapping[str, Any]) -> Position:
-    span = told["span"]
-    text = told["text"] or ""
-    return Position(told["file"], told["line"], told["function"], told["code"], tuple(span) if span else None, text)
+    span, text, place = told["span"], told["text"] or "", told.get("place")
+    where = told["file"], told["line"], told["function"], told["code"]
+    return Position(*where, tuple(span) if span else None, text, place)
 
 
 def _package(told: Mapping[str, Any] | None) -> Package | None:

@@ -16,6 +16,7 @@ __all__ = ["Project", "find_project", "find_python"]
 _ENVIRONMENTS = (".venv", "venv")
 _PROGRAM_FOLDER = "Scripts" if os.name == "nt" else "bin"
 _SUFFIXES = (".py", ".pyw")
+_STARTED = (*_SUFFIXES, sources.NOTEBOOK)  # by its path; a notebook is no module
 
 
 class Project(NamedTuple):
@@ -91,8 +92,8 @@ def _file(script: str) -> Path:
     path = Path(script).absolute()
     if not path.exists():
         raise RunError(f"{script} does not exist")
-    if not path.is_file() or path.suffix not in _SUFFIXES:
-        raise RunError(f"{script} is not a Python file")
+    if not path.is_file() or path.suffix not in _STARTED:
+        raise RunError(f"{script} is not a Python file or a notebook")
     return path.parent.resolve() / path.name
 
 

@@ -28,6 +28,7 @@ class Failure:
         line: line in that file, from 1.
         code: the source of that line.
         traceback: the whole traceback as text.
+        place: in a notebook the cell and the line in it, from 1; else None.
 
     """
 
@@ -38,10 +39,13 @@ class Failure:
     line: int | None
     code: str | None
     traceback: str
+    place: tuple[int, int] | None = None
 
     @property
     def where(self) -> str:
-        """``file:line``, or the empty string."""
+        """``file:line`` (``file:cell 3:2`` in a notebook), or the empty string."""
+        if self.place is not None:
+            return f"{self.file}:cell {self.place[0]}:{self.place[1]}"
         return f"{self.file}:{self.line}" if self.file else ""
 
 

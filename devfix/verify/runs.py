@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from devfix.verify.notebooks import Exported
 from devfix.verify.probe.keeper import DEFAULT_DISK_MB, DEFAULT_PROCESSES, Limits
 from devfix.verify.records import Failure, Run, RunError, Steps
 from devfix.verify.sandbox import (
@@ -75,6 +76,7 @@ def _failure(report: dict[str, Any], inside: Path) -> Failure | None:
         line=frame.get("line"),
         code=frame.get("code"),
         traceback=found["traceback"].replace(str(inside) + os.sep, ""),
+        place=frame.get("place"),
     )
 
 
@@ -168,8 +170,9 @@ def run(
             overlay(scratch.project, changes or {})
             for stage_script, stage_args, stage_device in stages:
                 named = stage_script if module else _named(stage_script, start, scratch.project)
-                argv = [*options, "--device", stage_device, "--", named, *stage_args]
-                result = _stage(project, scratch, argv, stage_device, limits, python, given, start)
+                notebook = Exported.of(scratch, stage_script)
+                argv = [*options, *notebook.options, "--device", stage_device, "--", named, *stage_args]
+                result = _stage(project, scratch, argv, stage_device, limits, python, given, start, notebook)
                 if not result.ok:
                     break
             first = stages[0][2] if setup is not None else None
@@ -194,6 +197,7 @@ def _stage(
     python: str,
     env: dict[str, str],
     start: str,
+    notebook: Exported,
 ) -> Run:
     """Run the probe once in a scratch copy and read its report."""
     report_path = scratch.folder / f"report-{uuid.uuid4().hex}"
@@ -209,7 +213,7 @@ def _stage(
             report_path,
             limits,
         )
-        report = _read_report(handle, report_path) if ended.stopped is None else {}
+        report = notebook.located(_read_report(handle, report_path)) if ended.stopped is None else {}
     exit_code = int(report["exit_code"]) if report else _exit_code(ended.status)
     return Run(
         device=device,
@@ -221,7 +225,7 @@ def _stage(
         forgotten_keys=tuple(report.get("forgotten_keys", ())),
         gradients=tuple(tuple(shape) for shape in report.get("gradients", ())),
         recipe=tuple(Steps(name, groups and tuple(groups), times) for name, groups, times in report.get("recipe", ())),
-        output=ended.output.replace(str(scratch.project) + os.sep, ""),
+        output=notebook.in_cells(ended.output).replace(str(scratch.project) + os.sep, ""),
         unsupported=tuple(report.get("unsupported", ())),
         stopped=ended.stopped,
         exposed=ended.exposed,

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from devfix.flow.syntax import SourceTree
 from devfix.model import MoveStatements
+from devfix.sources.notebooks import place_in
 from devfix.trace.candidates._candidate import Candidate
 from devfix.trace.diagnosis import Diagnosis
 from devfix.trace.story import Position, Story, Value
@@ -76,9 +78,12 @@ def _diagnosis(tree: SourceTree, built: ast.Assign, optimizer: str, anchor: ast.
     span = tree.span(built)
     function = getattr(tree.function(built), "name", "<module>")
     place = (span.line, span.column, span.end_line, span.end_column)
-    where = Position(tree.path, span.line, function, _line(tree, built), place, tree.source(built))
+    cell = place_in(tree.text, span.line)
+    where = Position(tree.path, span.line, function, _line(tree, built), place, tree.source(built), cell)
+    later = replace(where, line=anchor.lineno, place=place_in(tree.text, anchor.lineno))
+    then = f"line {anchor.lineno}" if later.place is None else f"cell {later.place[0]}, line {later.place[1]}"
     cause = (
-        f"`{optimizer}` was built at {where}, ahead of `{_line(tree, anchor)}` at line {anchor.lineno}, and does not"
+        f"`{optimizer}` was built at {where}, ahead of `{_line(tree, anchor)}` at {then}, and does not"
         " hold all parameters that get a gradient: they do not train."
     )
     story = Story("", "", None, (where,), None, None, None, ())

@@ -1,17 +1,23 @@
-"""Scripts that ``jupyter nbconvert --to script`` made of notebooks call IPython, which is not there."""
+"""Notebooks, and scripts that ``jupyter nbconvert --to script`` made of them, call IPython, which is not there."""
 
 from __future__ import annotations
+import __future__
 
+import ast
 import importlib
+import inspect
+import json
+import linecache
 import os
 import re
 import shlex
 import subprocess
 import sys
+import types
 from contextlib import suppress
 from typing import Any
 
-__all__ = ["is_export", "prepare"]
+__all__ = ["is_export", "prepare", "run"]
 
 _MARKS = re.compile(rb"^# In\[[\d ]*\]:|^get_ipython\(\)\.", re.MULTILINE)
 
@@ -20,6 +26,100 @@ _INSTALLERS = re.compile(r"^\s*(sudo\s+)?(python\d?\s+-m\s+)?(pip\d?|conda|mamba
 
 #: Magics whose argument or cell is a program.
 _EXECUTED = ("time", "timeit", "capture", "prun")
+
+
+#: Modules that only a hosted notebook has; those that are imported without asking whether they are there.
+_HOSTED = re.compile(r"^(?:from|import)[ \t]+(google\.colab|kaggle_secrets|kaggle_datasets)\b", re.MULTILINE)
+
+
+def run(path: str, program: str, namespace: dict[str, Any]) -> None:
+    """Run the cells of a notebook one after the other in a namespace, as IPython does.
+
+    Args:
+        path: the notebook, which code objects name as their file.
+        program: a JSON file with its cells (:func:`devfix.sources.notebooks.runnable`).
+        namespace: of ``__main__``.
+
+    """
+    with open(program, encoding="utf-8") as source:
+        cells = json.load(source)
+    shown: list[str] = []
+    for cell in cells:
+        shown += [""] * (cell["line"] - 1 - len(shown)) + [line + "\n" for line in cell["shown"].split("\n")]
+    linecache.cache[path] = (sum(map(len, shown)), None, shown, path)  # no time: it is not looked for on the disk
+    for name in {name for cell in cells for name in _HOSTED.findall(cell["code"])}:
+        _stand_in_for(name)
+    prepare(namespace)
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    for cell in cells:
+        text = "\n" * (cell["line"] - 1) + cell["code"]
+        code = compile(text, path, "exec", flags=flags, dont_inherit=True)
+        flags |= code.co_flags & _FUTURE
+        if code.co_flags & inspect.CO_COROUTINE:
+            _event_loop().run_until_complete(eval(code, namespace))
+        else:
+            exec(code, namespace)
+
+
+#: The flags of `from __future__ import`, which hold for all later cells.  That of nested_scopes says something else.
+_FUTURE = sum(
+    getattr(__future__, name).compiler_flag for name in __future__.all_feature_names if name != "nested_scopes"
+)
+
+
+def _event_loop() -> Any:
+    """One for all cells, as tasks live from one cell to the next."""
+    import asyncio
+
+    global _loop
+    if _loop is None:
+        _loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(_loop)
+    return _loop
+
+
+_loop: Any = None
+
+
+class _Hosted(types.ModuleType):
+    """A module whose functions do nothing: it belongs to a service that is not here."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__path__: list[str] = []  # a package, without files
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Nothing()
+
+
+class _Nothing:
+    """Anything may be asked of it; text it is empty."""
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __str__(self) -> str:
+        return ""
+
+
+def _stand_in_for(name: str) -> None:
+    """Put a module where one of a hosted notebook is missing; folders that it would mount are not there for that."""
+    parts = name.split(".")
+    for end in range(1, len(parts) + 1):
+        path = ".".join(parts[:end])
+        try:
+            importlib.import_module(path)
+        except ImportError:
+            made = sys.modules[path] = _Hosted(path)
+            if end > 1:
+                setattr(sys.modules[parts[0]], parts[1], made)
 
 
 def is_export(source: bytes) -> bool:
@@ -53,6 +153,11 @@ class _Shell:
             sys.stdout.flush()
             subprocess.run(command, shell=True, check=False)
 
+    def make_folders(self, names: list[str]) -> None:
+        """``!mkdir`` of a notebook."""
+        for name in names:
+            os.makedirs(os.path.expanduser(name), exist_ok=True)
+
     def getoutput(self, command: str, *_: Any, **__: Any) -> list[str]:
         """``x = !command``."""
         if _INSTALLERS.match(command):
@@ -65,7 +170,8 @@ class _Shell:
         if name in _EXECUTED:
             self._execute(line)
         elif name == "cd":
-            os.chdir(os.path.expanduser(line.strip()))
+            with suppress(OSError):  # IPython says so and goes on
+                os.chdir(os.path.expanduser(line.strip().strip("\"'")))
         elif name in ("env", "set_env") and ("=" in line or " " in line.strip()):
             key, value = re.split(r"\s*=\s*|\s+", line.strip(), maxsplit=1)
             os.environ[key] = value

@@ -162,6 +162,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--map", action="store_true", help="note where everything lives after the first steps; end there")
     made.add_argument("--root", help="the project's folder, for finding frames of the user's code")
     made.add_argument("--copy-of", help="the folder that --root is a copy of: nothing is imported from there")
+    made.add_argument("--program", help="the cells of SCRIPT, a notebook, as JSON")
     made.add_argument("-m", dest="module", action="store_true", help="SCRIPT is a module's name")
     made.add_argument("script", nargs="?")
     made.add_argument("arguments", nargs=argparse.REMAINDER)

@@ -25,7 +25,7 @@ def execute(options: argparse.Namespace) -> None:
             sys.path.insert(0, os.getcwd())
             _run_module(options.script)
         else:
-            _run_file(os.path.abspath(options.script))
+            _run_file(os.path.abspath(options.script), options.program)
     finally:
         sys.settrace(None)
         sys.setprofile(None)
@@ -38,12 +38,15 @@ def _run_module(name: str) -> None:
     runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 
-def _run_file(path: str) -> None:
+def _run_file(path: str, program: str | None = None) -> None:
     sys.path.insert(0, os.path.dirname(path))
     main: Any = types.ModuleType("__main__")
     main.__file__ = path
     main.__builtins__ = __builtins__
     sys.modules["__main__"] = main
+    if program is not None:
+        notebook.run(path, program, main.__dict__)
+        return
     with open(path, "rb") as source:
         text = source.read()
     code = compile(text, path, "exec", dont_inherit=True)

@@ -1,0 +1,95 @@
+"""What a notebook's cells mean for a finding: where the order in which they ran is not that in which they stand.
+
+Cells are analysed from the first to the last, as "run all" runs them.  Where the execution counts of the cells that a
+finding is about say that they ran in another order, which of the two its author means cannot be known, and nothing is
+edited; nor where a cell that cannot be followed speaks of the same names.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+from devfix.model import CellMap, CellPlace, Event, Finding, MoveStatements, Outcome, Resolution, Span
+
+__all__ = ["held_to_cells", "in_words_of_cells"]
+
+_WORD = re.compile(r"[^\W\d]\w*")
+#: Names that say nothing of what a cell is about.
+_COMMON = frozenset({*keyword.kwlist, "torch", "nn", "F", "np", "plt", "print", "range", "len", "to", "cuda", "cpu"})
+
+Cells = Callable[[str], CellMap | None]
+
+
+def held_to_cells(finding: Finding, cells_of: Cells) -> Finding:
+    """The finding, without its remedies where the cells that it is about leave open what is meant."""
+    reason = _doubt(finding, cells_of) if finding.remedies else ""
+    return replace(finding, remedies=(), reason=reason) if reason else finding
+
+
+def _doubt(finding: Finding, cells_of: Cells) -> str:
+    by_path: dict[str, list[int]] = {}
+    for path, line in _lines(finding):
+        by_path.setdefault(path, []).append(line)
+    for path, lines in by_path.items():
+        cells = cells_of(path)
+        if cells is not None:
+            found = _other_order(cells, lines) or _unclear(cells, finding)
+            if found:
+                return found
+    return ""
+
+
+def _lines(finding: Finding) -> Iterator[tuple[str, int]]:
+    yield finding.path, finding.span.line
+    yield from ((event.path, event.line) for event in finding.events)
+    for edit in finding.remedies[0].edits:
+        spans = (*edit.statements, edit.after) if isinstance(edit, MoveStatements) else _spans_of(edit)
+        yield from ((edit.path, span.line) for span in spans)
+
+
+def _spans_of(edit: object) -> Iterator[Span]:
+    """Every kind of edit but a move has one span, under a name of its own."""
+    yield from (value for value in vars(edit).values() if isinstance(value, Span))
+
+
+def _other_order(cells: CellMap, lines: list[int]) -> str:
+    places = {cell.number: cell for line in lines if (cell := cells.cell(line)) is not None}
+    ran = [places[number] for number in sorted(places) if places[number].count is not None]
+    for one, other in pairwise(ran):
+        if (one.count or 0) > (other.count or 0):
+            return (
+                f"cell {other.number} was last run before cell {one.number} (execution counts {other.count} and"
+                f" {one.count}), so which order is meant is open: restart the kernel, run all cells and save"
+            )
+    return ""
+
+
+def _unclear(cells: CellMap, finding: Finding) -> str:
+    unclear = [cell for cell in cells.cells if cell.unclear]
+    if not unclear:
+        return ""
+    said = " ".join(event.source for event in finding.events if event.path == cells.path)
+    words = {word for word in _WORD.findall(said) if word not in _COMMON}
+    return next((_told(cell, words) for cell in unclear if words & cell.words), "")
+
+
+def _told(cell: CellPlace, words: set[str]) -> str:
+    return f"cell {cell.number} {cell.unclear}, and speaks of `{min(words & cell.words)}`"
+
+
+def in_words_of_cells(outcome: Outcome) -> Outcome:
+    """The outcome with lines of notebooks as they stand there, instead of the Python that was analysed for them."""
+    from devfix.sources.notebooks import as_written
+
+    def event(each: Event) -> Event:
+        return replace(each, source=as_written(each.source))
+
+    def resolution(item: Resolution) -> Resolution:
+        finding = replace(item.finding, events=tuple(map(event, item.finding.events)))
+        return replace(item, finding=finding)
+
+    return replace(outcome, resolutions=tuple(map(resolution, outcome.resolutions)))

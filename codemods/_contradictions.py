@@ -204,8 +204,9 @@ def _beside(facts: Facts, moved: list[ast.Call]) -> Iterator[ast.Call]:
 
 def _is_foreign(facts: Facts, call: ast.Call) -> bool:
     words = device_words(call)
-    known = words is not None and ACCELERATOR in facts.placings.get(call, {})
-    return known and literal(words) == facts.foreign_index  # type: ignore[arg-type]
+    if words is None or ACCELERATOR not in facts.placings.get(call, {}):
+        return False
+    return literal(words) == facts.foreign_index
 
 
 def _moved_by(other: Facts, meeting: Meeting) -> Site | None:

@@ -38,8 +38,9 @@ def _is_distributed(call: ast.Call) -> bool:
 
 def first_index(wrapped: Wrapped) -> int | None:
     """The accelerator that must hold the module, where all are named by number."""
-    ids = [node.value if isinstance(node, ast.Constant) else None for node in wrapped.ids.elts]
-    return ids[0] if all(type(index) is int for index in ids) else None  # type: ignore[return-value]
+    values = [node.value if isinstance(node, ast.Constant) else None for node in wrapped.ids.elts]
+    ids = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
+    return ids[0] if len(ids) == len(values) else None
 
 
 def _is_the_first(facts: Facts, move: ast.AST) -> bool:

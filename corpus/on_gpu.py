@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.insert(0, str(HERE))
 
-import verdicts  # noqa: E402
+import verdicts  # noqa: E402  # found by the line above
 
 TABLE = ROOT / "docs" / "verification.md"
 

@@ -18,18 +18,18 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-try:
+if sys.version_info >= (3, 11):
     import tomllib
-except ImportError:  # Python 3.10
-    import tomli as tomllib  # type: ignore[no-redef]
+else:
+    import tomli as tomllib
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from devfix.verify.probe.keeper import Limits  # noqa: E402
-from devfix.verify.sandbox import Scratch, clean_environment  # noqa: E402
-from devfix.verify.servers import SIMULATOR, execute  # noqa: E402
-from devfix.verify.torchrun import variables  # noqa: E402
+from devfix.verify.probe.keeper import Limits  # noqa: E402  # found by the line above
+from devfix.verify.sandbox import Scratch, clean_environment  # noqa: E402  # found by the line above
+from devfix.verify.servers import SIMULATOR, execute  # noqa: E402  # found by the line above
+from devfix.verify.torchrun import variables  # noqa: E402  # found by the line above
 
 TIMEOUT = 120.0
 MEMORY_MB = 8192

@@ -16,17 +16,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-try:
+if sys.version_info >= (3, 11):
     import tomllib
-except ImportError:  # Python 3.10
-    import tomli as tomllib  # type: ignore[no-redef]
+else:
+    import tomli as tomllib
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from prove import installed  # noqa: E402
+from prove import installed  # noqa: E402  # found by the line above
 
-from devfix.verify import Verdict, prove  # noqa: E402
+from devfix.verify import Verdict, prove  # noqa: E402  # found by the line above
 
 DEVICES = ("sim", "cuda")
 _MADE = {

@@ -17,7 +17,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from prove import run, tomllib  # noqa: E402
+from prove import run, tomllib  # noqa: E402  # found by the line above
 
 _COMPARED = ("losses", "steps", "digest", "random", "optimizers", "device_operations", "all_operations", "exit_code")
 

@@ -25,7 +25,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -91,13 +91,13 @@ def rate(ground: Ground) -> bool:
 
     made = {"mirrors": str(ground.folder / "rate"), "scratch": str(ground.folder / "rate-scratch")}
     tasks = [replace(task, **made) for task in read_plan(str(ground.all)) if task.name[0] == "r"]
-    spent: Counter[str] = Counter()
+    spent: defaultdict[str, float] = defaultdict(float)
     many: Counter[str] = Counter()
     for task in tasks:
         before = sum(os.times()[:4])
         migrate(task)
         kind = ground.kinds[task.name]
-        spent[kind] += sum(os.times()[:4]) - before  # type: ignore[assignment]
+        spent[kind] += sum(os.times()[:4]) - before
         many[kind] += 1
     for kind in many:
         print(f"rate: {many[kind]} with {kind!r}: {1000 * spent[kind] / many[kind]:.1f} ms of CPU each")

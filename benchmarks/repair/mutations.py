@@ -23,7 +23,7 @@ __all__ = [
 #: A piece of the text, and what comes in its place.
 Replacement = tuple[Span, str]
 
-SiteFinder = Callable[[SourceTree], Iterator[tuple[ast.AST, list[Replacement]]]]
+SiteFinder = Callable[[SourceTree], Iterator[tuple[ast.expr | ast.stmt, list[Replacement]]]]
 Basis = Callable[[SourceTree, ast.AST], list[Replacement]]
 
 
@@ -57,7 +57,7 @@ class Operator:
     def mutations(self, tree: SourceTree) -> Iterator[Mutation]:
         """Every mutation of a file, in the order of its lines."""
         found = [
-            Mutation(self.name, node.lineno, _joined(changes, basis), tuple(basis))  # type: ignore[attr-defined]
+            Mutation(self.name, node.lineno, _joined(changes, basis), tuple(basis))
             for node, changes in self.sites(tree)
             for basis in [self.basis(tree, node)]
         ]

@@ -125,8 +125,8 @@ def sampler(run: Interpreter, name: str, args: list[Value], keywords: Keywords, 
 
 
 def _is_on_cpu(run: Interpreter, value: Value | None) -> bool:
-    known = isinstance(value, Ref) and run.record(value).kind == "generator"
-    return known and run.record(value).places == frozenset({CPU})  # type: ignore[arg-type]
+    record = run.record(value) if isinstance(value, Ref) else None
+    return record is not None and record.kind == "generator" and record.places == frozenset({CPU})
 
 
 def method(run: Interpreter, ref: Ref, name: str) -> Value:

@@ -68,7 +68,7 @@ def memory_cells(found: PlaceMap) -> Iterator[tuple[str, str, str, str, str, str
     """Device, modules, gradients, optimizer states, other tensors and their sum."""
     for each in found.memory:
         sizes = (each.modules, each.gradients, each.optimizers, each.others, each.total)
-        yield (each.place, *map(sized, sizes))  # type: ignore[misc]
+        yield (each.place, *map(sized, sizes))  # type: ignore[misc]  # five, for five sizes
 
 
 def sized(size: float) -> str:

@@ -73,8 +73,8 @@ def _tag_fresh(result: Any, tags: Outputs) -> None:
         if tag is not None:
             try:
                 storage = result.untyped_storage()
-                if storage._simulated_device is None:  # type: ignore[attr-defined]
-                    storage._simulated_device = tag  # type: ignore[attr-defined]
+                if storage._simulated_device is None:  # type: ignore[attr-defined]  # our attribute
+                    storage._simulated_device = tag  # type: ignore[attr-defined]  # our attribute
             except (NotImplementedError, RuntimeError):
                 raw_put_tag(result, tag)
     elif isinstance(result, (list, tuple)):
@@ -99,10 +99,10 @@ def _send_gradient_home(operand: Operand) -> None:
 
     if operand.tensor.requires_grad and not operand.write:
         home = operand.tag
-        operand.tensor.register_hook(lambda gradient: move(gradient, home))  # type: ignore[no-untyped-call]
+        operand.tensor.register_hook(lambda gradient: move(gradient, home))  # type: ignore[no-untyped-call]  # torch gives it no types
 
 
-class DeviceChecks(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class DeviceChecks(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch gives it no types
     """Checks and propagates device tags for every ATen call."""
 
     @classmethod
@@ -118,7 +118,7 @@ class DeviceChecks(TorchDispatchMode):  # type: ignore[no-untyped-call]
             try:
                 for value in args:
                     if isinstance(value, Tensor):
-                        tag = value.untyped_storage()._simulated_device  # type: ignore[attr-defined]
+                        tag = value.untyped_storage()._simulated_device  # type: ignore[attr-defined]  # our attribute
                         if first is _UNSEEN:
                             first = tag
                         elif tag is not first:
@@ -126,7 +126,7 @@ class DeviceChecks(TorchDispatchMode):  # type: ignore[no-untyped-call]
                     elif value.__class__ is list or value.__class__ is tuple:
                         for item in value:
                             if isinstance(item, Tensor):
-                                tag = item.untyped_storage()._simulated_device  # type: ignore[attr-defined]
+                                tag = item.untyped_storage()._simulated_device  # type: ignore[attr-defined]  # our attribute
                                 if first is _UNSEEN:
                                     first = tag
                                 elif tag is not first:
@@ -134,7 +134,7 @@ class DeviceChecks(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 if kwargs:
                     for value in kwargs.values():
                         if isinstance(value, Tensor):
-                            tag = value.untyped_storage()._simulated_device  # type: ignore[attr-defined]
+                            tag = value.untyped_storage()._simulated_device  # type: ignore[attr-defined]  # our attribute
                             if first is _UNSEEN:
                                 first = tag
                             elif tag is not first:

@@ -124,7 +124,7 @@ def _device(func: Any, args: Any, kwargs: Any) -> torch.device:
     """``torch.device(0)``: a bare index means the accelerator, which this build of PyTorch does not know."""
     if len(args) == 1 and not kwargs and type(args[0]) is int:
         return torch.device(state.kind, args[0])
-    return func(*args, **kwargs)  # type: ignore[no-any-return]
+    return func(*args, **kwargs)  # type: ignore[no-any-return]  # torch.device, which is any function here
 
 
 def _from_host(func: Any, args: Any, kwargs: Any) -> Any:

@@ -44,14 +44,19 @@ class Simulator:
     """
 
     def __init__(self, kind: str = "cuda", count: int = 1, *, checks: bool = True, shared_random: bool = False) -> None:
-        self._settings = {"kind": kind, "count": count, "checks": checks, "shared_random": shared_random}
+        self._settings: dict[str, Any] = {
+            "kind": kind,
+            "count": count,
+            "checks": checks,
+            "shared_random": shared_random,
+        }
         self._patches = Patches()
         self._modes: tuple[Any, ...] = ()
 
     def __enter__(self) -> Simulator:
         if state.active:
             raise RuntimeError("a simulator is active already")
-        state.reset(**self._settings)  # type: ignore[arg-type]
+        state.reset(**self._settings)
         state.active = True
         set_tag_default()
         streams.forget()
@@ -66,12 +71,12 @@ class Simulator:
         patch_exchange(patches)
         patch_gradients(patches)
         patch_overrides(patches, DeviceAnswers)
-        self._modes = (DeviceAnswers(), DeviceChecks())  # type: ignore[no-untyped-call]
+        self._modes = (DeviceAnswers(), DeviceChecks())  # type: ignore[no-untyped-call]  # torch gives it no types
         patch_saved_tensor_hooks(patches, self._modes[0])
         self._patch_threads()
         self._watch_processes()
         for mode in self._modes:
-            mode.__enter__()  # type: ignore[no-untyped-call]
+            mode.__enter__()  # type: ignore[no-untyped-call]  # torch gives it no types
         return self
 
     def __exit__(self, *problem: Any) -> None:
@@ -82,7 +87,7 @@ class Simulator:
 
     def _patch_threads(self) -> None:
         """Modes are per thread: give them to every thread that the program starts."""
-        real = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
+        real = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]  # not public
 
         answers, checks = self._modes
 

@@ -173,7 +173,7 @@ def _iterator(scalars: Callable[[str], bool]) -> Callable[[list[Operand]], Outpu
 
 
 def _composite(found: list[Operand]) -> Outputs:
-    return COMPOSITE  # type: ignore[no-any-return]
+    return COMPOSITE  # type: ignore[no-any-return]  # a mark, told by identity
 
 
 def _foreach(check: Callable[[list[Operand]], Outputs]) -> Callable[[list[Operand]], Outputs]:
@@ -188,7 +188,7 @@ def _foreach(check: Callable[[list[Operand]], Outputs]) -> Callable[[list[Operan
         tags: list[torch.device | None] = []
         for index in range(length):
             row = [column[index] if len(column) == length else column[0] for column in columns]
-            tags.append(check(row))  # type: ignore[arg-type]
+            tags.append(check(row))  # type: ignore[arg-type]  # of one row: one tag
         return tags
 
     return check_all

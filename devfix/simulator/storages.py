@@ -48,16 +48,16 @@ def _move(storage: Any, tag: torch.device | None) -> Any:
         return storage._new_wrapped_storage(_move(storage._untyped_storage, tag))
     if storage._simulated_device is tag:
         return storage
-    moved = UntypedStorage(storage.nbytes())  # type: ignore[no-untyped-call]
+    moved = UntypedStorage(storage.nbytes())  # type: ignore[no-untyped-call]  # torch gives it no types
     moved.copy_(storage)
-    moved._simulated_device = tag  # type: ignore[attr-defined]
+    moved._simulated_device = tag  # type: ignore[attr-defined]  # our attribute
     return moved
 
 
 def _clone(self: Any) -> Any:
-    made = UntypedStorage(self.nbytes())  # type: ignore[no-untyped-call]
+    made = UntypedStorage(self.nbytes())  # type: ignore[no-untyped-call]  # torch gives it no types
     made.copy_(self)
-    made._simulated_device = self._simulated_device  # type: ignore[attr-defined]
+    made._simulated_device = self._simulated_device  # type: ignore[attr-defined]  # our attribute
     return made
 
 
@@ -79,8 +79,8 @@ def patch_storages(patches: Patches) -> None:
     def device(self: Any) -> torch.device:
         tag = self._simulated_device
         if tag is None or tag.type != state.kind:
-            return real_device.__get__(self)  # type: ignore[no-any-return]
-        return tag  # type: ignore[no-any-return]
+            return real_device.__get__(self)  # type: ignore[no-any-return]  # a property of C
+        return tag  # type: ignore[no-any-return]  # our attribute
 
     def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
         tag = canonical(device)

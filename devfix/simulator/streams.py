@@ -26,7 +26,7 @@ _OFFSET = 0x5EED_0DEF_1CE5
 _RealGenerator = torch._C.Generator
 
 
-class _GeneratorType(type(_RealGenerator)):  # type: ignore[misc]
+class _GeneratorType(type(_RealGenerator)):  # type: ignore[misc]  # a class of C has no name for its own
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, _RealGenerator)
 
@@ -48,7 +48,7 @@ class SimulatedGenerator(_RealGenerator, metaclass=_GeneratorType):
         pass
 
     @property
-    def device(self) -> torch.device:  # type: ignore[override]
+    def device(self) -> torch.device:  # type: ignore[override]  # torch: a variable
         """Where the generator draws."""
         return self._tag or torch.device("cpu")
 

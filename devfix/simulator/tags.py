@@ -44,7 +44,7 @@ _NoTorchFunction = torch._C.DisableTorchFunction
 def set_tag_default() -> None:
     """Give every storage the class-level answer "no tag", so that reading one needs no exception."""
     if not hasattr(torch.UntypedStorage, _ATTRIBUTE):
-        torch.UntypedStorage._simulated_device = None  # type: ignore[attr-defined]
+        torch.UntypedStorage._simulated_device = None  # type: ignore[attr-defined]  # our attribute
 
 
 def canonical(device: Any) -> torch.device | None:
@@ -61,7 +61,7 @@ def canonical(device: Any) -> torch.device | None:
         if device.type == "cpu":
             return None
         if device.type != state.kind:
-            return device  # type: ignore[no-any-return]
+            return device  # type: ignore[no-any-return]  # isinstance of Any says nothing
         index = device.index
     if index is None:
         index = state.current
@@ -85,7 +85,7 @@ def get_tag(tensor: Tensor) -> torch.device | None:
 def raw_tag(tensor: Tensor) -> torch.device | None:
     """:func:`get_tag` for callers that have already switched ``__torch_function__`` off."""
     try:
-        return tensor.untyped_storage()._simulated_device  # type: ignore[attr-defined, no-any-return]
+        return tensor.untyped_storage()._simulated_device  # type: ignore[attr-defined, no-any-return]  # our attribute
     except (NotImplementedError, RuntimeError):
         return _tag_without_storage(tensor)
 
@@ -94,7 +94,7 @@ def _tag_without_storage(tensor: Tensor) -> torch.device | None:
     """Sparse tensors and functorch wrappers have no storage of their own: ask the tensor object or what it wraps."""
     tag = getattr(tensor, _ATTRIBUTE, None)
     if tag is not None:
-        return tag  # type: ignore[no-any-return]
+        return tag  # type: ignore[no-any-return]  # our attribute
     functorch = torch._C._functorch
     if functorch.is_functorch_wrapped_tensor(tensor):
         return raw_tag(functorch.get_unwrapped(tensor))
@@ -114,7 +114,7 @@ def put_tag(tensor: Tensor, tag: torch.device | None) -> None:
 def raw_put_tag(tensor: Tensor, tag: torch.device | None) -> None:
     """:func:`put_tag` for callers that have already switched ``__torch_function__`` off."""
     try:
-        tensor.untyped_storage()._simulated_device = tag  # type: ignore[attr-defined]
+        tensor.untyped_storage()._simulated_device = tag  # type: ignore[attr-defined]  # our attribute
         return
     except (NotImplementedError, RuntimeError):
         pass

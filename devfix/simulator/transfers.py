@@ -68,5 +68,5 @@ def move(
             return converted
         tensor = converted
     if (tensor.requires_grad and torch.is_grad_enabled()) or torch._C._functorch.peek_interpreter_stack() is not None:
-        return _ToCopy.apply(tensor, tag, memory_format)  # type: ignore[no-untyped-call, no-any-return]
+        return _ToCopy.apply(tensor, tag, memory_format)  # type: ignore[no-untyped-call, no-any-return]  # of torch
     return _copy(tensor, tag, memory_format)

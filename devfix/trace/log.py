@@ -139,9 +139,9 @@ class _Process:
 
     def read(self, line: str, following: Iterable[str]) -> list[LoggedError]:
         """The error that ends with this line, if one does."""
-        if _START.search(line):
+        if start := _START.search(line):
             self.frames, self.waits_for_code = [], False
-            line = line[_START.search(line).end() :].lstrip(": ")  # type: ignore[union-attr]
+            line = line[start.end() :].lstrip(": ")
         frame = _frame(line)
         if frame is not None:
             return self._add(frame)

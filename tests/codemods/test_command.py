@@ -66,7 +66,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, tuple[str, ..
         return text.replace("old", "new")
 
     engine = types.ModuleType("devfix.engine")
-    engine.fix_text = fix_text  # type: ignore[attr-defined]
+    vars(engine)["fix_text"] = fix_text
     monkeypatch.setitem(sys.modules, "devfix.engine", engine)
     return asked
 

@@ -18,7 +18,7 @@ from torch.nn import functional as F  # noqa: N812  # everybody calls it so
 try:
     import numpy
 except ImportError:  # a bare machine: the cases about NumPy are recorded as not run
-    numpy = None  # type: ignore[assignment]
+    numpy = None
 
 __all__ = ["CASES"]
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 import re
 import threading
+from typing import Any
 
 import pytest
 import torch
@@ -210,12 +211,12 @@ def test_hooks_and_custom_functions_see_devices(sim: Simulator) -> None:
 
     class Double(torch.autograd.Function):
         @staticmethod
-        def forward(ctx, x):  # type: ignore[no-untyped-def]
+        def forward(ctx: Any, x: Any) -> Any:
             seen.append(str(x.device))
             return x * torch.full((1,), 2.0, device=x.device)
 
         @staticmethod
-        def backward(ctx, grad):  # type: ignore[no-untyped-def]
+        def backward(ctx: Any, grad: Any) -> Any:
             seen.append(str(grad.device))
             return grad * torch.full((1,), 2.0, device=grad.device)
 
@@ -230,11 +231,11 @@ def test_zeros_that_the_engine_makes_fit_any_device(sim: Simulator) -> None:
 
     class Twice(torch.autograd.Function):
         @staticmethod
-        def forward(ctx, x):  # type: ignore[no-untyped-def]
+        def forward(ctx: Any, x: Any) -> Any:
             return x * 1, x * 2
 
         @staticmethod
-        def backward(ctx, first, second):  # type: ignore[no-untyped-def]
+        def backward(ctx: Any, first: Any, second: Any) -> Any:
             total = first + second  # the second is made of nothing, by C++ code
             seen.append(total.is_cuda)
             return total

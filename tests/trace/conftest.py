@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
@@ -29,16 +30,23 @@ class Program:
     def at(self, fragment: str, function: str = "<module>") -> Position:
         """The position of the first expression or statement that reads so."""
         tree = ast.parse(self.text)
-        node = next(each for each in ast.walk(tree) if ast.get_source_segment(self.text, each) == fragment)
-        span = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+        node: Any = next(each for each in ast.walk(tree) if ast.get_source_segment(self.text, each) == fragment)
+        span = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
         line = self.text.splitlines()[span[0] - 1].strip()
-        return Position(self.file, span[0], function, line, span, fragment)  # type: ignore[arg-type]
+        return Position(self.file, span[0], function, line, span, fragment)
 
     def made(self, fragment: str, function: str = "<module>", **more: object) -> Happening:
         """The creation of a tensor on the CPU by an expression."""
-        told = {"operation": "aten::zeros", "device": "cpu", "index": 1, "before": (), "names": (), "owner": None}
+        told: dict[str, Any] = {
+            "operation": "aten::zeros",
+            "device": "cpu",
+            "index": 1,
+            "before": (),
+            "names": (),
+            "owner": None,
+        }
         chain = (self.at(fragment, function),)
-        return Happening("created", **{**told, "chain": chain, "package": None, **more})  # type: ignore[arg-type]
+        return Happening("created", **{**told, "chain": chain, "package": None, **more})
 
     def value(self, name: str, *history: Happening, device: str = "cpu", kind: str = "tensor") -> Value:
         """A tensor that the failing line (frame 0) calls by a name."""

@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,9 +110,9 @@ def _nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     assert marked() == []
 
 
-def once(tmp_path: Path, source: str, python: str, *args: str, timeout: float = 20.0, **more: int) -> Run:
+def once(tmp_path: Path, source: str, python: str, *args: str, timeout: float = 20.0, **more: Any) -> Run:
     """Run a hostile script that lies in the user's tree; its last words are the test's if something is wrong."""
-    found = run("train.py", args, "cpu", project(tmp_path / "user", source), timeout, python=python, **more)  # type: ignore[arg-type]
+    found = run("train.py", args, "cpu", project(tmp_path / "user", source), timeout, python=python, **more)
     print(found.output)
     names = ("original/cpu", "original/device", "original/unchecked", "patched/cpu", "patched/device")
     verdict = judge(dict.fromkeys(names, found))

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,9 +35,9 @@ def small_files() -> Iterator[Callable[[], None]]:
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def refusal(folder: Path, **options: object) -> str:
+def refusal(folder: Path, **options: Any) -> str:
     with pytest.raises(RunError) as caught:
-        run("train.py", [], "cpu", folder, **options)  # type: ignore[arg-type]  # options are named in each test
+        run("train.py", [], "cpu", folder, **options)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,8 +20,8 @@ from devfix.verify.records import Failure, Run
 from .scripts import BROKEN, FIXED, edited, project
 
 
-def verdict(tmp_path: Path, original: str, patched: str, **options: object) -> Verdict:
-    return prove(project(tmp_path / "a", original), project(tmp_path / "b", patched), "train.py", **options)  # type: ignore[arg-type]
+def verdict(tmp_path: Path, original: str, patched: str, **options: Any) -> Verdict:
+    return prove(project(tmp_path / "a", original), project(tmp_path / "b", patched), "train.py", **options)
 
 
 def test_the_right_patch_is_fixed(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,8 +19,8 @@ from devfix.verify import Run, RunError, run
 from .scripts import FIXED, edited, project
 
 
-def once(tmp_path: Path, source: str, *args: str, device: str = "sim", **options: object) -> Run:
-    return run("train.py", args, device, project(tmp_path / "project", source), **options)  # type: ignore[arg-type]
+def once(tmp_path: Path, source: str, *args: str, device: str = "sim", **options: Any) -> Run:
+    return run("train.py", args, device, project(tmp_path / "project", source), **options)
 
 
 def files(folder: Path) -> dict[str, bytes]:

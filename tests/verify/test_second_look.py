@@ -6,6 +6,7 @@ from array import array
 from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,8 +38,8 @@ noise = ({narrow} if not wide else {wide}) if there else 0.0
 SLOW = edited("lr=1e-2", "lr=1e-7")
 
 
-def losses(*values: float, device: str = "cuda", **more: object) -> Run:
-    return Run(device, losses=values, steps=len(values), parameters=4, digest=str(values), **more)  # type: ignore[arg-type]
+def losses(*values: float, device: str = "cuda", **more: Any) -> Run:
+    return Run(device, losses=values, steps=len(values), parameters=4, digest=str(values), **more)
 
 
 def program(broken: bool, narrow: float, wide: float, training: str = FIXED) -> str:
@@ -192,8 +193,8 @@ LONG = [1.0 - 0.01 * step for step in range(40)]
 CPU = losses(*LONG, device="cpu")
 
 
-def drifted(by: float, since: int = 30, **more: str) -> Run:
-    return losses(*(loss + (by if at >= since else 0.0) for at, loss in enumerate(LONG)), **more)  # type: ignore[arg-type]
+def drifted(by: float, since: int = 30, **more: Any) -> Run:
+    return losses(*(loss + (by if at >= since else 0.0) for at, loss in enumerate(LONG)), **more)
 
 
 def test_a_run_as_close_to_float64_as_its_reference_is_accepted() -> None:

@@ -119,7 +119,7 @@ def with_keyword(tree: SourceTree, call: ast.Call, name: str, value: str) -> lis
     return [(tree.span(call), f"{tree.source(call.func)}({', '.join([*kept, f'{name}={value}'])})")]
 
 
-def device_in_reach(tree: SourceTree, node: ast.AST) -> str | None:
+def device_in_reach(tree: SourceTree, node: ast.expr | ast.stmt) -> str | None:
     """``device`` where the function has an argument of that name, or the file a variable."""
     function = tree.function(node)
     if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -128,7 +128,7 @@ def device_in_reach(tree: SourceTree, node: ast.AST) -> str | None:
             return "device"
     for statement in tree.tree.body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "device":
-            return "device" if statement.lineno < node.lineno else None  # type: ignore[attr-defined]
+            return "device" if statement.lineno < node.lineno else None
     return None
 
 

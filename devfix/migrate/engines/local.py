@@ -90,7 +90,7 @@ def _pool(jobs: int) -> ProcessPool:
 
 def _end(pool: ProcessPool) -> None:
     """End the workers, with what they are working on."""
-    pool.stop()  # type: ignore[no-untyped-call]
+    pool.stop()  # type: ignore[no-untyped-call]  # pebble gives it no types
     pool.join()
 
 

@@ -77,7 +77,7 @@ class Comparable(TorchDispatchMode):
     """
 
     def __init__(self, kind: str = "cuda") -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call]  # torch gives it no types
         self.kind = kind
         self.device_operations = self.all_operations = 0
         self.device_training = self.all_training = 0

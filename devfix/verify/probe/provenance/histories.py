@@ -125,7 +125,7 @@ class Histories:
         """The node of a tensor's memory; None if it has none."""
         with _NoTorchFunction():
             try:
-                return tensor.untyped_storage()._devfix_history  # type: ignore[attr-defined, no-any-return]
+                return tensor.untyped_storage()._devfix_history  # type: ignore[attr-defined, no-any-return]  # our attribute
             except (NotImplementedError, RuntimeError):  # sparse and wrapped tensors have no storage of their own
                 return None
 
@@ -186,7 +186,7 @@ class Histories:
 
     def _add_parent(self, tensor: Tensor, found: list[Node]) -> None:
         try:
-            node = tensor.untyped_storage()._devfix_history  # type: ignore[attr-defined]
+            node = tensor.untyped_storage()._devfix_history  # type: ignore[attr-defined]  # our attribute
         except (NotImplementedError, RuntimeError):
             return
         if node is not None and node not in found:

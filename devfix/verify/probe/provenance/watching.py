@@ -53,11 +53,11 @@ class ModuleEvent:
     chain: Chain
 
 
-class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch gives it no types
     """Sees every ATen call: notes births, and the operands of the one that fails."""
 
     def __init__(self, watch: Provenance) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call]  # torch gives it no types
         self._watch = watch
 
     @classmethod
@@ -142,7 +142,7 @@ class Provenance:
         self.patch(_BaseDataLoaderIter, "__next__", self._watch_next)
         self._modes = (_Functions(self),) if self.by_function else (_Functions(self), _Operators(self))
         for mode in self._modes:
-            mode.__enter__()  # type: ignore[no-untyped-call]
+            mode.__enter__()  # type: ignore[no-untyped-call]  # torch gives it no types
         self.patch(threading.Thread, "_bootstrap_inner", self._watch_thread)
         return self
 

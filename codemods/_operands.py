@@ -22,6 +22,7 @@ __all__ = [
     "device_of_a_module",
     "operand_at",
     "parameters_device",
+    "said_here",
     "weight_places",
     "written_in",
 ]
@@ -55,7 +56,7 @@ def device_for(
     own = [text for text in named if text.startswith("self.")]
     if own and _placed_by_framework(level):
         return own[0]
-    said = _said_here(facts, site, level, fits)
+    said = said_here(facts, site, level, fits)
     if said is not None:
         return said
     operand = operand_at(site, level, partners, fits)
@@ -77,7 +78,7 @@ def _placed_by_framework(level: Level) -> bool:
     return any(behaviour(name) == "placed-module" or name.startswith(PLACED_TRAINERS) for name in names)
 
 
-def _said_here(facts: Facts, site: Site, level: Level, fits: Callable[[str], bool]) -> str | None:
+def said_here(facts: Facts, site: Site, level: Level, fits: Callable[[str], bool] = lambda _: True) -> str | None:
     """What a move in the same function says, where that is a device here, too: ``config["device"]``."""
     function = level.frame.node
     moves = [*facts.moves, *(transfer.site for transfer in facts.transfers if transfer.place == ACCELERATOR.kind)]
@@ -86,11 +87,27 @@ def _said_here(facts: Facts, site: Site, level: Level, fits: Callable[[str], boo
         if move.level.frame.node is not function or not isinstance(call, ast.Call) or not call.args:
             continue
         value, text = value_of(site, level, call.args[0]), ast.unparse(call.args[0])
-        if value is None or not is_device("device", value) or not _bound(level, text) or not fits(text):
+        if not (is_device("device", value) if value is not None else _is_settled(call.args[0], level, call)):
+            continue
+        if not _bound(level, text) or not fits(text):
             continue
         if serves(site, level, text):
             return move.tree.source(call.args[0])
     return None
+
+
+def _is_settled(node: ast.expr, level: Level, call: ast.Call) -> bool:
+    """Whether an expression of unknown value, which ``call`` moves to, is an entry that nothing changes after that."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant):
+        return False
+    text, first = ast.unparse(node), min(call.lineno, level.stmt.lineno)
+    changed = [
+        inner
+        for inner in ast.walk(level.frame.node)
+        if isinstance(inner, (ast.Name, ast.Attribute, ast.Subscript)) and not isinstance(inner.ctx, ast.Load)
+    ]
+    late = [ast.unparse(inner) for inner in changed if inner.lineno >= first]
+    return _root_or_none(node.value) is not None and not any(text.startswith(f"{one}[") or text == one for one in late)
 
 
 def operand_at(
@@ -104,9 +121,21 @@ def operand_at(
     given = set(_parameters(level.frame.node))
     for node in sorted(_candidates(site, level, partners), key=lambda node: _root(node) not in given):
         value = value_of(site, level, node)
-        if value is not None and _is_there(value) and bound_before(level, _root(node)) and fits(ast.unparse(node)):
+        there = value is not None and (_is_there(value) or (_is_there(value, loose=True) and _has_a_shape(level, node)))
+        if there and bound_before(level, _root(node)) and fits(ast.unparse(node)):
             return ast.unparse(node)
     return None
+
+
+def _has_a_shape(level: Level, node: ast.expr) -> bool:
+    """Whether the function asks a value for its shape, as it can ask a tensor and no tuple of them."""
+    text = ast.unparse(node)
+    return any(
+        isinstance(inner, ast.Attribute)
+        and inner.attr in ("shape", "size", "ndim")
+        and ast.unparse(inner.value) == text
+        for inner in ast.walk(level.frame.node)
+    )
 
 
 def parameters_device(site: Site, level: Level) -> str | None:
@@ -146,9 +175,10 @@ def weight_places(site: Site, ref: Ref, seen: set[int]) -> Iterator[object]:
                 yield from weight_places(site, option, seen)
 
 
-def _is_there(value: Value) -> bool:
+def _is_there(value: Value, loose: bool = False) -> bool:
+    """Whether a value is a tensor on the accelerator; ``loose``: or may hold several of them."""
     return all(
-        isinstance(option, Tensor) and option.place == ACCELERATOR and option.sure and not option.loose
+        isinstance(option, Tensor) and option.place == ACCELERATOR and option.sure and (loose or not option.loose)
         for option in options(value)
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from codemods._culprits import Culprit
-from codemods._operands import device_of_a_module
+from codemods._operands import device_of_a_module, said_here
 from codemods._placing import Move, all_live, device_at, last_move
 from devfix.flow import Facts
 from devfix.flow.live import module_names
@@ -35,7 +35,7 @@ def device_words(facts: Facts, site: Site, culprit: Culprit, level: Level | None
     like = move.arguments if move is not None else None
     device = device_at(site, level, facts.preferred_device, like=like)
     if device is None:
-        device = _device_of_module(culprit, site, level)
+        device = said_here(facts, site, level) or _device_of_module(culprit, site, level)
     if device is None and move is not None and move.arguments.strip("\"'").startswith("cuda"):
         device = move.arguments
     return device

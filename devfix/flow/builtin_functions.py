@@ -25,6 +25,7 @@ from devfix.flow.values import (
     Union,
     Value,
     Yields,
+    options,
     union,
 )
 
@@ -63,8 +64,10 @@ def _yielded(run: Interpreter, value: Value, node: ast.AST) -> Value:
 
 def _zip(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     starred = [argument for argument in node.args if isinstance(argument, ast.Starred)]
-    if starred and len(node.args) == 1 and len(args) == 1 and isinstance(args[0], TupleValue):
-        return TupleValue(tuple(Yields(item) for item in args[0].items))  # zip(*rows): the columns
+    if starred and len(node.args) == 1 and len(args) == 1:  # zip(*rows): the columns
+        rows = [_row(run, option) for option in options(args[0])]
+        if all(rows) and len({len(row) for row in rows}) == 1:
+            return TupleValue(tuple(Yields(union(column)) for column in zip(*rows, strict=True)))
     columns = [iteration.elements(run, value, node) for value in args]
     if columns and all(column is not None for column in columns):
         return TupleValue(tuple(TupleValue(row) for row in zip(*[c for c in columns if c is not None], strict=False)))
@@ -74,6 +77,12 @@ def _zip(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call
         loader = isinstance(value, Ref) and run.record(value).kind == "loader"
         items.append(_distinct(run, item, index, node) if loader else item)
     return Yields(TupleValue(tuple(items)))
+
+
+def _row(run: Interpreter, value: Value) -> tuple[Value, ...]:
+    if isinstance(value, Ref) and iteration.is_named_tuple(run, value):
+        return tuple(run.record(value).fields.values())
+    return value.items if isinstance(value, TupleValue) else ()
 
 
 def _distinct(run: Interpreter, value: Value, index: int, node: ast.AST) -> Value:
@@ -101,7 +110,7 @@ def _iter(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Cal
 
 
 def _list(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    if not args:
+    if not args or _is_empty(run, args[0]):
         return run.new(Record("list"))
     if isinstance(args[0], (Parameters, Tensor)):
         return args[0]
@@ -111,6 +120,12 @@ def _list(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Cal
     if known is not None:
         return run.new(Record("list", fields={str(i): value for i, value in enumerate(known)}))
     return run.new(Record("list", rest=iteration.element(run, args[0], node)))
+
+
+def _is_empty(run: Interpreter, value: Value) -> bool:
+    if not isinstance(value, Ref) or run.record(value).kind != "list":
+        return False
+    return not run.record(value).fields and run.record(value).rest is None
 
 
 def _tuple(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

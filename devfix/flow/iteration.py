@@ -49,6 +49,8 @@ def elements(run: Interpreter, value: Value, node: ast.AST) -> list[Value] | Non
                 return list(record.fields.values())
             if record.kind == "dict":
                 return [Const(key) for key in record.fields]
+            if record.kind == "instance" and is_named_tuple(run, value):
+                return list(record.fields.values())
             if record.kind == "instance" and is_plain_object(run, value):
                 return [Const(key) for key in record.fields]  # of its ``__dict__``: nothing else of it can be iterated
     return None
@@ -62,6 +64,12 @@ def are_few(run: Interpreter, held: Collection[Value]) -> bool:
         if any(isinstance(value, Ref) and run.record(value).kind == "module" for value in last):
             most = MOST_WITH_MODULES
     return len(held) <= most
+
+
+def is_named_tuple(run: Interpreter, ref: Ref) -> bool:
+    """Whether an object is a tuple whose items have names: it is unpacked and iterated as one."""
+    cls = run.record(ref).cls
+    return cls is not None and "typing.NamedTuple" in externals(cls)
 
 
 def is_plain_object(run: Interpreter, ref: Ref) -> bool:
@@ -112,7 +120,7 @@ def _element_of_record(run: Interpreter, ref: Ref, node: ast.AST, moved: frozens
         return batches.next_of(run, ref, node)
     if record.kind == "dict":
         return union(Const(key) for key in record.fields) if record.fields and record.rest is None else Text()
-    if record.kind in ("list", "set", "module"):
+    if record.kind in ("list", "set", "module") or is_named_tuple(run, ref):
         inner = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
         return union(inner) if inner else UNKNOWN
     if record.cls is not None:

@@ -57,6 +57,15 @@ LIBRARIES = (
     Row("default-dict", "", "collections.defaultdict", "https://docs.python.org/3/library/collections.html"),
     Row("sequence", "", "collections.deque", "https://docs.python.org/3/library/collections.html"),
     Row(
+        "named-tuple",
+        "",
+        "collections.namedtuple typing.NamedTuple",
+        "https://docs.python.org/3/library/collections.html",
+    ),
+    Row(
+        "draws-items", "", "random.choice random.choices random.sample", "https://docs.python.org/3/library/random.html"
+    ),
+    Row(
         "namespace",
         "",
         "types.SimpleNamespace argparse.Namespace easydict.EasyDict addict.Dict munch.Munch ml_collections.ConfigDict",

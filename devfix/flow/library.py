@@ -21,6 +21,7 @@ from devfix.flow import (
     library_modules,
     modules,
     optimizers,
+    sequences,
     tensor_functions,
 )
 from devfix.flow.knowledge import behaviour
@@ -187,10 +188,6 @@ def _default_dict(run: Interpreter, name: str, args: list[Value], keywords: Keyw
     return run.new(Record("dict", rest=UNKNOWN))
 
 
-def _sequence(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return builtin_functions.call(run, "list", args, keywords, node)
-
-
 def _namespace(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     fields = dict(keywords)
     if args and isinstance(args[0], Ref) and run.record(args[0]).kind == "dict":
@@ -251,6 +248,7 @@ _BEHAVIOURS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Ca
     **datasets.BEHAVIOURS,
     **frameworks.BEHAVIOURS,
     **library_modules.BEHAVIOURS,
+    **sequences.BEHAVIOURS,
     **tensor_functions.BEHAVIOURS,
     "available": _yes,
     "calls": _calls,
@@ -281,5 +279,4 @@ _BEHAVIOURS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Ca
     "save": checkpoints.save,
     "scaler": _scaler,
     "scheduler": _scheduler,
-    "sequence": _sequence,
 }

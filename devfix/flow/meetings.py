@@ -11,6 +11,7 @@ from devfix.flow.values import (
     ACCELERATOR,
     ANYWHERE,
     CPU,
+    NONE,
     OTHER,
     Birth,
     Place,
@@ -51,8 +52,8 @@ class Side:
 
 
 def tensor_side(value: Tensor | Union, text: str) -> Side:
-    """A tensor operand."""
-    tensors = list(options(value))
+    """A tensor operand; where it is none (``None``), nothing meets."""
+    tensors = [option for option in options(value) if option != NONE]
     pairs = [
         (option.place, Operand(text, option.births, sure=option.sure))
         if isinstance(option, Tensor)

@@ -92,6 +92,8 @@ def _item(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Val
             if whole:
                 return replace(base, scalar=True)  # an element may have no dimensions left
             return base
+        case Ref() if iteration.is_named_tuple(run, base):
+            return _item(run, TupleValue(tuple(run.record(base).fields.values())), key, node)
         case Ref():
             return _item_of_record(run, base, name, node)
         case Yields(inner):

@@ -189,13 +189,24 @@ def _named(tree: SourceTree, node: ast.AST) -> Iterator[str]:
     texts = {
         ast.unparse(each)
         for each in ast.walk(tree.tree)
-        if isinstance(each, (ast.Attribute, ast.Subscript)) and _DEVICE_NAME.search(_last_part(each))
+        if isinstance(each, (ast.Attribute, ast.Subscript))
+        and _DEVICE_NAME.search(_last_part(each))
+        and _means_the_same(tree, each, function)
     }
     own = [text for text in texts if root_name(text) == "self" and _same_class(tree, node, text)]
     settings = [text for text in texts if root_name(text) not in ("self", "torch", None) and ".cuda" not in text]
     yield from sorted(own, key=len)
     yield from sorted(settings, key=len)
     yield from sorted(filter(_DEVICE_NAME.search, bound_names(tree.tree, None)))
+
+
+def _means_the_same(tree: SourceTree, node: ast.expr, function: ast.AST) -> bool:
+    """Whether an expression does not begin with a local name of another function: there, it is another thing."""
+    own, root = tree.function(node), root_name(ast.unparse(node))
+    if own is function or isinstance(own, ast.Module) or root in ("self", None):
+        return True
+    given = isinstance(own, _FUNCTIONS) and root in {arg.arg for arg in ast.walk(own.args) if isinstance(arg, ast.arg)}
+    return given or root not in bound_names(own, None)
 
 
 def _last_part(node: ast.Attribute | ast.Subscript) -> str:

@@ -9,6 +9,25 @@ CODE = "DEV101"
 REWRITES = [
     pytest.param(
         """
+          import json
+          settings = json.loads('{"device": "cuda"}')
+
+          def main():
+              if not torch.cuda.is_available():
+                  settings["device"] = "cpu"
+              model = nn.Linear(4, 4).to(settings["device"])
+              for batch in DataLoader([{"x": torch.ones(4)}] * 4, batch_size=2):
+        -         x = batch["x"]
+        +         x = batch["x"].to(settings["device"])
+                  out = model(x.to(settings["device"]))
+                  (out - x).mean().backward()
+
+          main()
+        """,
+        id="entry-of-settings",
+    ),
+    pytest.param(
+        """
           class Sample:
               def __init__(self, rows):
                   self.x = torch.stack(rows)

@@ -201,3 +201,31 @@ def test_a_program_is_searched_for_words_once_and_not_for_every_finding(monkeypa
 
     assert words == ["device"] * 60
     assert searched["names"] < 60 * 10
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        ("mean.shape", "mean.device"),
+        ("mean.size()", "mean.device"),
+        ("(2, 3)", "next(self.parameters()).device"),
+    ],
+)
+def test_what_is_asked_for_its_shape_is_a_tensor(shape, words):
+    program = f"""
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(4, 6)
+
+            def noise(self, mean, spread):
+                return mean + torch.randn({shape}) * spread.exp()
+
+            def forward(self, x):
+                mean, spread = self.fc(x).chunk(2, dim=1)
+                return self.noise(mean, spread)
+
+        Net().to(device)(torch.ones(2, 4, device=device))
+        """
+
+    assert words_for(program) == words

@@ -156,3 +156,27 @@ def test_what_only_the_start_as_a_script_binds_is_in_no_function_s_scope():
 
     assert not in_scope(tree, calls["torch.zeros"], "device")
     assert in_scope(tree, calls["torch.ones"], "device")
+
+
+def test_what_begins_with_a_local_name_of_another_function_is_no_word_here():
+    tree = SourceTree(
+        "train.py",
+        dedent("""\
+            import torch
+
+            device = torch.device("cuda")
+            reward = torch.zeros(3)
+
+
+            def learn(rows, args):
+                reward = torch.cat(rows)
+                return torch.zeros(8, device=reward.device), args.device
+
+
+            def choose(state):
+                return torch.tensor(1)
+            """),
+    )
+    call = next(each for each in ast.walk(tree.tree) if ast.unparse(each) == "torch.tensor(1)")
+
+    assert device_words(tree, call) == ["device"]

@@ -49,6 +49,7 @@ FORMATS = {
     "gitlab": Format("gitlab"),
     "junit": Format("junit"),
     "rdjson": Format("rdjson", fixes=True),
+    "html": Format("findings_html", fixes=True, needs=("jinja2", "report")),
 }
 
 

@@ -1,4 +1,6 @@
-"""A run with one finding of each fate."""
+"""A run with one finding of each fate, and a browser that says what a page does."""
+
+import shutil
 
 import pytest
 
@@ -65,3 +67,49 @@ def outcome(resolutions):
         checked=4,
         notes=(Problem("train.py", "unused suppression (DEV999)", 9, "remove the comment"),),
     )
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'devfix[browser]'")
+    executable = shutil.which("chromium") or shutil.which("google-chrome")
+    if executable is None:
+        pytest.skip("no Chromium on PATH: apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable)
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """An open page, and everything that it did beside showing itself."""
+
+    def __init__(self, page, address):
+        self.page, self.did = page, []
+        page.set_default_timeout(10_000)
+        page.on("request", lambda request: request.url == address or self.did.append(f"request {request.url}"))
+        page.on("dialog", lambda dialog: (self.did.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        page.on("console", lambda message: self.did.append(f"console {message.text}"))
+        page.on("pageerror", lambda error: self.did.append(f"error {error}"))
+        page.on("popup", lambda popup: self.did.append(f"popup {popup.url}"))
+
+
+@pytest.fixture
+def shown(chromium, tmp_path):
+    """Open a page; whatever it does beside showing itself fails the test."""
+    contexts, watched = [], []
+
+    def made(content, part="", **options):
+        file = tmp_path / "report.html"
+        file.write_text(content, encoding="utf-8")
+        context = chromium.new_context(**options)
+        contexts.append(context)
+        watched.append(Watched(context.new_page(), file.as_uri()))
+        watched[-1].page.goto(file.as_uri() + part)
+        return watched[-1].page
+
+    yield made
+    did = [what for each in watched for what in each.did]
+    for context in contexts:
+        context.close()
+    assert did == []

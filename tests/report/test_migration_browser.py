@@ -1,6 +1,5 @@
 """The page of a migration in Chromium: sorted, filtered, opened and read by mouse and by keys, with hostile content."""
 
-import shutil
 from urllib.parse import quote
 
 import migrations
@@ -11,50 +10,14 @@ from devfix.report import migration_html
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'devfix[browser]'")
-    executable = shutil.which("chromium") or shutil.which("google-chrome")
-    if executable is None:
-        pytest.skip("no Chromium on PATH: apt-get install chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable)
-        yield browser
-        browser.close()
-
-
-class Watched:
-    """An open page, and everything that it did beside showing itself."""
-
-    def __init__(self, page, address):
-        self.page, self.did = page, []
-        page.set_default_timeout(10_000)
-        page.on("request", lambda request: request.url == address or self.did.append(f"request {request.url}"))
-        page.on("dialog", lambda dialog: (self.did.append(f"dialog {dialog.message}"), dialog.dismiss()))
-        page.on("console", lambda message: self.did.append(f"console {message.text}"))
-        page.on("pageerror", lambda error: self.did.append(f"error {error}"))
-        page.on("popup", lambda popup: self.did.append(f"popup {popup.url}"))
-
-
 @pytest.fixture
-def opened(chromium, tmp_path):
-    """Open the page of some records; whatever it does beside showing itself fails the test."""
-    contexts, watched = [], []
+def opened(shown):
+    """Open the page of some records."""
 
     def made(records=None, part="", **options):
-        file = tmp_path / "report.html"
-        file.write_text(migration_html.page(migrations.one_of_each() if records is None else records), encoding="utf-8")
-        context = chromium.new_context(**options)
-        contexts.append(context)
-        watched.append(Watched(context.new_page(), file.as_uri()))
-        watched[-1].page.goto(file.as_uri() + part)
-        return watched[-1].page
+        return shown(migration_html.page(migrations.one_of_each() if records is None else records), part, **options)
 
-    yield made
-    did = [what for each in watched for what in each.did]
-    for context in contexts:
-        context.close()
-    assert did == []
+    return made
 
 
 def names(page):

@@ -1,0 +1,127 @@
+"""The report as one HTML file: nothing is loaded from elsewhere, light and dark, by keys alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from devfix import sources
+from devfix.model import Event, FileChange, Patch, Resolution, Severity
+from devfix.report import diff
+from devfix.report._html import rendered
+from devfix.report._report import Mode
+from devfix.report.concise import location, problem_line
+from devfix.report.fixes import Fix, applied
+from devfix.report.hunks import Piece, lines_of
+from devfix.report.statistics import counts
+
+if TYPE_CHECKING:
+    from devfix.report._view import View
+
+__all__ = ["MOST_FINDINGS", "render"]
+
+#: Findings that a page lists, the most severe; the others it counts.
+MOST_FINDINGS = 2000
+
+_FEW = 20  # findings that stand open
+_HEADINGS = {
+    Mode.CHECK: "Device bugs",
+    Mode.PREVIEW: "Device bugs, and what would change",
+    Mode.APPLY: "Device bugs that are left",
+}
+
+
+@dataclass(frozen=True)
+class _Card:
+    """What the page shows of a finding."""
+
+    code: str
+    name: str
+    severity: str
+    status: str
+    where: str
+    message: str
+    events: tuple[Event, ...]
+    notes: tuple[str, ...]
+    fix: str
+    reason: str
+    along: str
+    diff: list[tuple[str, list[Piece]]]
+
+
+def render(view: View) -> str:
+    """The whole file.
+
+    Raises:
+        ImportError: jinja2 is not installed.
+
+    """
+    items = view.worst_first()
+    return rendered(
+        "findings.html",
+        script="findings.js",
+        heading=_HEADINGS[view.report.mode],
+        summary=view.report.summary(),
+        rules=counts(view),
+        severities=_severities(items),
+        problems=[problem_line(each) for each in (*view.report.outcome.problems, *view.report.outcome.notes)],
+        findings=[_card(view, item) for item in items[:MOST_FINDINGS]],
+        more=max(0, len(items) - MOST_FINDINGS),
+        few=_FEW,
+        **_proof(view),
+    )
+
+
+def _severities(items: list[Resolution]) -> list[tuple[str, int]]:
+    found = Counter(item.finding.severity for item in items)
+    return [(severity.value, found[severity]) for severity in Severity if found[severity]]
+
+
+def _proof(view: View) -> dict[str, Any]:
+    """What `_runs.html` needs; nothing where nothing was run."""
+    if view.proof is None:
+        return {"proof": None}
+    from devfix.report.chart import chart
+    from devfix.report.curves import curves
+    from devfix.report.verdict import cells, sentence
+
+    rows = [(name, cells(view.proof, name)) for name in view.proof.rows]
+    return {"proof": view.proof, "sentence": sentence(view.proof), "rows": rows, "chart": chart(curves(view.proof))}
+
+
+def _card(view: View, item: Resolution) -> _Card:
+    from devfix.scanning import identity
+
+    finding = item.finding
+    remedy = item.remedy or next(iter(finding.remedies), None)
+    fix, other = view.fixes.of(finding), view.fixes.along.get(identity(finding))
+    return _Card(
+        code=finding.code,
+        name=finding.name,
+        severity=finding.severity.value,
+        status=item.status.value,
+        where=location(finding),
+        message=finding.message,
+        events=finding.events,
+        notes=finding.notes,
+        fix="" if remedy is None else f"{remedy.title} ({remedy.safety.value})",
+        reason=item.reason or finding.reason,
+        along="" if other is None else location(other),
+        diff=[] if fix is None else lines_of(_diff(view, fix)),
+    )
+
+
+def _diff(view: View, fix: Fix) -> str:
+    """What a fix alone changes."""
+    unified = diff.unified(Patch(tuple(_changes(view, fix))))
+    return unified.decode("utf-8", "replace")
+
+
+def _changes(view: View, fix: Fix) -> Iterator[FileChange]:
+    for path in fix.paths:
+        file = view.texts.file(path)
+        new = None if file is None else applied(file.text, [each for each in fix.replacements if each.path == path])
+        if file is not None and new is not None:
+            yield FileChange(path, file.raw, sources.encode(file, new))

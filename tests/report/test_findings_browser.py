@@ -1,0 +1,103 @@
+"""The page of findings in Chromium: filtered, opened and read by mouse and by keys."""
+
+from dataclasses import replace
+
+import pytest
+
+from devfix.model import Outcome, Patch, Resolution, Status
+from devfix.report import Mode, Report, findings_html
+from devfix.report._view import View
+from devfix.report.positions import Texts
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def opened(shown, outcome):
+    """Open the page of an outcome, of one finding of each fate where none is given."""
+
+    def made(given=None, **options):
+        result = given or outcome
+        view = View(Report(result, Mode.CHECK), Texts(Patch()), replace(result, patch=Patch()))
+        return shown(findings_html.render(view), **options)
+
+    return made
+
+
+def rules(page):
+    return page.locator("details.card:visible > summary > b").all_inner_texts()
+
+
+def test_the_worst_is_on_top_and_everything_is_open(opened):
+    page = opened()
+
+    assert rules(page) == ["DEV101", "DEV201", "DEV102"]
+    assert page.locator("ol.path:visible").count() == 3
+    assert page.locator("#count").inner_text() == "3 of 3 shown"
+
+
+def test_filters_are_joined_and_taken_back(opened):
+    page = opened()
+
+    page.get_by_label("Severity").select_option("error")
+    assert rules(page) == ["DEV101", "DEV201"]
+    page.get_by_label("Text").fill("not yours")
+    assert rules(page) == ["DEV201"] and page.locator("#count").inner_text() == "1 of 3 shown"
+    page.get_by_role("button", name="Show all").click()
+    page.locator("#count", has_text="3 of 3 shown").wait_for()
+    page.get_by_label("Rule", exact=True).select_option("DEV102")
+    assert rules(page) == ["DEV102"]
+
+
+def test_it_goes_by_keys(opened):
+    page = opened()
+    page.get_by_role("button", name="Show all").focus()
+
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+
+    assert page.locator(":focus").evaluate("one => one.tagName") == "SUMMARY"
+    assert page.locator("details.card[open]").count() == 2
+    page.get_by_role("button", name="Open all").click()
+    assert page.locator("details.card[open]").count() == 3
+    page.get_by_role("button", name="Close all").click()
+    assert page.locator("details.card[open]").count() == 0
+
+
+def test_hostile_text_is_shown_and_does_not_run(opened, resolutions):
+    words = "</script><script>alert('x')</script><img src=x onerror=alert(1)>"
+    finding = replace(resolutions["not-fixed"].finding, message=words, path=words, reason=words)
+    page = opened(Outcome((Resolution(finding, Status.NOT_FIXED, words),)))
+
+    assert page.locator("details.card").inner_text().count(words) == 3
+    assert page.locator("details.card").locator("script, img").count() == 0
+
+
+def test_many_findings_open_and_are_filtered_quickly(opened, resolutions):
+    page = opened(Outcome((resolutions["not-fixed"],) * 2000))
+
+    took = page.evaluate(
+        "() => { const start = performance.now(); const text = document.getElementById('text'); text.value = 'nothing';"
+        " text.dispatchEvent(new Event('input', {bubbles: true})); document.body.offsetHeight;"
+        " return performance.now() - start }"
+    )
+
+    assert page.locator("#count").inner_text() == "0 of 2000 shown"
+    assert took < 2000, "milliseconds"
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_nothing_is_scrolled_aside(opened, width):
+    page = opened(viewport={"width": width, "height": 800})
+
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(opened, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe: pip install 'devfix[browser]'")
+    page = opened(bypass_csp=True, color_scheme=scheme)
+
+    found = axe.Axe().run(page).response["violations"]
+
+    assert [f"{each['id']}: {node['html']}" for each in found for node in each["nodes"]] == []

@@ -116,6 +116,14 @@ def browser(session: nox.Session) -> None:
     session.run("python", "benchmarks/report.py")
 
 
+@nox.session(default=False, python="3.11")
+def docs(session: nox.Session) -> None:
+    """The site, with warnings as errors, in build/site; ``-- linkcheck`` looks at its links outside, too."""
+    session.install(*CONSTRAINTS, "-e", ".[docs]")
+    builder = session.posargs[0] if session.posargs else "html"
+    session.run("sphinx-build", "-W", "--keep-going", "-b", builder, "docs", f"build/site/{builder}")
+
+
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
     """Ratios: start-up against click, scanning against ast.parse, the simulator and provenance against plain runs."""

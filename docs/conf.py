@@ -1,0 +1,45 @@
+"""Sphinx: the site of these pages, with the reference made from the code (``nox -s docs``)."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from devfix import __version__
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+project = "devfix"
+author = "the devfix authors"
+release = version = __version__
+
+extensions = ["myst_parser", "sphinx_click", "reference_pages"]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["ci/**"]  # workflows to copy, with remarks of their own
+nitpicky = True
+smartquotes = False  # -- is an option, not a dash
+default_role = "code"  # the docstrings of commands are written with single backticks
+
+myst_enable_extensions = ["deflist"]
+myst_heading_anchors = 3
+myst_links_external_new_tab = False
+
+html_theme = "furo"
+html_title = f"devfix {release}"
+html_show_copyright = False
+html_copy_source = False
+html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
+
+# the index leaves room for pages that are still being written
+coming = ("bot", "editors", "formats", "init", "notebooks", "own-rules")
+
+
+def _leave_out_what_is_coming(app: Any, name: str, source: list[str]) -> None:
+    missing = {page for page in coming if name == "index" and page not in app.env.found_docs}
+    source[0] = "\n".join(line for line in source[0].split("\n") if line not in missing)
+
+
+def setup(app: Any) -> None:
+    """Hook into Sphinx."""
+    app.connect("source-read", _leave_out_what_is_coming)

@@ -1,0 +1,90 @@
+"""The site: it builds without a warning, says what the code says, and its links lead somewhere."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import reference_pages
+
+import codemods
+from devfix import config
+from devfix.cli import cli
+from devfix.verify.judgement import VERDICTS
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+KNOWN = {rule.code: rule.name for rule in codemods.all_rules()}
+PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("reference/*.md"), *ROOT.glob("*.md")])
+CONFIGURATION = (DOCS / "reference" / "configuration.md").read_text(encoding="utf-8")
+
+
+def words_of(heading):
+    """A heading's anchor, as GitHub and MyST make it."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def anchors(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return {words_of(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_of_a_page_leads_to_a_file_and_a_heading(page):
+    generated = {(DOCS / name).resolve() for name in reference_pages.pages()}
+    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" in target:
+            continue
+        name, _, anchor = target.partition("#")
+        path = (page.parent / name).resolve() if name else page
+        assert path.exists() or path in generated, f"{page.name} links to {target}"
+        assert not anchor or anchor in anchors(path), f"{page.name} links to {target}: no such heading"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("sphinx_click") is None, reason="the site needs the extra docs")
+def test_the_site_builds_without_a_warning_and_holds_every_command(tmp_path):
+    options = ["-q", "-W", "--keep-going", "-d", tmp_path / "trees"]
+    command = [sys.executable, "-m", "sphinx", *options, DOCS, tmp_path / "site"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    commands = (tmp_path / "site" / "reference" / "commands.html").read_text(encoding="utf-8")
+    for verb in cli.list_commands(None):
+        assert f'id="devfix-{verb}"' in commands
+    assert 'id="cmdoption-devfix-apply-diff"' in commands, "options are entries of their own"
+    for code in KNOWN:
+        assert (tmp_path / "site" / "reference" / "rules" / f"{code}.html").exists()
+
+
+def test_every_key_of_the_configuration_has_its_paragraph():
+    described = re.findall(r"^### `([\w-]+)`$", CONFIGURATION, re.MULTILINE)
+
+    assert sorted(described) == sorted(config._KEYS), (
+        "docs/reference/configuration.md describes each key under its name"
+    )
+
+
+def test_the_configuration_that_is_shown_is_valid(tmp_path):
+    shown = re.search(r"```toml\n(.*?)```", CONFIGURATION, re.DOTALL)[1]
+    (tmp_path / "pyproject.toml").write_text(shown, encoding="utf-8")
+
+    settings = config.load([str(tmp_path)], KNOWN)
+
+    assert settings.select == ("DEV1", "DEV401")
+    assert (settings.severity.value, settings.device) == ("latent", "args.device")
+
+
+def test_every_verdict_is_told():
+    words = (DOCS / "reference" / "words.md").read_text(encoding="utf-8")
+
+    assert sorted(re.findall(r"^\| `([\w-]+)` \|", words, re.MULTILINE)) == sorted(VERDICTS)
+
+
+def test_every_command_has_its_exit_codes():
+    text = (DOCS / "reference" / "exit-codes.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"`(\w+)[` ]", text[text.index("What that is") :]))
+
+    assert set(cli.list_commands(None)) - told <= {"explain", "rules"}, "these cannot find or repair anything"

@@ -1,0 +1,59 @@
+"""The commands of the pages print what the pages show."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import transcripts
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = ("tutorial.md", "flow.md")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_commands_of_a_page_print_what_it_shows(name, tmp_path):
+    folder = tmp_path / "nets"
+    folder.mkdir()
+    steps = list(transcripts.steps((DOCS / name).read_text(encoding="utf-8")))
+    assert [step for step in steps if step.command], f"{name} runs nothing"
+
+    for step in steps:
+        if step.name:
+            (folder / step.name).write_text(step.shown, encoding="utf-8")
+            continue
+        printed = transcripts.run(step.command, folder)
+        assert transcripts.same(step.shown, printed), (
+            f"$ {step.command}\n{printed}\nis not what {name} shows; write it there with:"
+            f" python tests/docs/transcripts.py docs/{name}"
+        )
+
+
+def test_the_traceback_of_the_tutorial_is_that_of_its_script():
+    page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    files = {step.name: step.shown for step in transcripts.steps(page) if step.name}
+    source, traceback = files["train.py"].splitlines(), files["error.txt"].splitlines()
+    frames = [
+        (int(frame[1]), traceback[number + 1].strip())
+        for number, line in enumerate(traceback)
+        if (frame := re.search(r'nets/train.py", line (\d+)', line))
+    ]
+
+    assert [source[line - 1].strip() for line, _ in frames] == [shown for _, shown in frames]
+    assert re.search(rf"RuntimeError at .*\n +train\.py:{frames[-1][0]}\n", page), "the runs fail where it says"
+    assert f"before: {traceback[-1].removeprefix('RuntimeError: ')}." in page, "the proof has the same message"
+
+
+def test_another_output_is_noticed():
+    assert transcripts.same("a 0.12345\n", "a 0.12346\n")
+    assert not transcripts.same("a 0.123\n", "a 0.125\n")
+    assert not transcripts.same("a\n", "a\nb\n")
+    assert transcripts.same("a\n…\nd\n", "a\nb\nc\nd\n")
+    assert not transcripts.same("a\n…\nd\n", "a\nb\nc\n")
+
+
+def test_a_page_is_rewritten_by_what_its_commands_print(tmp_path):
+    page = "<!-- file: a.txt -->\n```text\nhello\n```\n\n```console\n$ cat a.txt\nold\n$ echo 1 \\\n  2\n```\n"
+
+    assert shutil.which("bash")
+    assert transcripts.rewrite(page, tmp_path) == page.replace("old", "hello").replace("  2\n", "  2\n1 2\n")

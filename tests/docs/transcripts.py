@@ -1,0 +1,131 @@
+"""Pages whose commands are run: what a page prints is what the commands print.
+
+A page shows files and commands.  ``<!-- file: train.py -->`` ahead of a fenced block names the file that the block is.
+A block of ``console`` holds commands behind ``$`` with their output, all in one folder, from the top of the page to its
+end; a line ``…`` stands for any lines.  ``<!-- not run -->`` ahead of a block leaves it out.
+
+    python tests/docs/transcripts.py docs/tutorial.md
+
+writes what the commands print now into the page.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_BLOCK = re.compile(
+    r"(?:<!-- (?P<mark>[^\n]*?) -->\n)?^```(?P<language>[\w-]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+_NUMBER = re.compile(r"(\d+\.\d{3,})")
+_INTERPRETER = re.compile(r"(torch \S+, )\S*/bin/python[\d.]*")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A file to write (``name``), or a command with the output that the page shows; ``span`` is where that stands."""
+
+    name: str
+    command: str
+    shown: str
+    span: tuple[int, int]
+
+
+def steps(page: str) -> Iterator[Step]:
+    """What a page asks for, in its order."""
+    for block in _BLOCK.finditer(page):
+        mark = block["mark"] or ""
+        if mark.startswith("file: "):
+            yield Step(mark.removeprefix("file: "), "", block["body"], block.span("body"))
+        elif block["language"] == "console" and mark != "not run":
+            yield from _commands(block["body"], block.start("body"))
+
+
+def _commands(body: str, offset: int) -> Iterator[Step]:
+    starts = [match.start() for match in re.finditer(r"^\$ ", body, re.MULTILINE)]
+    for start, end in zip(starts, [*starts[1:], len(body)], strict=True):
+        command, _, shown = body[start + 2 : end].partition("\n")
+        while command.endswith("\\"):
+            more, _, shown = shown.partition("\n")
+            command += f"\n{more}"
+        first = offset + end - len(shown)
+        yield Step("", command, shown, (first, first + len(shown)))
+
+
+def run(command: str, folder: Path) -> str:
+    """What a command prints, standard error included, in the order of a terminal, which is 88 columns wide."""
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "PYTHONUNBUFFERED": "1",
+        "DEVFIX_CACHE_DIR": str(folder.parent / "cache"),
+        "COLUMNS": "88",
+        "NO_COLOR": "1",
+        "GIT_AUTHOR_NAME": "Ann",
+        "GIT_AUTHOR_EMAIL": "ann@example.org",
+        "GIT_COMMITTER_NAME": "Ann",
+        "GIT_COMMITTER_EMAIL": "ann@example.org",
+    }
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    lines = _INTERPRETER.sub(r"\1.venv/bin/python", done.stdout).splitlines()
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def same(shown: str, printed: str) -> bool:
+    """Whether a page shows what was printed; decimal fractions may differ by a thousandth, as processors do."""
+    wanted, found = shown.splitlines(), printed.splitlines()
+    if "…" in wanted:
+        cut = wanted.index("…")
+        head, tail = wanted[:cut], wanted[cut + 1 :]
+        rest = found[cut:]
+        return _alike(head, found[:cut]) and any(
+            same("\n".join(tail), "\n".join(rest[skip:])) for skip in range(len(rest) + 1)
+        )
+    return _alike(wanted, found)
+
+
+def _alike(wanted: list[str], found: list[str]) -> bool:
+    one, other = _NUMBER.split("\n".join(wanted)), _NUMBER.split("\n".join(found))
+    return len(one) == len(other) and all(
+        math.isclose(float(a), float(b), rel_tol=1e-3) if number % 2 else a == b
+        for number, (a, b) in enumerate(zip(one, other, strict=True))
+    )
+
+
+def rewrite(page: str, folder: Path) -> str:
+    """The page with what its commands print now, but where it shows parts only."""
+    parts, done = [], 0
+    for step in steps(page):
+        if step.name:
+            (folder / step.name).write_text(step.shown, encoding="utf-8")
+            continue
+        printed = run(step.command, folder)
+        parts += [page[done : step.span[0]], step.shown if same(step.shown, printed) else printed]
+        done = step.span[1]
+    return "".join([*parts, page[done:]])
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        with tempfile.TemporaryDirectory() as scratch:
+            (Path(scratch) / "nets").mkdir()
+            text = rewrite(Path(name).read_text(encoding="utf-8"), Path(scratch) / "nets")
+        Path(name).write_text(text, encoding="utf-8")

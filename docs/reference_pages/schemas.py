@@ -83,8 +83,8 @@ def _below(part: _Schema, path: str) -> Iterator[tuple[str, _Schema, bool]]:
 def _kind(part: _Schema) -> str:
     """The type in words."""
     if "$ref" in part:
-        name = part["$ref"].rsplit("/", 1)[-1]
-        return f"[{name}](#{name})"
+        _, folder, name = part["$ref"].rsplit("/", 2)
+        return f"[{name}](#{name})" if folder == "$defs" else f"as `{name}`"  # else another key of this document
     if "const" in part:
         return f"`{json.dumps(part['const'])}`"
     if "enum" in part:

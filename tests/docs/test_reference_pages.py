@@ -51,6 +51,25 @@ def test_every_key_of_a_schema_is_in_its_table(name):
         assert f"`{key}`" in page or f".{key}`" in page
 
 
+def test_references_lead_to_tables_and_keys():
+    schema = {
+        "title": "a line",
+        "$defs": {"line": {"oneOf": [{"properties": {"a": {"$ref": "#/$defs/span"}}}, {"type": "null"}]}},
+        "properties": {"b": {"$ref": "#/properties/c"}, "c": {"enum": [1, None]}},
+        "additionalProperties": {"type": "array", "items": {"properties": {"d": {"type": ["string", "null"]}}}},
+    }
+
+    page = schemas._page("line-1", schema)
+
+    rows = [line.split(" | ")[:2] for line in page.splitlines() if line.startswith("| `")]
+    assert rows == [
+        ["| `b`", "as `c`"],
+        ["| `c`", "`1` or `null`"],
+        ["| `NAME[].d`", "string or null"],
+        ["| `a`", "[span](#span)"],
+    ]
+
+
 def test_pages_are_written_once_and_old_ones_go(tmp_path):
     def written():
         return {path.relative_to(tmp_path).as_posix(): path.stat().st_mtime_ns for path in tmp_path.rglob("*.md")}

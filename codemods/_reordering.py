@@ -11,7 +11,7 @@ from devfix.flow.sites import Level, Site
 from devfix.flow.syntax import SourceTree
 from devfix.model import MoveStatements, Remedy
 
-__all__ = ["built_behind", "model_names"]
+__all__ = ["built_behind", "model_names", "moved_ahead"]
 
 
 def built_behind(facts: Facts, built: Site, late: Site, replaced: bool = False) -> tuple[Remedy | None, str]:
@@ -55,6 +55,23 @@ def _reordered(facts: Facts, built: Site, level: Level, late: Level, replaced: b
         title = f"move line {block[last].lineno} ahead of it"
     edit = MoveStatements(tree.path, tuple(tree.span(statement) for statement in moving), tree.span(block[last]))
     return Remedy(title, (edit,)), ""
+
+
+def moved_ahead(restored: Site, late: Site) -> Remedy | None:
+    """The remedy that brings the move of a model ahead of what restores an optimizer's state, if nothing is between.
+
+    The optimizer may be built where it is: it keeps its parameters, and state goes to where they are when it is loaded.
+    """
+    for level, later in _shared_levels(restored, late):
+        found = common_block(level.tree, level.stmt, later.stmt)
+        if found is None or found[1] >= found[2] or restored.memory is None:
+            continue
+        block, first, last = found
+        if independent(level.tree, block, first, last, model_names(restored, level)):
+            spans = tuple(level.tree.span(statement) for statement in block[first:last])
+            edit = MoveStatements(level.tree.path, spans, level.tree.span(block[last]))
+            return Remedy(f"move line {block[last].lineno} ahead of where the state is loaded", (edit,))
+    return None
 
 
 def _with_parameters(tree: SourceTree, block: list[ast.stmt], first: int) -> int:

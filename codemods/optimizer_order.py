@@ -38,7 +38,7 @@ from collections.abc import Iterator
 
 from codemods._copied import copied_early
 from codemods._placing import all_live, device_at, move_of
-from codemods._reordering import built_behind, model_names
+from codemods._reordering import built_behind, model_names, moved_ahead
 from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from devfix.flow import Facts
@@ -97,6 +97,8 @@ def _finding(facts: Facts, hazard: OptimizerHazard) -> Finding:
 def _remedies(facts: Facts, hazard: OptimizerHazard) -> tuple[list[Remedy], str]:
     remedy, reason = built_behind(facts, hazard.built, hazard.late, replaced=hazard.kind == "replaced")
     remedies = [remedy] if remedy is not None else []
+    if not remedies and hazard.kind == "state-loaded" and hazard.loaded is not None:
+        remedies.extend(filter(None, [moved_ahead(hazard.loaded, hazard.late)]))
     if hazard.kind not in ("replaced", "copied"):
         remedies.extend(_earlier_move(facts, hazard))
     return remedies, reason

@@ -9,6 +9,28 @@ CODE = "DEV401"
 REWRITES = [
     pytest.param(
         """
+          def build():
+              model = nn.Linear(4, 2)
+              return model, torch.optim.Adam(model.parameters())
+
+          def restore(model, optimizer, path):
+              saved = torch.load(path, map_location="cpu")
+              model.load_state_dict(saved["model"])
+              optimizer.load_state_dict(saved["optimizer"])
+              return saved["epoch"]
+
+          device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+          model, optimizer = build()
+        + model.to(device)
+          first = restore(model, optimizer, "last.pt")
+        - model.to(device)
+          model(torch.randn(2, 4, device=device)).sum().backward()
+          optimizer.step()
+        """,
+        id="built-together-restored-by-another-function",
+    ),
+    pytest.param(
+        """
           device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
           model = nn.Linear(4, 2)
         - optimizer = torch.optim.Adagrad(model.parameters(), lr=0.1)

@@ -74,4 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except BrokenPipeError:  # the reader of our output has gone, as with ``| head``
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
+    if code == Interrupted.exit_code:
+        exec(
+            ""
+        )  # where Ctrl-C met code in a string, as dataclasses have it, CPython would end by the signal all the same
     sys.exit(code or 0)

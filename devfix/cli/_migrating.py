@@ -63,21 +63,23 @@ def run(
     verbose: int,
 ) -> int:
     """Migrate, and return the exit code."""
+    if report is not None and find_spec("jinja2") is None:
+        raise OneLine("--report needs jinja2: pip install 'devfix[report]'")
+    made = _engine(engine, scheduler)
+
+    from devfix.migrate.entry import migrate
     from devfix.migrate.plan import read_plan
     from devfix.migrate.run import Choice, Migration, chosen, exit_code, scratch_of
     from devfix.migrate.state import State
-    from devfix.migrate.work import migrate
     from devfix.report.migration import summary, watched
 
-    if report is not None and find_spec("jinja2") is None:
-        raise OneLine("--report needs jinja2: pip install 'devfix[report]'")
     file = state or os.path.join(out, "state.sqlite")
     choice = Choice(resume, retry_failed, dry_run, limit, shard)
     tasks = chosen(read_plan(plan), choice, scratch_of(file))
     with _one_line_errors(), closing(State(file)) as opened:
         migration = Migration(tasks, choice, opened, out)
         jsonl = _Ordered([task.number for task in tasks]) if output_format == "jsonl" else None
-        records = migration.run(_engine(engine, scheduler), migrate, jobs or 0)
+        records = migration.run(made, migrate, jobs or 0)
         try:
             with interruptible(), watched(migration.tally, scratch_of(file), quiet > 0) as tell, closing(records):
                 for record in records:
@@ -100,8 +102,9 @@ def _engine(engine: str | None, scheduler: str | None) -> Engine:
         from devfix.migrate.engines.dask import DaskEngine
 
         return DaskEngine(scheduler or "")
-    from devfix.migrate.engines.local import LocalEngine
+    from devfix.migrate.engines.local import LocalEngine, get_ready
 
+    get_ready()
     return LocalEngine()
 
 

@@ -189,7 +189,7 @@ class Migration:
             return record.published
         content = record.patch.encode("utf-8", "surrogateescape")
         if not (self._out / path).is_file() or (self._out / path).read_bytes() != content:
-            write_whole(self._out / path, [content])
+            write_whole(self._out / path, [content], synced=False)  # the state has it, too
         return replace(record.published or Published("patch"), path=path)
 
     def records(self) -> Iterator[Record]:

@@ -35,9 +35,10 @@ def write(change: FileChange) -> None:
         raise SourceError(Problem(change.path, message, hint=hint)) from error
 
 
-def write_whole(path: Path, parts: Iterable[bytes]) -> None:
+def write_whole(path: Path, parts: Iterable[bytes], synced: bool = True) -> None:
     """Write a file of our own: old content or new, never a half, with the permissions that a new file gets.
 
+    ``synced``: also where the machine loses its power.
     A link stays, and what it names is written.  What is no file (a terminal, a pipe, ``/dev/null``) is written to.
     Raises :class:`OSError`.
     """
@@ -50,8 +51,9 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
     try:
         with open(temporary, "xb") as file:
             file.writelines(parts)
-            file.flush()
-            os.fsync(file.fileno())
+            if synced:
+                file.flush()
+                os.fsync(file.fileno())
         if target.exists():
             os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
         os.replace(temporary, target)

@@ -99,6 +99,25 @@ def test_what_was_done_is_done_after_a_kill(devfix, repositories, tmp_path, endi
     assert not list((tmp_path / "cache" / "worktrees").rglob("*.py"))
 
 
+@pytest.mark.parametrize("seconds", [0.0, 0.15, 0.3, 0.5])
+def test_ctrl_c_at_the_terminal_is_quiet_from_the_start(repositories, tmp_path, seconds):
+    command = [sys.executable, "-m", "devfix", "migrate", "all", "-j", "2"]
+    environment = {**os.environ, "DEVFIX_CACHE_DIR": str(tmp_path / "cache"), "DEVFIX_TEST_MARK": str(tmp_path)}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
+        deadline = time.monotonic() + 20
+        while len(marked(tmp_path)) < 2 and time.monotonic() < deadline:  # the process that workers fork from is there
+            time.sleep(0.02)
+        time.sleep(seconds)
+        os.killpg(running.pid, signal.SIGINT)
+        told = running.stderr.read()
+
+    assert running.returncode == 130 or "6 repositories, 2 fixed, 4 clean" in told, told
+    assert "Traceback" not in told and "KeyboardInterrupt" not in told
+    assert_workers_end(tmp_path)
+
+
 def assert_workers_end(tmp_path):
     deadline = time.monotonic() + 10
     while marked(tmp_path) and time.monotonic() < deadline:

@@ -24,9 +24,11 @@ from devfix.migrate.record import Record
 from devfix.migrate.task import Task, Work
 
 if TYPE_CHECKING:
+    from multiprocessing.context import ForkServerContext
+
     from pebble import ProcessPool
 
-__all__ = ["LocalEngine", "cores"]
+__all__ = ["LocalEngine", "cores", "get_ready"]
 
 _PR_SET_PDEATHSIG = 1
 _MOST_BROKEN = 3  # pools that are made anew
@@ -40,6 +42,26 @@ def cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS
         return os.cpu_count() or 1
+
+
+def get_ready() -> None:
+    """Start the process that workers fork from: it imports what they need while this one reads the plan."""
+    from multiprocessing import resource_tracker
+    from multiprocessing.forkserver import ensure_running
+
+    _context()
+    resource_tracker.ensure_running()  # which would let the signal through
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
+def _context() -> ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["devfix.migrate.engines.deaf", "devfix.migrate.engines.preloaded"])
+    return context
 
 
 class LocalEngine:
@@ -83,9 +105,8 @@ def _run(tasks: Iterator[Task], work: Work, jobs: int) -> Iterator[Record]:
 def _pool(jobs: int) -> ProcessPool:
     from pebble import ProcessPool
 
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["devfix.migrate.engines.preloaded"])
-    return ProcessPool(jobs, max_tasks=_MOST_TASKS, initializer=_begin, context=context)
+    get_ready()
+    return ProcessPool(jobs, max_tasks=_MOST_TASKS, initializer=_begin, context=_context())
 
 
 def _end(pool: ProcessPool) -> None:

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -23,14 +23,15 @@ from devfix._encoding import from_json, to_json
 from devfix.cache import Cache, digest, tool_version
 from devfix.cells import held_to_cells
 from devfix.config import Settings
-from devfix.flow.entries import starts_program
+from devfix.flow.alike import LARGE
+from devfix.flow.entries import can_matter, starts_program
 from devfix.flow.program import listing
 from devfix.flow.sites import Site
 from devfix.flow.syntax import SourceTree, text_of
 from devfix.model import CellMap, Event, Finding, Problem, Severity, Span
 from devfix.sources import SourceError, SourceFile
 
-__all__ = ["Hazard", "Identity", "Scan", "Workspace", "identity", "position", "scan_all", "scan_program"]
+__all__ = ["Hazard", "Identity", "Scan", "Workspace", "identity", "position", "scan_all", "scan_program", "unparsable"]
 
 DEEP_ENOUGH = 8_000  # Python frames: programs nest, and so does their interpreter
 FEW = 8  # entries that are not worth starting processes for
@@ -72,7 +73,8 @@ class Workspace:
         self.names = {key: file.path for key, file in self.given.items()}
         self.texts = texts or {}  # what is to be read otherwise than from the disk
         self._read: dict[str, SourceFile | None] = {}
-        self._trees: dict[tuple[str, str], SourceTree] = {}
+        self._trees: dict[tuple[str, str, bool], SourceTree] = {}
+        self.whole = False  # every line of long data is followed
         self._contents: dict[str, str] = {}
         self.changed: dict[str, str] = {}
 
@@ -130,10 +132,14 @@ class Workspace:
     def parse(self, path: str, text: str) -> SourceTree:
         """A parsed file under the name that the user gave it; parsed once for the same text."""
         shown = self.names.get(os.path.abspath(path), path)
-        key = (shown, text)
+        key = (shown, text, self.whole and len(text) >= LARGE)
         if key not in self._trees:
-            self._trees[key] = SourceTree(shown, text)
+            self._trees[key] = SourceTree(shown, text, thin=not self.whole)
         return self._trees[key]
+
+    def left_out(self, read: Collection[str]) -> bool:
+        """Whether lines of data were left out of one of these files."""
+        return any(tree.thin and os.path.abspath(tree.path) in read for tree in self._trees.values())
 
     def original(self, finding: Finding) -> Finding:
         """The finding with its line counted in the text as it was given, so that it stays the same finding."""
@@ -160,7 +166,21 @@ class Workspace:
 
 # --- analysis -----------------------------------------------------------------------------------------------------
 def scan_program(space: Workspace, path: str) -> Scan:
-    """Analyse the program that starts at ``path``; a crash of ours is a problem of this file only."""
+    """Analyse the program that starts at ``path``; a crash of ours is a problem of this file only.
+
+    Of long data a few lines are followed first; where something is wrong, all of them.
+    """
+    scan = _scan_once(space, path)
+    if not (scan.findings or scan.hazards or scan.partly) or not space.left_out(scan.files):
+        return scan
+    space.whole = True
+    try:
+        return _scan_once(space, path)
+    finally:
+        space.whole = False
+
+
+def _scan_once(space: Workspace, path: str) -> Scan:
     scan = Scan(path, files={os.path.abspath(path)})
 
     def read(name: str) -> str | None:
@@ -197,6 +217,18 @@ def scan_program(space: Workspace, path: str) -> Scan:
     finally:
         sys.setrecursionlimit(limit)
     return scan
+
+
+def unparsable(files: Sequence[SourceFile]) -> list[Problem]:
+    """What is wrong with those of these files that no scan reads, since nothing in them can matter."""
+    found = []
+    for file in files:
+        if not can_matter(file.raw):
+            try:
+                SourceTree(file.path, file.text, thin=True)
+            except SyntaxError as error:
+                found.append(_syntax_problem(file.path, error))
+    return found
 
 
 def _syntax_problem(path: str, error: SyntaxError) -> Problem:

@@ -12,12 +12,13 @@ from pathlib import Path
 __all__ = ["EXPECTED", "generate"]
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
-POISONED = 0.05
+POISONED = 0.05  # but each kind once
 _LARGE = 1 << 20  # bytes
 
 #: Poison → how its repository must end, and a word of the reason.
 EXPECTED = {
     "syntax": ("not-fixed", "train.py"),
+    "old": ("not-fixed", "old.py"),
     "binary": ("not-fixed", "train.py"),
     "huge": ("clean", ""),
     "loop": ("clean", ""),
@@ -42,7 +43,7 @@ def generate(folder: Path, number: int, broken: float = 0.25, seed: int = 0) -> 
     """
     draw = random.Random(seed)
     kinds = {}
-    poisons = [list(EXPECTED)[index % len(EXPECTED)] for index in range(round(number * POISONED))]
+    poisons = [list(EXPECTED)[index % len(EXPECTED)] for index in range(max(round(number * POISONED), len(EXPECTED)))]
     good = [(kind, path) for kind, path in _programs(draw, number - len(poisons), broken)]
     for index, (kind, program) in enumerate(good):
         name = f"r{index:04}-{program.parent.name}"
@@ -90,6 +91,12 @@ def commit(folder: Path) -> None:
 # --- poison ---------------------------------------------------------------------------------------------------------
 def _syntax(folder: Path) -> None:
     (folder / "train.py").write_text("import torch\nprint 'Python 2'\n")
+    commit(folder)
+
+
+def _old(folder: Path) -> None:
+    """A file that cannot be parsed and does not name torch."""
+    (folder / "old.py").write_text("print 'Python 2'\n")
     commit(folder)
 
 
@@ -152,6 +159,7 @@ def _hangs(folder: Path) -> None:
 
 _POISONS: dict[str, Callable[[Path], None]] = {
     "syntax": _syntax,
+    "old": _old,
     "binary": _binary,
     "huge": _huge,
     "loop": _loop,

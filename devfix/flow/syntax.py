@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from typing import cast
 
+from devfix.flow.alike import thinned
 from devfix.model import Span
 
 __all__ = ["SourceTree", "leaf_conditions", "position", "text_of"]
@@ -17,16 +19,26 @@ _BLOCKS = ("body", "orelse", "finalbody")
 class SourceTree:
     """One file's text and ``ast``, with what rules ask of it.
 
-    ``path`` is the name that findings carry.  Raises ``SyntaxError`` (also for NUL bytes and nesting that is too deep)
-    when the text cannot be parsed.
+    ``path`` is the name that findings carry.  With ``thin``, lines of data that are like others are left out of the
+    tree, and ``thin`` says whether there are any.  Raises ``SyntaxError`` (also for NUL bytes and nesting that is too
+    deep) when the text cannot be parsed.
     """
 
-    def __init__(self, path: str, text: str) -> None:
+    def __init__(self, path: str, text: str, thin: bool = False) -> None:
         self.path = path
         self.text = text
+        short = thinned(text) if thin else None
+        if short is not None:
+            with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                self.tree = ast.parse(short)
+                self.thin = True
+                return
+        self.thin = False
         try:
             self.tree = ast.parse(text)
-        except (ValueError, RecursionError, MemoryError) as error:
+        except MemoryError as error:  # also where nesting exhausts the parser's stack
+            raise SyntaxError("it is nested too deeply, or takes more memory than there is") from error
+        except (ValueError, RecursionError) as error:
             raise SyntaxError(str(error) or type(error).__name__) from error
 
     @cached_property

@@ -17,6 +17,7 @@ from devfix.migrate.progress import Stages
 from devfix.migrate.record import Published, Record, RepositoryOutcome, VerdictSummary
 from devfix.migrate.task import Task
 from devfix.model import Finding, Outcome, Problem, Severity, Status
+from devfix.scanning import unparsable
 from devfix.sources import SourceFile
 
 __all__ = ["migrate"]
@@ -105,7 +106,7 @@ def _in_tree(task: Task, stages: Stages, result: _Result, mirror: Mirror, checko
     stages.enter("scan")
     with _limited(task.memory_mb):
         settings, files, problems = _read(task, checkout.folder, folder)
-        result.outcome = _with(engine.apply(files, settings), problems)
+        result.outcome = _with(engine.apply(files, settings), [*problems, *unparsable(files)])
     if result.outcome.patch.files and task.verification is not None:
         stages.enter("verify")
         _prove(task, result, checkout.folder, folder, settings, files)
@@ -173,13 +174,13 @@ def _prove(
     from devfix.migrate.proving import prove
     from devfix.verify.records import RunError
 
-    problems = result.outcome.problems
     assert task.verification is not None
+    read = {file.path for file in files}
+    others = [*(problem for problem in result.outcome.problems if problem.path not in read), *unparsable(files)]
 
     def again(without: Sequence[Finding]) -> Outcome:
-        return _with(engine.apply(files, settings, without=without), [p for p in problems if p.path not in read])
+        return _with(engine.apply(files, settings, without=without), others)
 
-    read = {file.path for file in files}
     try:
         result.outcome, result.verdict = prove(tree, folder, task.verification, result.outcome, again)
     except RunError as error:

@@ -216,6 +216,27 @@ def test_a_link_that_leads_out_is_left_alone(task, repository, commit, broken, t
     assert "mine.py" not in record.patch
 
 
+@pytest.mark.parametrize("also", [{}, {"train.py": "import torch\n"}], ids=["alone", "beside others"])
+def test_a_file_that_cannot_be_parsed_is_told_though_it_never_names_torch(task, repository, commit, also):
+    (repository / "train.py").unlink()
+    commit(repository, {"old.py": "x = 1\nprint 'Python 2'\n", **also})
+
+    record = migrate(task)
+
+    assert (record.outcome, record.patch) == (RepositoryOutcome.NOT_FIXED, "")
+    assert record.reason.startswith("a file could not be handled: old.py:2: cannot be parsed")
+    assert [(problem["path"], problem["line"]) for problem in record.problems] == [("old.py", 2)]
+
+
+def test_it_is_told_beside_a_proof_too(task, repository, commit):
+    commit(repository, {"old.py": "x = 1\nprint 'Python 2'\n"})
+
+    record = migrate(replace(task, verification=Verification("train.py", device="sim", timeout=60.0)))
+
+    assert record.verdict.good and "to(device)" in record.patch
+    assert record.reason.startswith("a file could not be handled: old.py:2")
+
+
 def test_killed_git_commands_leave_locks_that_go(task, tmp_path):
     migrate(task)
     (mirror,) = (tmp_path / "mirrors").glob("*.git")
@@ -262,13 +283,14 @@ def test_a_script_that_is_not_there_is_told(task):
 
 
 def test_what_needs_too_much_memory_costs_itself(task, repository, commit):
-    commit(repository, {"table.py": "import torch\nTABLE = []\n" + "TABLE.append([0.125, 0.25, 0.5])\n" * 60_000})
+    lines = "".join(f"TABLE.append([first_{n}, 0.25, 0.5])\n" for n in range(60_000))
+    commit(repository, {"table.py": f"import torch\nTABLE = []\n{lines}"})
 
     (record,) = LocalEngine().run([replace(task, memory_mb=384)], migrate, 1)
 
     assert record.outcome is RepositoryOutcome.NOT_FIXED
     assert [(problem["path"], problem["message"]) for problem in record.problems] == [
-        ("table.py", "cannot be parsed: MemoryError")
+        ("table.py", "cannot be parsed: it is nested too deeply, or takes more memory than there is")
     ]
     assert [finding["status"] for finding in record.findings] == ["fixed"]
 

@@ -28,7 +28,7 @@ from devfix.redaction import redacted
 __all__ = ["Checkout", "Mirror", "default_mirrors", "default_scratch", "slug"]
 
 #: What reading needs of a repository.
-_READ = "*.py\n*.pyw\npyproject.toml\n.gitignore\n"
+_READ = "*.py\n*.pyw\n*.ipynb\npyproject.toml\n.gitignore\n"
 _COMPLETE = "devfix-complete"
 _CONFIG = """\
 [core]

@@ -1,5 +1,6 @@
 """One repository from its mirror to its record."""
 
+import json
 import os
 import subprocess
 from dataclasses import replace
@@ -235,6 +236,18 @@ def test_it_is_told_beside_a_proof_too(task, repository, commit):
 
     assert record.verdict.good and "to(device)" in record.patch
     assert record.reason.startswith("a file could not be handled: old.py:2")
+
+
+def test_a_notebook_is_repaired(task, repository, commit, broken):
+    cell = {"cell_type": "code", "execution_count": None, "id": "a", "metadata": {}, "outputs": []}
+    notebook = {"cells": [{**cell, "source": broken.splitlines(keepends=True)}], "metadata": {}}
+    (repository / "train.py").unlink()
+    commit(repository, {"train.ipynb": json.dumps({**notebook, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"})
+
+    record = migrate(task)
+
+    assert (record.outcome, record.reason) == (RepositoryOutcome.FIXED, "")
+    assert "b/train.ipynb" in record.patch and "to(device)" in record.patch
 
 
 def test_killed_git_commands_leave_locks_that_go(task, tmp_path):

@@ -51,7 +51,8 @@ def test_its_words_are_those_of_the_code(schema):
     assert definitions["verdict"]["properties"]["word"]["enum"] == list(VERDICTS)
     assert properties["schema_version"]["const"] == SCHEMA_VERSION
     report = read("report")["$defs"]
-    assert {name: definitions[name] for name in report} == report
+    shared = ("finding", "span", "event", "remedy", "problem")
+    assert {name: definitions[name] for name in shared} == {name: report[name] for name in shared}
 
 
 def test_a_line_comes_back_as_the_record_that_it_was(record):

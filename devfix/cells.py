@@ -17,6 +17,7 @@ from devfix.model import CellMap, CellPlace, Event, Finding, MoveStatements, Out
 
 __all__ = ["held_to_cells", "in_words_of_cells"]
 
+_CODE = re.compile(r"`([^`]+)`")
 _WORD = re.compile(r"[^\W\d]\w*")
 #: Names that say nothing of what a cell is about.
 _COMMON = frozenset({*keyword.kwlist, "torch", "nn", "F", "np", "plt", "print", "range", "len", "to", "cuda", "cpu"})
@@ -72,7 +73,8 @@ def _unclear(cells: CellMap, finding: Finding) -> str:
     unclear = [cell for cell in cells.cells if cell.unclear]
     if not unclear:
         return ""
-    said = " ".join(event.source for event in finding.events if event.path == cells.path)
+    titles = [remedy.title for remedy in finding.remedies]
+    said = " ".join(code for text in (finding.message, *titles) for code in _CODE.findall(text))
     words = {word for word in _WORD.findall(said) if word not in _COMMON}
     return next((_told(cell, words) for cell in unclear if words & cell.words), "")
 

@@ -149,13 +149,17 @@ def _plain_text(view: View, verbosity: int, statistics: bool) -> bytes:
 
 
 def _print_diff(view: View) -> None:
-    from devfix.report import diff
+    """For git; on a terminal for people, in colours, and of notebooks cell by cell."""
+    from devfix.report import cell_diff, diff
 
-    unified = diff.unified(view.report.outcome.patch)
-    if unified and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
-        diff.coloured(unified)
-    else:
+    patch = view.report.outcome.patch
+    unified = diff.unified(patch)
+    if not unified or not sys.stdout.isatty():
         write_stdout(unified)
+    elif os.environ.get("NO_COLOR"):
+        write_stdout(cell_diff.readable(patch) or unified)
+    else:
+        diff.coloured(cell_diff.readable(patch) or unified)
 
 
 def write_stdout(content: bytes) -> None:

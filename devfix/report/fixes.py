@@ -127,7 +127,7 @@ def _parts(items: Sequence[Resolution], changes: Sequence[FileChange], texts: Te
     parts: list[list[Replacement]] = [[] for _ in items]
     for change in changes:
         file = texts.file(change.path)
-        if file is None:
+        if file is None or change.path.endswith(sources.NOTEBOOK):
             return None
         for item, part in zip(items, parts, strict=True):
             wanted = item.remedy
@@ -145,6 +145,8 @@ def _parts(items: Sequence[Resolution], changes: Sequence[FileChange], texts: Te
 
 
 def _whole(change: FileChange) -> list[Replacement]:
+    if change.path.endswith(sources.NOTEBOOK):  # as it lies on the disk
+        return replacements(change.path, sources.as_text(change.old), sources.as_text(change.new))
     old, new = sources.decode(change.path, change.old), sources.decode(change.path, change.new)
     return replacements(change.path, old.text, new.text)
 

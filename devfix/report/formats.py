@@ -23,6 +23,7 @@ class Format:
         module: of ``devfix.report``; its function ``render`` turns a view into text, with a newline at the end of each
             line.  Empty for text on a terminal.
         fixes: it says what each fix replaces, so the edits are tried also where nothing is to be changed.
+        on_disk: it knows files and no cells, so that a notebook's findings stand in the lines of its JSON.
         counts: it can hold ``--statistics``.
         needs: the module, beyond the core's, without which it cannot be written, and the extra that brings it.
 
@@ -31,6 +32,7 @@ class Format:
     module: str
     fixes: bool = False
     counts: bool = False
+    on_disk: bool = False
     needs: tuple[str, str] | None = None
 
     @property
@@ -44,16 +46,20 @@ FORMATS = {
     "concise": Format("concise", counts=True),
     "json": Format("json", counts=True),
     "jsonl": Format("jsonl"),
-    "sarif": Format("sarif", fixes=True),
-    "github": Format("github"),
-    "gitlab": Format("gitlab"),
+    "sarif": Format("sarif", fixes=True, on_disk=True),
+    "github": Format("github", on_disk=True),
+    "gitlab": Format("gitlab", on_disk=True),
     "junit": Format("junit"),
-    "rdjson": Format("rdjson", fixes=True),
+    "rdjson": Format("rdjson", fixes=True, on_disk=True),
     "html": Format("findings_html", fixes=True, needs=("jinja2", "report")),
 }
 
 
 def render(name: str, view: View) -> str:
     """The report in a format for programs."""
+    if FORMATS[name].on_disk and view.report.outcome.notebooks:
+        from devfix.report.on_disk import on_disk
+
+        view = on_disk(view)
     text: str = import_module(f"devfix.report.{FORMATS[name].module}").render(view)
     return text

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["DiffFile", "DiffLine", "Hunk", "Piece", "coloured", "lines_of", "read"]
 
 _HEAD = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
+_CELL = re.compile(r"\.ipynb:cell \d+$")
 _LEXERS = {".py": "python", ".pyi": "python", ".ipynb": "json"}
 #: Code units of a hunk beyond which it is not coloured: it is data, and nobody reads it.
 _MOST_CODE = 100_000
@@ -88,7 +89,7 @@ def read(diff: str) -> list[DiffFile]:
 
 def coloured(path: str, hunk: Hunk) -> list[list[Piece]]:
     """The code of each line in pieces, by what the file's name says of its language."""
-    lexer = _lexer(PurePosixPath(path).suffix)
+    lexer = _lexer(".py" if _CELL.search(path) else PurePosixPath(path).suffix)
     if lexer is None or sum(len(line.code) for line in hunk.lines) > _MOST_CODE:
         return [[Piece("", line.code)] for line in hunk.lines]
     before, after = (_side(lexer, hunk, mark) for mark in "-+")

@@ -10,7 +10,8 @@ import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from devfix.model import Finding, Problem, Resolution
+from devfix.model import Finding, Outcome, Problem, Resolution
+from devfix.report._printable import printable
 from devfix.report.concise import location, problem_line
 
 if TYPE_CHECKING:
@@ -27,10 +28,10 @@ def render(view: View) -> str:
     suites: dict[str, list[ElementTree.Element]] = {}
     for item in view.listed:
         name = view.name(item.finding.path)
-        suites.setdefault(name, []).append(_finding(name, item))
+        suites.setdefault(name, []).append(_finding(name, item, view.report.outcome))
     for problem in view.report.outcome.problems:
         name = view.name(problem.path)
-        suites.setdefault(name, []).append(_problem(name, problem))
+        suites.setdefault(name, []).append(_problem(name, problem, view.report.outcome))
     failed = sum(map(len, suites.values()))
     root = _element("testsuites", name="devfix", tests=str(failed or 1), failures=str(failed), errors="0")
     for name, cases in sorted(suites.items()):
@@ -59,20 +60,22 @@ def _properties(view: View) -> ElementTree.Element:
     return properties
 
 
-def _finding(name: str, item: Resolution) -> ElementTree.Element:
+def _finding(name: str, item: Resolution, outcome: Outcome) -> ElementTree.Element:
     finding = item.finding
-    at = f"{finding.span.line}:{finding.span.column + 1}"
+    at = location(finding, outcome).removeprefix(f"{printable(finding.path)}:")
     case = _element("testcase", name=f"{finding.code} {finding.name} at {at}", classname=name)
     failure = _element("failure", type=finding.code, message=finding.message)
-    failure.text = _clean("\n".join(_told(item)))
+    failure.text = _clean("\n".join(_told(item, outcome)))
     case.append(failure)
     return case
 
 
-def _told(item: Resolution) -> list[str]:
+def _told(item: Resolution, outcome: Outcome) -> list[str]:
     finding: Finding = item.finding
-    lines = [f"{location(finding)}: {finding.severity.value} {finding.code} {finding.name}", finding.message]
-    lines += [f"  {event.path}:{event.line}: {event.source}  {event.note}".rstrip() for event in finding.events]
+    lines = [f"{location(finding, outcome)}: {finding.severity.value} {finding.code} {finding.name}", finding.message]
+    lines += [
+        f"  {outcome.where(event.path, event.line)}: {event.source}  {event.note}".rstrip() for event in finding.events
+    ]
     lines += [f"note: {note}" for note in finding.notes]
     remedy = item.remedy or next(iter(finding.remedies), None)
     reason = item.reason or finding.reason
@@ -83,10 +86,11 @@ def _told(item: Resolution) -> list[str]:
     return lines
 
 
-def _problem(name: str, problem: Problem) -> ElementTree.Element:
-    case = _element("testcase", name=f"problem at {problem.line}" if problem.line else "problem", classname=name)
+def _problem(name: str, problem: Problem, outcome: Outcome) -> ElementTree.Element:
+    at = outcome.where(problem.path, problem.line).removeprefix(f"{problem.path}:")
+    case = _element("testcase", name=f"problem at {at}" if problem.line else "problem", classname=name)
     failure = _element("failure", type="problem", message=problem.message)
-    failure.text = _clean(problem_line(problem))
+    failure.text = _clean(problem_line(problem, outcome))
     case.append(failure)
     return case
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from devfix.verify.patches import Changes
     from devfix.verify.project import Project
 
-__all__ = ["described", "diff_text", "edit_words", "last_words", "rules_told", "show", "where_run"]
+__all__ = ["described", "diff_text", "edit_words", "last_words", "readable_lines", "rules_told", "show", "where_run"]
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _MOST_FRAMES = 4
@@ -151,12 +151,19 @@ def edit_words(proposal: Proposal) -> str:
     return f"{proposal.title} (it gets further with that; {proposal.command} proves it, or finds a better one)"
 
 
+def readable_lines(project: Project, changes: Changes) -> Iterator[str]:
+    """The changes as lines of a diff for people."""
+    from devfix.report import cell_diff
+
+    for name in sorted(changes):
+        path = project.root / name
+        yield from cell_diff.lines(name, path.read_bytes() if path.is_file() else b"", changes[name])
+
+
 def diff_text(project: Project, changes: Changes) -> Iterator[Text]:
     """A diff in colours."""
     from rich.text import Text
 
-    from devfix.trace.proposal import diff_lines
-
-    for line in diff_lines(project, changes):
+    for line in readable_lines(project, changes):
         bold = line.startswith(("--- ", "+++ "))
         yield Text(printable(line), style="bold" if bold else _STYLES.get(line[:1], ""))

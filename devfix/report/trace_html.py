@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from devfix.report._html import rendered
 from devfix.report.hunks import lines_of
-from devfix.report.trace import described, edit_words, last_words, rules_told, where_run
+from devfix.report.trace import described, edit_words, last_words, readable_lines, rules_told, where_run
 
 if TYPE_CHECKING:
     from devfix.trace.tracing import Trace
@@ -21,10 +21,8 @@ def page(trace: Trace) -> str:
         ImportError: jinja2 is not installed.
 
     """
-    from devfix.trace.proposal import diff_lines
-
     project, proposal = trace.experiment.project, trace.proposal
-    diff = lines_of("\n".join(diff_lines(project, proposal.changes))) if proposal else []
+    diff = lines_of("\n".join(readable_lines(project, proposal.changes))) if proposal else []
     return rendered(
         "trace.html",
         trace=trace,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
+from devfix.report import cell_diff
 from devfix.report._html import rendered
 from devfix.report.chart import chart
 from devfix.report.curves import curves
@@ -38,13 +38,12 @@ def page(proof: Proof) -> str:
 
 
 def _diff(proof: Proof) -> str:
-    """The patch as a unified diff."""
+    """The patch as a unified diff for people."""
     lines: list[str] = []
     for name in proof.changed:
         try:
             before = (proof.experiment.project.root / name).read_bytes()
         except FileNotFoundError:
             before = b""
-        old, new = (text.decode("utf-8", "replace").splitlines() for text in (before, proof.changes[name]))
-        lines.extend(difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm=""))
+        lines.extend(cell_diff.lines(name, before, proof.changes[name]))
     return "\n".join(lines)

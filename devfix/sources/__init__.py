@@ -6,7 +6,7 @@ read or written is a :class:`SourceError`, whose ``problem`` is the one line tha
 
 from devfix.sources._discovery import SUFFIXES, Discovery, discover, excluded, is_generated, load
 from devfix.sources._location import diff_root, display, git_root, repository_root
-from devfix.sources._text import NOTEBOOK, SourceError, SourceFile, decode, encode, read
+from devfix.sources._text import NOTEBOOK, SourceError, SourceFile, as_text, decode, encode, read
 from devfix.sources._writing import write, write_whole
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Discovery",
     "SourceError",
     "SourceFile",
+    "as_text",
     "decode",
     "diff_root",
     "discover",

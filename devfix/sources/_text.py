@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from devfix.model import CellMap, Problem
 
-__all__ = ["NOTEBOOK", "SourceError", "SourceFile", "decode", "encode", "read"]
+__all__ = ["NOTEBOOK", "SourceError", "SourceFile", "as_text", "decode", "encode", "read"]
 
 NOTEBOOK = ".ipynb"  #: The suffix of notebooks.
 _COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
@@ -96,6 +96,11 @@ def decode(path: str, raw: bytes) -> SourceFile:
     if encoding != "utf-8" and encode(file, text) != raw:  # such as iso-2022-jp, utf-7: several spellings, one text
         raise SourceError(Problem(path, f"{encoding} cannot be written back byte for byte", 1, "save it as UTF-8"))
     return file
+
+
+def as_text(raw: bytes) -> str:
+    """The file of a notebook as text, without byte-order mark."""
+    return raw.decode("utf-8-sig")
 
 
 def encode(source: SourceFile, new_text: str) -> bytes:

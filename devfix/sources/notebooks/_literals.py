@@ -16,13 +16,19 @@ from typing import NamedTuple
 
 from devfix.sources.notebooks._json import Extent
 
-__all__ = ["Spelling", "respelled"]
+__all__ = ["Spelling", "characters", "respelled"]
 
 #: A character of a literal: an escaped surrogate pair, an escape, or itself.
 _CHARACTER = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]", re.DOTALL
 )
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+def characters(text: str, literal: Extent) -> Iterator[tuple[int, int]]:
+    """Where each character of a literal stands in the file, and how long it is spelled."""
+    for found in _CHARACTER.finditer(text, literal.start + 1, literal.end - 1):
+        yield found.start(), found.end() - found.start()
 
 
 class Spelling:

@@ -7,7 +7,7 @@ from collections import Counter
 from importlib.util import find_spec
 
 from devfix.model import Problem
-from devfix.sources._text import SourceError, SourceFile
+from devfix.sources._text import SourceError, SourceFile, as_text
 from devfix.sources.notebooks._document import BadNotebook, Document, read_document, with_sources
 from devfix.sources.notebooks._magics import reserved
 from devfix.sources.notebooks._program import Misplaced, Program, program_of, sources_of
@@ -55,7 +55,7 @@ def encode_notebook(source: SourceFile, new_text: str) -> bytes:
 
 def _document(path: str, raw: bytes) -> Document:
     try:
-        return read_document(raw.removeprefix(codecs.BOM_UTF8).decode())
+        return read_document(as_text(raw))
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise SourceError(Problem(path, "not valid utf-8, as JSON has to be", line, "save it as UTF-8")) from error

@@ -26,6 +26,7 @@ else:
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+from devfix.verify.notebooks import Exported  # noqa: E402  # found by the line above
 from devfix.verify.probe.keeper import Limits  # noqa: E402  # found by the line above
 from devfix.verify.sandbox import Scratch, clean_environment  # noqa: E402  # found by the line above
 from devfix.verify.servers import SIMULATOR, execute  # noqa: E402  # found by the line above
@@ -79,6 +80,7 @@ def run(tree: Path, meta: dict[str, Any], device: str, options: tuple[str, ...] 
                 "--devices",
                 str(meta.get("devices", 1)),
                 *options,
+                *Exported.of(scratch, command[0]).options,
             ]
             started = variables(meta.get("devices", 1) - 1) if meta.get("torchrun") else {}
             environment = clean_environment(scratch, {**installed(tree.parent, meta), **started})

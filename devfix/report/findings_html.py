@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from devfix import sources
-from devfix.model import Event, FileChange, Patch, Resolution, Severity
-from devfix.report import diff
+from devfix.model import Event, FileChange, Outcome, Patch, Resolution, Severity
+from devfix.report import cell_diff, diff
 from devfix.report._html import rendered
 from devfix.report._report import Mode
 from devfix.report.concise import location, problem_line
@@ -43,7 +43,7 @@ class _Card:
     status: str
     where: str
     message: str
-    events: tuple[Event, ...]
+    events: tuple[tuple[Event, str], ...]  # with the place of each
     notes: tuple[str, ...]
     fix: str
     reason: str
@@ -66,12 +66,16 @@ def render(view: View) -> str:
         summary=view.report.summary(),
         rules=counts(view),
         severities=_severities(items),
-        problems=[problem_line(each) for each in (*view.report.outcome.problems, *view.report.outcome.notes)],
+        problems=_problems(view.report.outcome),
         findings=[_card(view, item) for item in items[:MOST_FINDINGS]],
         more=max(0, len(items) - MOST_FINDINGS),
         few=_FEW,
         **_proof(view),
     )
+
+
+def _problems(outcome: Outcome) -> list[str]:
+    return [problem_line(each, outcome) for each in (*outcome.problems, *outcome.notes)]
 
 
 def _severities(items: list[Resolution]) -> list[tuple[str, int]]:
@@ -94,7 +98,7 @@ def _proof(view: View) -> dict[str, Any]:
 def _card(view: View, item: Resolution) -> _Card:
     from devfix.scanning import identity
 
-    finding = item.finding
+    finding, outcome = item.finding, view.report.outcome
     remedy = item.remedy or next(iter(finding.remedies), None)
     fix, other = view.fixes.of(finding), view.fixes.along.get(identity(finding))
     return _Card(
@@ -102,26 +106,28 @@ def _card(view: View, item: Resolution) -> _Card:
         name=finding.name,
         severity=finding.severity.value,
         status=item.status.value,
-        where=location(finding),
+        where=location(finding, outcome),
         message=finding.message,
-        events=finding.events,
+        events=tuple((event, outcome.where(event.path, event.line)) for event in finding.events),
         notes=finding.notes,
         fix="" if remedy is None else f"{remedy.title} ({remedy.safety.value})",
         reason=item.reason or finding.reason,
-        along="" if other is None else location(other),
+        along="" if other is None else location(other, outcome),
         diff=[] if fix is None else lines_of(_diff(view, fix)),
     )
 
 
 def _diff(view: View, fix: Fix) -> str:
     """What a fix alone changes."""
-    unified = diff.unified(Patch(tuple(_changes(view, fix))))
-    return unified.decode("utf-8", "replace")
+    patch = Patch(tuple(_changes(view, fix)))
+    return (cell_diff.readable(patch) or diff.unified(patch)).decode("utf-8", "replace")
 
 
 def _changes(view: View, fix: Fix) -> Iterator[FileChange]:
     for path in fix.paths:
         file = view.texts.file(path)
+        if file is not None and file.cells is not None:  # replacements are those of the file, not of its program
+            file = replace(file, text=sources.as_text(file.raw), cells=None)
         new = None if file is None else applied(file.text, [each for each in fix.replacements if each.path == path])
         if file is not None and new is not None:
             yield FileChange(path, file.raw, sources.encode(file, new))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import sys
 from pathlib import Path
 
@@ -44,16 +45,32 @@ def meaning(text: str) -> str:
     return ast.dump(_SortedKeywords().visit(ast.parse(text)))
 
 
+def paths(tree: Path) -> list[Path]:
+    return sorted(path for path in tree.rglob("*") if path.suffix in (".py", ".ipynb"))
+
+
 def programs(tree: Path) -> dict[str, str]:
-    return {str(path.relative_to(tree)): path.read_bytes().decode() for path in sorted(tree.rglob("*.py"))}
+    return {str(path.relative_to(tree)): sources.read(str(path)).text for path in paths(tree)}
+
+
+def around_sources(raw: bytes) -> dict:
+    """A notebook without the sources of its cells of code."""
+    document = json.loads(raw)
+    for cell in document["cells"]:
+        if cell["cell_type"] == "code":
+            del cell["source"]
+    return document
 
 
 def apply(tree: Path, unsafe: bool = False):
     """The outcome for a tree, and its programs afterwards."""
-    files = [sources.read(str(path)) for path in sorted(tree.rglob("*.py"))]
+    files = [sources.read(str(path)) for path in paths(tree)]
     outcome = engine.apply(files, Settings(root=str(tree), unsafe_fixes=unsafe))
     assert outcome.problems == ()
-    changed = {str(Path(change.path).relative_to(tree)): change.new.decode() for change in outcome.patch.files}
+    changed = {
+        str(Path(change.path).relative_to(tree)): sources.decode(change.path, change.new).text
+        for change in outcome.patch.files
+    }
     return outcome, programs(tree) | changed
 
 
@@ -63,6 +80,9 @@ def test_a_broken_program_becomes_what_its_author_made_of_it(name):
     unsafe = any(rule is not None and rule.unsafe for rule in rules)
     outcome, repaired = apply(CORPUS / name / "broken", unsafe)
 
+    for change in outcome.patch.files:
+        if change.path.endswith(".ipynb"):
+            assert around_sources(change.new) == around_sources(change.old)
     assert {resolution.finding.code for resolution in outcome.resolutions} == set(META[name]["rules"])
     assert {resolution.status for resolution in outcome.resolutions} == {Status.FIXED}
     right = programs(CORPUS / name / "fixed")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from codemods import all_rules
+from devfix.sources import read
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -58,6 +59,7 @@ OWN_RULE = {
 CHOICE = re.compile(r"""['"]cuda['"] if torch\.cuda\.is_available\(\) else ['"]cpu['"]""")
 SEEDS = {"llms_from_scratch", "recognize_anything", "var", "onetrainer", "ai_toolkit"}
 PACKAGES = {"torch", "numpy"}
+HOSTED = {"google", "blocks"}  # what Colab has, and a module that a cell writes
 MEASURED = "incidents"  # programs to measure with: no rule is written for them, and they say what no rule must do
 
 
@@ -84,6 +86,19 @@ def sources(tree: Path) -> dict[str, str]:
     return {str(path.relative_to(tree)): path.read_text(encoding="utf-8") for path in files}
 
 
+def programs(tree: Path) -> dict[str, str]:
+    """The Python of a tree, by the path of its file: of a notebook its program."""
+    found = {}
+    for name, text in sources(tree).items():
+        if name.endswith(".py"):
+            found[name] = text
+        elif name.endswith(".ipynb"):
+            file = read(str(tree / name))
+            assert file.problems == file.notes == (), "every cell is Python, and the notebook valid"
+            found[name] = file.text
+    return found
+
+
 def edited(case: Path) -> dict[str, tuple[str, str]]:
     """Files that differ between broken/ and fixed/, with both texts."""
     before, after = sources(case / "broken"), sources(case / "fixed")
@@ -94,9 +109,7 @@ def edited(case: Path) -> dict[str, tuple[str, str]]:
 def imported(tree: Path) -> set[str]:
     """First names of all absolute imports of a tree."""
     found: set[str] = set()
-    for name, text in sources(tree).items():
-        if not name.endswith(".py"):
-            continue
+    for text in programs(tree).values():
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Import):
                 found.update(alias.name.split(".")[0] for alias in node.names)
@@ -153,18 +166,18 @@ def test_scripts_exist_and_every_file_compiles(case):
     for tree in TREES[meta["kind"]]:
         assert (case / tree / meta["script"]).is_file()
         assert (case / tree / meta.get("setup_script", meta["script"])).is_file()
-        for name, text in sources(case / tree).items():
-            if name.endswith(".py"):
-                compile(text, name, "exec")
+        for name, text in programs(case / tree).items():
+            compile(text, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
 def test_programs_import_torch_numpy_the_standard_library_and_themselves_only(case):
     meta = meta_of(case)
+    packages = PACKAGES | (HOSTED if case.parent.name == "notebooks" else set())
     installed = [name for folder in meta.get("path", ()) for name in sources(case / folder)]
     for tree in (*TREES[meta["kind"]], *meta.get("path", ())):
         names = [*sources(case / tree), *installed]
         own = {Path(name).stem for name in names} | {part for name in names for part in Path(name).parts[:-1]}
-        assert imported(case / tree) - own - PACKAGES - set(sys.stdlib_module_names) == set()
+        assert imported(case / tree) - own - packages - set(sys.stdlib_module_names) == set()
 
 
 def test_setup_script_comes_with_a_setup(case):

@@ -60,7 +60,10 @@ def repaired_on_the_simulator(name, found):
     return run(meta["script"], meta["args"], "sim", CORPUS / name / "fixed", **stages)
 
 
-@pytest.mark.parametrize("case", sorted((CORPUS / "clean").iterdir()), ids=lambda case: case.name)
+CLEAN = sorted([*(CORPUS / "clean").iterdir(), *(CORPUS / "notebooks").glob("clean_*")])
+
+
+@pytest.mark.parametrize("case", CLEAN, ids=lambda case: case.name)
 def test_a_clean_program_trains_under_the_simulator_bit_for_bit_as_without(case):
     assert load("prove").prove(case) == []
 

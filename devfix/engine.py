@@ -19,7 +19,7 @@ from devfix import sources, suppressions
 from devfix.cache import Cache
 from devfix.config import Settings
 from devfix.flow.entries import can_matter
-from devfix.model import Finding, Outcome, Problem, Remedy, Status
+from devfix.model import AddKeyword, AppendCode, Edit, Finding, Outcome, Problem, Remedy, ReplaceExpression, Status
 from devfix.novelty import unconcerned
 from devfix.resolutions import Resolutions
 from devfix.scanning import Identity, Scan, Workspace, identity, scan_all, scan_program
@@ -32,6 +32,7 @@ __all__ = ["apply", "check", "fix_text"]
 
 MOST_ROUNDS = 60
 _MOST_APART = 4  # of these, each two are tried together
+_MOST_FOLLOWING = 3  # findings that an edit may bring and that are repaired with it
 _NEW_FINDING = "it would bring a new finding"
 _FAILS_INSTEAD = "would fail instead"
 _NO_CACHE = "everything was read anew; --no-cache leaves it out, DEVFIX_CACHE_DIR names another folder"
@@ -189,12 +190,55 @@ def _repaired_along(before: Scan, after: Scan, remedy: Remedy) -> list[Finding]:
 def _attempt(space: Workspace, before: Scan, finding: Finding, collected: Resolutions) -> tuple[Remedy, Scan] | str:
     """Try the remedies of a finding in order: the first that holds, with the scan after it, or why none does."""
     reason = ""
-    for remedy in collected.usable(finding):
+    remedies = collected.usable(finding)
+    for remedy in remedies:
         after = _held(space, before, remedy, (finding,), collected)
         if not isinstance(after, str):
             return remedy, after
         reason = reason or after
+    for remedy in remedies[:1] if _NEW_FINDING in reason else ():
+        joined = _with_what_follows(space, before, remedy, collected)
+        after = _held(space, before, joined, (finding,), collected) if joined is not None else reason
+        if joined is not None and not isinstance(after, str):
+            return joined, after
     return reason or finding.reason
+
+
+def _with_what_follows(space: Workspace, before: Scan, remedy: Remedy, collected: Resolutions) -> Remedy | None:
+    """A remedy together with those of the findings that it brings: what is moved meets what was with it until now.
+
+    Only edits that keep every other line where it is: then all of them name places of the same text.
+    """
+    kept = dict(space.changed)
+    after = _applied(space, before, remedy)
+    space.changed = kept
+    if isinstance(after, str) or after.problems:
+        return None
+    fresh = _fresh(before, after)
+    following = [collected.usable(other)[:1] for other in fresh]
+    if not all(following) or len(fresh) > _MOST_FOLLOWING or any(map(collected.left_out, fresh)):
+        return None
+    edits: tuple[Edit, ...] = remedy.edits
+    for (other,) in following:
+        first, second = ([list(_place_of(edit)) for edit in each] for each in (edits, other.edits))
+        if not all((*first, *second)) or any(places in first for places in second):
+            return None
+        edits = (*edits, *other.edits)
+    titles = dict.fromkeys(other.title for (other,) in following)
+    return replace(remedy, title=" and ".join([remedy.title, *titles]), edits=edits)
+
+
+def _place_of(edit: Edit) -> Iterator[tuple[str, int]]:
+    """File and line of an edit that leaves all other lines where they are."""
+    match edit:
+        case AppendCode(expression=span, code=code) | ReplaceExpression(expression=span, code=code):
+            text = code
+        case AddKeyword(call=span, value=value):
+            text = value
+        case _:
+            return
+    if "\n" not in text and span.line == span.end_line:
+        yield edit.path, span.line
 
 
 def _together(
@@ -215,20 +259,11 @@ def _held(
     space: Workspace, before: Scan, remedy: Remedy, findings: Sequence[Finding], collected: Resolutions
 ) -> Scan | str:
     """Apply a remedy that is to repair some findings: the scan after it, or why it does not hold and was taken back."""
-    from codemods._rewrite import RewriteError, rewrite
-
     kept = dict(space.changed)
-    try:
-        for path in remedy.paths:
-            text = space.text(path)
-            assert text is not None
-            edits = [edit for edit in remedy.edits if edit.path == path]
-            space.rewritten(path, rewrite(text, edits))
-    except (RewriteError, SourceError) as error:
+    after = _applied(space, before, remedy)
+    if isinstance(after, str):
         space.changed = kept
-        told = error.problem.message if isinstance(error, SourceError) else error
-        return f"the edit cannot be placed: {told}"
-    after = scan_program(space, before.path)
+        return after
     problem = next(filter(None, (_objection(before, after, finding) for finding in findings)), None)
     if problem is None and any(collected.left_out(other) for other in _repaired_along(before, after, remedy)):
         problem = "it would edit what is to be left alone"
@@ -236,6 +271,22 @@ def _held(
         return after
     space.changed = kept
     return f"the edit was dropped, because {problem}"
+
+
+def _applied(space: Workspace, before: Scan, remedy: Remedy) -> Scan | str:
+    """Apply a remedy: the scan after it, or why it cannot be placed; what was changed stays so."""
+    from codemods._rewrite import RewriteError, rewrite
+
+    try:
+        for path in remedy.paths:
+            text = space.text(path)
+            assert text is not None
+            edits = [edit for edit in remedy.edits if edit.path == path]
+            space.rewritten(path, rewrite(text, edits))
+    except (RewriteError, SourceError) as error:
+        told = error.problem.message if isinstance(error, SourceError) else error
+        return f"the edit cannot be placed: {told}"
+    return scan_program(space, before.path)
 
 
 def _tells_of_failure(scan: Scan, finding: Finding) -> bool:
@@ -251,16 +302,21 @@ def _is_fallback(finding: Finding) -> bool:
     return rule is not None and rule.fallback
 
 
+def _fresh(before: Scan, after: Scan) -> list[Finding]:
+    """Findings that have come; those that only tell of a failure are weighed as hazards."""
+    known = Counter((other.code, other.path, other.message) for other in before.findings)
+    known.subtract((other.code, other.path, other.message) for other in after.findings)
+    fresh = [other for other in after.findings if known[(other.code, other.path, other.message)] < 0]
+    return [other for other in fresh if not _is_fallback(other)]
+
+
 def _objection(before: Scan, after: Scan, finding: Finding) -> str | None:
     """Why an edit does not hold; ``None`` where it does."""
     if after.problems:
         return after.problems[0].message
     if identity(finding) in {identity(other) for other in after.findings}:
         return "the finding is still there after it"
-    known = Counter((other.code, other.path, other.message) for other in before.findings)
-    known.subtract((other.code, other.path, other.message) for other in after.findings)
-    fresh = [other for other in after.findings if known[(other.code, other.path, other.message)] < 0]
-    fresh = [other for other in fresh if not _is_fallback(other)]  # those are weighed as hazards, below
+    fresh = _fresh(before, after)
     if fresh:
         return f"{_NEW_FINDING} ({fresh[0].code}: {fresh[0].message})"
     worse = after.hazards.keys() - before.hazards.keys()

@@ -342,6 +342,53 @@ def test_edits_that_fail_one_without_the_other_are_made_together(write):
     assert texts(outcome)["train.py"] == new
 
 
+FOLLOWED = f"""\
+{IMPORTS}
+
+class Embedding(nn.Module):
+    def forward(self, step):
+        return step[:, None] * torch.arange(4)[None, :]
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.step = nn.Sequential(Embedding(), nn.Linear(4, 4))
+
+    def forward(self, x, t):
+        return x + self.step(t)
+
+
+def noised(x, t):
+    return table.gather(0, t)[:, None] * x
+
+
+table = torch.rand(9)
+{DEVICE}net = Net().to(device)
+x = torch.rand(3, 4).to(device)
+t = torch.randint(0, 9, (3,))
+net(noised(x, t), t)
+"""
+
+
+def test_what_an_edit_makes_meet_is_repaired_with_it(write):
+    outcome = apply(write(train=FOLLOWED), settings())
+
+    assert told(outcome) == [("DEV102", "train.py", Status.FIXED)]
+    new = FOLLOWED.replace("self.step(t)", "self.step(t.to(x.device))").replace(
+        "arange(4)", "arange(4, device=step.device)"
+    )
+    assert texts(outcome)["train.py"] == new.replace("t)[:, None]", "t)[:, None].to(x.device)")
+
+
+def test_it_is_not_where_a_comment_answers_for_it(write):
+    text = FOLLOWED.replace("torch.arange(4)[None, :]", "torch.arange(4)[None, :]  # devfix: ignore[DEV102]")
+
+    outcome = apply(write(train=text), settings())
+
+    assert not outcome.patch.files
+
+
 def test_where_one_of_two_edits_is_left_out_the_other_is_not_made(write):
     files = write(train=MARGIN)
     left = [item.finding for item in check(files, settings()).resolutions if item.finding.code == "DEV103"]

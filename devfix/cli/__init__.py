@@ -22,6 +22,7 @@ __all__ = ["cli", "main"]
 _VERBS = {
     "apply": "Repair device bugs in files and folders.",
     "check": "Print device bugs and change nothing.",
+    "init": "Add devfix to a repository.",
     "migrate": "Repair many repositories.",
     "explain": "Explain one rule, with an example.",
     "rules": "List all rules.",

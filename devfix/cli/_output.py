@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,10 +16,11 @@ from devfix.cli._failures import OneLine
 from devfix.report.formats import FORMATS, render
 
 if TYPE_CHECKING:
+    from devfix.model import Patch
     from devfix.report._view import View
     from devfix.sources import SourceFile
 
-__all__ = ["Output", "check_output", "refuse_source", "write_stdout"]
+__all__ = ["Output", "check_output", "print_diff", "refuse_source", "write_stdout"]
 
 
 def check_output(name: str, file: str | None, statistics: bool) -> None:
@@ -82,7 +83,7 @@ class Output:
     def show(self, view: View, *, diff: bool, filters: bool) -> None:
         """Print the diff where it is asked for, then the report; data give way to a diff or a repaired text."""
         if diff:
-            _print_diff(view)
+            print_diff(view.report.outcome.patch)
         if FORMATS[self.name].people or self.file is not None:
             self._print_text(view)
         alone = False
@@ -148,12 +149,11 @@ def _plain_text(view: View, verbosity: int, statistics: bool) -> bytes:
     return made.getvalue().encode("utf-8", "backslashreplace")
 
 
-def _print_diff(view: View) -> None:
-    """For git; on a terminal for people, in colours, and of notebooks cell by cell."""
+def print_diff(patch: Patch, made: Collection[str] = ()) -> None:
+    """For git; on a terminal for people, in colours, and of notebooks cell by cell.  Files of ``made`` are new."""
     from devfix.report import cell_diff, diff
 
-    patch = view.report.outcome.patch
-    unified = diff.unified(patch)
+    unified = diff.unified(patch, made)
     if not unified or not sys.stdout.isatty():
         write_stdout(unified)
     elif os.environ.get("NO_COLOR"):

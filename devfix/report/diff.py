@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from devfix.model import FileChange, Patch
 from devfix.sources import diff_root, display
@@ -20,10 +20,12 @@ _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _Opcode = tuple[str, int, int, int, int]
 
 
-def unified(patch: Patch) -> bytes:
-    """The whole diff, names relative to the repository."""
+def unified(patch: Patch, made: Collection[str] = ()) -> bytes:
+    """The whole diff, names relative to the repository; ``made`` are the paths of files that are new."""
     root = diff_root(change.path for change in patch.files)
-    return b"".join(b"".join(_file(change, display(change.path, root))) for change in patch.files)
+    return b"".join(
+        b"".join(_file(change, display(change.path, root), new=change.path in made)) for change in patch.files
+    )
 
 
 def coloured(diff: bytes) -> None:
@@ -39,20 +41,22 @@ def coloured(diff: bytes) -> None:
         console.print(Text(printable(line.removesuffix("\r")), style="bold" if bold else _STYLES.get(line[:1], "")))
 
 
-def _file(change: FileChange, name: str) -> Iterator[bytes]:
-    old, new = _lines(change.old), _lines(change.new)
+def _file(change: FileChange, name: str, *, new: bool) -> Iterator[bytes]:
+    lines, changed = _lines(change.old), _lines(change.new)
     before, after = _name("a/" + name), _name("b/" + name)
     yield b"diff --git " + before + b" " + after + b"\n"
-    yield b"--- " + _ended(before)
+    if new:
+        yield b"new file mode 100644\n"
+    yield b"--- " + (b"/dev/null\n" if new else _ended(before))
     yield b"+++ " + _ended(after)
-    for hunk in _hunks(old, new):
+    for hunk in _hunks(lines, changed):
         yield b"@@ -%s +%s @@\n" % (_range(hunk[0][1], hunk[-1][2]), _range(hunk[0][3], hunk[-1][4]))
         for tag, old_start, old_end, new_start, new_end in hunk:
             if tag == "equal":
-                yield from _marked(b" ", old[old_start:old_end])
+                yield from _marked(b" ", lines[old_start:old_end])
             else:
-                yield from _marked(b"-", old[old_start:old_end])
-                yield from _marked(b"+", new[new_start:new_end])
+                yield from _marked(b"-", lines[old_start:old_end])
+                yield from _marked(b"+", changed[new_start:new_end])
 
 
 def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[list[_Opcode]]:

@@ -35,13 +35,15 @@ def write(change: FileChange) -> None:
         raise SourceError(Problem(change.path, message, hint=hint)) from error
 
 
-def write_whole(path: Path, parts: Iterable[bytes], synced: bool = True) -> None:
+def write_whole(path: Path, parts: Iterable[bytes], synced: bool = True, fresh: bool = False) -> None:
     """Write a file of our own: old content or new, never a half, with the permissions that a new file gets.
 
     ``synced``: also where the machine loses its power.
     A link stays, and what it names is written.  What is no file (a terminal, a pipe, ``/dev/null``) is written to.
-    Raises :class:`OSError`.
+    ``fresh``: there must be nothing of this name.  Raises :class:`OSError`, :class:`FileExistsError` among them.
     """
+    if fresh and os.path.lexists(path):
+        raise FileExistsError(path)
     target = path.resolve()
     if target.exists() and not target.is_file():
         with open(target, "wb") as device:
@@ -54,6 +56,9 @@ def write_whole(path: Path, parts: Iterable[bytes], synced: bool = True) -> None
             if synced:
                 file.flush()
                 os.fsync(file.fileno())
+        if fresh:
+            _take_name(temporary, target)
+            return
         if target.exists():
             os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
         os.replace(temporary, target)
@@ -61,6 +66,18 @@ def write_whole(path: Path, parts: Iterable[bytes], synced: bool = True) -> None
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def _take_name(temporary: Path, target: Path) -> None:
+    """Give the file its name; unlike ``os.replace``, this leaves alone what has come there meanwhile."""
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        os.rename(temporary, target)
+    else:
+        os.unlink(temporary)
 
 
 def _replace(target: str, change: FileChange, status: os.stat_result) -> None:

@@ -8,7 +8,7 @@ import pytest
 import transcripts
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("tutorial.md", "flow.md")
+PAGES = ("tutorial.md", "flow.md", "init.md")
 
 
 @pytest.mark.parametrize("name", PAGES)

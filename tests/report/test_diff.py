@@ -71,6 +71,15 @@ def test_odd_file_names(repository, name):
     assert path.read_bytes() == b"b\n"
 
 
+@pytest.mark.parametrize("content", [b"a\n", b"a", b""])
+def test_a_file_that_is_new(repository, content):
+    made = FileChange(str(repository / "pkg" / "a.py"), b"", content)
+
+    git_apply(repository, diff.unified(Patch((made,)), [made.path]))
+
+    assert (repository / "pkg" / "a.py").read_bytes() == content
+
+
 def test_names_are_those_of_the_repository_wherever_one_stands(repository, monkeypatch):
     path = repository / "pkg" / "a.py"
     change(path, b"a\n", b"b\n")

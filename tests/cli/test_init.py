@@ -1,0 +1,135 @@
+"""``devfix init``: it shows, it asks, and it leaves alone what is there."""
+
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+PROJECT = b'[project]\nname = "nets"  # ours\n'
+HOOKS = b"repos:\n  - repo: x  # pinned\n    hooks:\n      - id: a\n\nci: {}\n"
+
+
+@pytest.fixture
+def repository(project):
+    (project / "pyproject.toml").write_bytes(PROJECT)
+    (project / ".pre-commit-config.yaml").write_bytes(HOOKS)
+    return project
+
+
+def contents(folder):
+    return {name: (folder / name).read_bytes() for name in sorted(os.listdir(folder)) if name != ".git"}
+
+
+def answering(answers, environment, *arguments):
+    """Run devfix on a terminal on which a person gives these answers; its exit code and all that it prints."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "devfix", "init", *arguments]
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment
+    ) as process:
+        os.write(ours, answers.encode())
+        printed = process.stdout.read().decode()
+        code = process.wait(timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    return code, printed
+
+
+def test_a_diff_is_printed_that_git_applies_to_the_same_bytes(repository, outside):
+    shown = outside("init", "--diff")
+
+    assert shown.code == 1
+    assert contents(repository) == {".pre-commit-config.yaml": HOOKS, "pyproject.toml": PROJECT}
+    subprocess.run(["git", "apply"], input=shown.stdout, check=True)
+    applied = contents(repository)
+    (repository / "pyproject.toml").write_bytes(PROJECT)
+    (repository / ".pre-commit-config.yaml").write_bytes(HOOKS)
+    assert outside("init", "--yes").code == 0
+    assert contents(repository) == applied
+
+
+def test_new_files_are_in_the_diff_as_new(project, outside):
+    shown = outside("init", "--config", "--hook", "--diff")
+
+    subprocess.run(["git", "apply"], input=shown.stdout, check=True)
+    assert sorted(contents(project)) == [".pre-commit-config.yaml", "pyproject.toml"]
+
+
+def test_without_a_terminal_nothing_is_written(repository, outside):
+    before = contents(repository)
+
+    done = outside("init")
+
+    assert done.code == 1
+    assert b"+[tool.devfix]" in done.stdout
+    assert done.stderr == "nothing was written, as there is no terminal to ask on: --yes does not ask\n"
+    assert contents(repository) == before
+
+
+def test_a_second_run_changes_nothing(repository, outside):
+    outside("init", "--yes")
+    before = contents(repository)
+
+    again = outside("init", "--yes")
+
+    assert again.code == 0
+    assert again.stdout == b""
+    assert again.stderr.splitlines() == [
+        "pyproject.toml: [tool.devfix] is there already",
+        ".pre-commit-config.yaml: the hook devfix is there already",
+    ]
+    assert contents(repository) == before
+
+
+def test_each_change_is_asked_for(repository, environment):
+    code, printed = answering("n\ny\n", environment)
+
+    assert code == 0
+    assert "Change pyproject.toml? [y/N]" in printed and "Change .pre-commit-config.yaml? [y/N]" in printed
+    assert contents(repository)["pyproject.toml"] == PROJECT
+    assert b"id: devfix" in contents(repository)[".pre-commit-config.yaml"]
+
+
+def test_the_root_of_the_repository_is_meant(repository, outside):
+    (repository / "nets").mkdir()
+
+    assert outside("init", "nets", "--config", "--yes").code == 0
+
+    assert b"[tool.devfix]" in (repository / "pyproject.toml").read_bytes()
+
+
+def test_what_cannot_be_added_is_told_and_the_rest_is_done(repository, outside):
+    (repository / ".pre-commit-config.yaml").write_bytes(b"repos: []\n")
+
+    done = outside("init", "--yes")
+
+    assert done.code == 1
+    assert "its list is written in brackets, or is none; to be added by hand:\n- repo: local\n" in done.stderr
+    assert b"[tool.devfix]" in contents(repository)["pyproject.toml"]
+    assert contents(repository)[".pre-commit-config.yaml"] == b"repos: []\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nowhere"], "devfix: nowhere: does not exist\n"),
+        (["pyproject.toml"], "devfix: pyproject.toml: is no folder\n"),
+        (["--diff", "--yes"], "--diff writes nothing"),
+    ],
+)
+def test_wrong_usage_is_one_line(repository, outside, arguments, told):
+    done = outside("init", *arguments)
+
+    assert done.code == 2
+    assert told in done.stderr
+
+
+def test_a_file_that_may_not_be_written_is_told(repository, outside):
+    (repository / "pyproject.toml").chmod(0o444)
+
+    done = outside("init", "--config", "--yes")
+
+    assert done.code == 1
+    assert done.stderr == "pyproject.toml: is read-only, so it was not written (chmod u+w)\n"

@@ -126,9 +126,13 @@ def docs(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Ratios: start-up against click, scanning against ast.parse, the simulator and provenance against plain runs."""
-    session.install(*CONSTRAINTS, "-e", ".[verify]")
+    """Ratios: start-up against click, scanning against ast.parse, the simulator and provenance against plain runs.
+
+    And milliseconds: from a keystroke to its diagnostics.
+    """
+    session.install(*CONSTRAINTS, "-e", ".[lsp,verify]")
     session.run("python", "benchmarks/startup.py")
+    session.run("python", "benchmarks/lsp.py")
     session.run("python", "benchmarks/simulator.py")
     session.run("python", "benchmarks/provenance.py")
     session.run("python", "benchmarks/provenance.py", "memory")

@@ -13,6 +13,7 @@ from devfix.flow.knowledge import behaviour
 from devfix.flow.knowledge_of_frameworks import PLACED_TRAINERS
 from devfix.flow.live import device_expressions, is_device, is_far, serves, value_of, visible
 from devfix.flow.sites import Level, Site
+from devfix.flow.syntax import text_of, walk
 from devfix.flow.values import ACCELERATOR, Ref, Tensor, Value, options
 
 __all__ = [
@@ -236,11 +237,11 @@ def _parameters(function: ast.AST) -> list[str]:
 def _used_in(function: ast.AST) -> frozenset[str]:
     """The names and attribute chains that a function reads, and its parameters."""
     found = set(_parameters(function))
-    for node in ast.walk(function):
+    for node in walk(function):
         if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
             continue
         if _root_or_none(node) is not None:
-            found.add(ast.unparse(node))
+            found.add(text_of(node))
     return frozenset(found)
 
 

@@ -71,7 +71,7 @@ def _method(tree: SourceTree, statement: ast.AST, call: ast.Call) -> ast.Functio
     func = call.func
     if not (isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"):
         return None
-    for node in ast.walk(tree.tree):
+    for node in tree.nodes:
         if isinstance(node, ast.FunctionDef) and node.name == func.attr:
             return node
     return None

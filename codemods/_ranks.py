@@ -95,7 +95,7 @@ def _zero(tree: SourceTree, node: ast.expr, depth: int = 0) -> ast.expr | None:
     if isinstance(node, ast.Name) and depth < 3:
         bindings = [
             stmt.value
-            for stmt in ast.walk(tree.tree)
+            for stmt in tree.nodes
             if isinstance(stmt, ast.Assign) and [text_of(target) for target in stmt.targets] == [node.id]
         ]
         return _zero(tree, bindings[0], depth + 1) if len(bindings) == 1 else None

@@ -143,7 +143,7 @@ def _called(stmt: ast.stmt) -> str | None:
 def _follower(tree: SourceTree, stmt: ast.stmt, called: str) -> ast.Expr | None:
     """The statement behind every other call of this name; ``None`` where they differ or there is no other."""
     found: dict[str, ast.Expr] = {}
-    for other in ast.walk(tree.tree):
+    for other in tree.nodes:
         if not isinstance(other, ast.stmt) or other is stmt or _called(other) != called:
             continue
         _, block, index = tree.block(other)

@@ -117,7 +117,7 @@ def _is_literal(text: str) -> bool:
 
 def _literal(level: Level) -> str | None:
     """``"cuda"`` where the file itself says ``device="cuda"`` and has no name for it."""
-    for node in ast.walk(level.tree.tree):
+    for node in level.tree.nodes:
         constant = node.value if isinstance(node, ast.keyword) and node.arg == "device" else None
         if isinstance(constant, ast.Constant) and device_named(str(constant.value)) == ACCELERATOR:
             return level.tree.source(constant)

@@ -36,7 +36,7 @@ def written_copies(text: str, edits: Iterable[AppendCode]) -> Iterator[str]:
         tree = SourceTree("", text)
     except SyntaxError:  # a file that does not parse is answered for elsewhere
         return
-    for node in ast.walk(tree.tree):
+    for node in tree.nodes:
         if isinstance(node, ast.expr) and tree.span(node) in moves and is_written(tree, node):
             yield tree.source(node)
 

@@ -28,7 +28,7 @@ from devfix.sources import SourceError, SourceFile
 if TYPE_CHECKING:
     from devfix.changes import Scope
 
-__all__ = ["apply", "check", "fix_text"]
+__all__ = ["apply", "check", "fix_text", "settle"]
 
 MOST_ROUNDS = 60
 _MOST_APART = 4  # of these, each two are tried together
@@ -125,15 +125,20 @@ def _resolve(
     collected = Resolutions(space, comments, without, repair, scope, outside)
     for file in kept:
         collected.problems.update(dict.fromkeys(file.problems))
+    return settle(collected, scans, len(files))
+
+
+def settle(collected: Resolutions, scans: Iterable[Scan], checked: int = 0) -> Outcome:
+    """What becomes of the findings of these scans, and the patch; where it repairs, the workspace takes it on."""
     for scan in scans:
         collected.problems.update(dict.fromkeys(scan.problems))
         if scan.partly:
             collected.partly.append(scan.path)
-        if repair and any(collected.open_to_repair(finding) for finding in scan.findings):
-            _repair(space, scan, collected)
+        if collected.repairing and any(collected.open_to_repair(finding) for finding in scan.findings):
+            _repair(collected.space, scan, collected)
         else:
             collected.leave(scan.findings)
-    return collected.outcome(len(files))
+    return collected.outcome(checked)
 
 
 # --- repair -------------------------------------------------------------------------------------------------------

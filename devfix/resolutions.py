@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING
 
 from devfix import sources
@@ -35,7 +35,7 @@ class Resolutions:
         self,
         space: Workspace,
         comments: dict[str, Suppressions],
-        without: frozenset[Identity],
+        without: Container[Identity],
         repair: bool,
         scope: Scope | None = None,
         outside: frozenset[Identity] = frozenset(),
@@ -73,7 +73,7 @@ class Resolutions:
     def open_to_repair(self, finding: Finding) -> bool:
         """Whether this run can try to repair the finding."""
         known = self.resolutions.get(identity(finding))
-        if identity(finding) in self.without | self._outside:
+        if identity(finding) in self.without or identity(finding) in self._outside:
             return False
         return known is None and bool(self.usable(finding)) and not self.suppressed(finding)
 

@@ -31,7 +31,19 @@ from devfix.flow.syntax import SourceTree, text_of
 from devfix.model import CellMap, Event, Finding, Problem, Severity, Span
 from devfix.sources import SourceError, SourceFile
 
-__all__ = ["Hazard", "Identity", "Scan", "Workspace", "identity", "position", "scan_all", "scan_program", "unparsable"]
+__all__ = [
+    "Hazard",
+    "Identity",
+    "Scan",
+    "Workspace",
+    "forget_listings",
+    "identity",
+    "position",
+    "scan_all",
+    "scan_program",
+    "syntax_problem",
+    "unparsable",
+]
 
 DEEP_ENOUGH = 8_000  # Python frames: programs nest, and so does their interpreter
 FEW = 8  # entries that are not worth starting processes for
@@ -76,7 +88,43 @@ class Workspace:
         self._trees: dict[tuple[str, str, bool], SourceTree] = {}
         self.whole = False  # every line of long data is followed
         self._contents: dict[str, str] = {}
+        self._common: str | None = None
         self.changed: dict[str, str] = {}
+
+    def put(self, file: SourceFile, given: bool = True) -> None:
+        """Give a file, or give it anew: what was known of its old text is forgotten.
+
+        A file that is not ``given`` is read where it is imported, and not edited.
+        """
+        key = os.path.abspath(file.path)
+        self.take(key)
+        if given:
+            self.given[key], self.names[key] = file, file.path
+        else:
+            self._read[key] = file
+
+    def take(self, key: str) -> None:
+        """No longer give the file at an absolute path; and it will be read again."""
+        read = self._read.pop(key, None)
+        file = self.given.pop(key, None) or read
+        if file is not None:
+            shown = self.names.pop(key, file.path)
+            for whole in (False, True):
+                self._trees.pop((shown, file.text, whole), None)
+        self._contents.pop(key, None)
+        self._common = None
+
+    @property
+    def imported(self) -> dict[str, SourceFile | None]:
+        """Files that were read beside the given ones, by absolute path; ``None`` for those that cannot be read."""
+        return dict(self._read)
+
+    def copy(self) -> Workspace:
+        """A workspace of the same files, with what is known of them, in which files can be changed."""
+        other = Workspace((), self.settings)
+        other.given, other.names = dict(self.given), dict(self.names)
+        other._read, other._trees, other._contents = self._read, dict(self._trees), self._contents
+        return other
 
     def text(self, path: str) -> str | None:
         """The present text of a file, ``None`` where it cannot be read."""
@@ -159,28 +207,31 @@ class Workspace:
     def root(self, path: str) -> str:
         """The folder that bounds the program of an entry."""
         folder = os.path.dirname(os.path.abspath(path))
-        common = os.path.commonpath([os.path.dirname(key) for key in self.given]) if self.given else folder
+        if self._common is None:
+            self._common = os.path.commonpath([os.path.dirname(key) for key in self.given]) if self.given else folder
+        common = self._common
         root = sources.repository_root(path)
         return min((root, common), key=len) if folder.startswith(common) else root
 
 
 # --- analysis -----------------------------------------------------------------------------------------------------
-def scan_program(space: Workspace, path: str) -> Scan:
+def scan_program(space: Workspace, path: str, watch: flow.Watch | None = None) -> Scan:
     """Analyse the program that starts at ``path``; a crash of ours is a problem of this file only.
 
     Of long data a few lines are followed first; where something is wrong, all of them.
+    ``watch`` sees the values, and may end the scan by an exception that is no ``Exception``.
     """
-    scan = _scan_once(space, path)
+    scan = _scan_once(space, path, watch)
     if not (scan.findings or scan.hazards or scan.partly) or not space.left_out(scan.files):
         return scan
     space.whole = True
     try:
-        return _scan_once(space, path)
+        return _scan_once(space, path, watch)
     finally:
         space.whole = False
 
 
-def _scan_once(space: Workspace, path: str) -> Scan:
+def _scan_once(space: Workspace, path: str, watch: flow.Watch | None) -> Scan:
     scan = Scan(path, files={os.path.abspath(path)})
 
     def read(name: str) -> str | None:
@@ -197,7 +248,7 @@ def _scan_once(space: Workspace, path: str) -> Scan:
         latent = space.settings.reports(Severity.LATENT)
         if not latent and not starts_program(tree.tree):
             return scan
-        facts = flow.analyse(path, read, space.root(path), latent, space.settings.device, space.parse)
+        facts = flow.analyse(path, read, space.root(path), latent, space.settings.device, space.parse, watch)
         if facts is not None:
             scan.findings = _findings(space, facts)
             scan.partly = not facts.complete
@@ -206,7 +257,7 @@ def _scan_once(space: Workspace, path: str) -> Scan:
             scan.failing = frozenset((site.tree.path, site.tree.line(site.span.line)) for site, _ in hazards)
             scan.folders = facts.folders
     except SyntaxError as error:
-        scan.problems.append(_syntax_problem(path, error))
+        scan.problems.append(syntax_problem(path, error))
     except RecursionError:
         scan.problems.append(Problem(path, "nested too deeply to follow", hint="nothing was changed"))
     except Exception as error:  # one bad file never stops the run: it is reported, and the rest goes on
@@ -227,11 +278,12 @@ def unparsable(files: Sequence[SourceFile]) -> list[Problem]:
             try:
                 SourceTree(file.path, file.text, thin=True)
             except SyntaxError as error:
-                found.append(_syntax_problem(file.path, error))
+                found.append(syntax_problem(file.path, error))
     return found
 
 
-def _syntax_problem(path: str, error: SyntaxError) -> Problem:
+def syntax_problem(path: str, error: SyntaxError) -> Problem:
+    """Why a file cannot be parsed, as one line."""
     message = f"cannot be parsed: {error.msg or error}"
     hint = "correct the syntax, or exclude the file"
     if "async=" in (error.text or "").replace(" ", ""):
@@ -359,6 +411,12 @@ def _keep(space: Workspace, made: list[Scan], cache: Cache) -> None:
 
 def _state(space: Workspace, files: Sequence[str], folders: Sequence[str]) -> str:
     return digest(*(space.content(path) for path in files), *(_importable(folder) for folder in folders))
+
+
+def forget_listings() -> None:
+    """Files may have come or gone: look into folders again."""
+    listing.cache_clear()
+    _importable.cache_clear()
 
 
 @lru_cache(maxsize=4096)

@@ -641,7 +641,7 @@ def test_fix_text_is_stable(tmp_path, text, ending):
 
 
 def test_the_engine_offers_these_verbs():
-    assert sorted(engine.__all__) == ["apply", "check", "fix_text"]
+    assert sorted(engine.__all__) == ["apply", "check", "fix_text", "settle"]
 
 
 def test_the_old_async_argument_is_told_by_its_new_name(write):

@@ -25,6 +25,7 @@ _VERBS = {
     "init": "Add devfix to a repository.",
     "migrate": "Repair many repositories.",
     "explain": "Explain one rule, with an example.",
+    "lsp": "Serve an editor.",
     "rules": "List all rules.",
     "trace": "Run a script and tell what a device error comes from.",
     "verify": "Prove a repair by running the script.",

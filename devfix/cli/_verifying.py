@@ -224,14 +224,17 @@ def display(proof: Proof, verbosity: int) -> None:
         verdict.show(proof, verdict.console(stderr=True))
 
 
-def verify(script: str, args: tuple[str, ...], patched: str | None, output_format: str, **given: Any) -> int:
+def verify(
+    script: str, args: tuple[str, ...], patched: str | None, output_format: str, page: str | None, **given: Any
+) -> int:
     """Do what ``devfix verify`` was asked for and return the exit code."""
     from devfix.cli._interrupts import interruptible
     from devfix.report.verdict import Proof
     from devfix.verify import patches
 
-    if output_format == "html" and find_spec("jinja2") is None:
-        raise OneLine("--output-format html needs jinja2: pip install 'devfix[report]'")
+    if (output_format == "html" or page is not None) and find_spec("jinja2") is None:
+        option = "--output-format html" if output_format == "html" else "--html"
+        raise OneLine(f"{option} needs jinja2: pip install 'devfix[report]'")
     with interruptible(), one_line_errors():
         experiment = prepared(script, args, **given)
         notes: tuple[str, ...] = ()
@@ -241,6 +244,11 @@ def verify(script: str, args: tuple[str, ...], patched: str | None, output_forma
             outcome = patches.outcome_for(experiment.project)
             changes, notes = patches.changes_of(experiment.project, outcome), patches.left_notes(outcome)
         proof = Proof(experiment, experiment.prove(changes), changes, notes)
+        if page is not None:
+            from devfix.report import verdict_html
+
+            with open(page, "wb") as file:
+                file.write(verdict_html.page(proof).encode())
     show(proof, output_format)
     return proof.exit_code
 

@@ -26,7 +26,10 @@ __all__ = ["command"]
     show_default=True,
     help="All on standard output; html is one file that needs nothing else.",
 )
-def command(script: str, args: tuple[str, ...], patched: str | None, output_format: str, **given: Any) -> None:
+@click.option("--html", "page", type=click.Path(dir_okay=False), metavar="FILE", help="Write the html to FILE, too.")
+def command(
+    script: str, args: tuple[str, ...], patched: str | None, output_format: str, page: str | None, **given: Any
+) -> None:
     """Run SCRIPT as it is and as patched, with and without an accelerator, and compare.
 
     The script runs in a scratch copy of its project, without secrets in the environment and with limits on time and
@@ -37,4 +40,4 @@ def command(script: str, args: tuple[str, ...], patched: str | None, output_form
     """
     from devfix.cli._verifying import verify
 
-    click.get_current_context().exit(verify(script, args, patched, output_format, **given))
+    click.get_current_context().exit(verify(script, args, patched, output_format, page, **given))

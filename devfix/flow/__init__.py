@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from devfix.flow import machines
 from devfix.flow.facts import Facts
-from devfix.flow.interpreter import Interpreter, OutOfBudget
+from devfix.flow.interpreter import Interpreter, OutOfBudget, Watch
 from devfix.flow.program import Program, Reader
 from devfix.flow.state import DeadPath
 from devfix.flow.syntax import SourceTree
 from devfix.flow.values import Const
 
-__all__ = ["Facts", "analyse"]
+__all__ = ["Facts", "Interpreter", "Watch", "analyse"]
 
 
 def analyse(
@@ -22,11 +22,14 @@ def analyse(
     latent: bool = False,
     device: str | None = None,
     parse: Callable[[str, str], SourceTree] = SourceTree,
+    watch: Watch | None = None,
 ) -> Facts | None:
     """Run the program that starts at ``path`` on abstract values.
 
     ``read`` gives a file's text or ``None``; ``root`` bounds the project.  With ``latent``, functions that the run
     does not reach are run with unknown arguments afterwards.  ``None`` where the file cannot be parsed.
+    ``watch`` sees every value of every run (``run.elsewhere`` and ``run.two`` tell the further machines); what it
+    raises ends the analysis.
     """
     parsed: dict[str, SourceTree] = {}
 
@@ -37,24 +40,31 @@ def analyse(
 
     program = Program(read, root, parse_once)
     facts = Facts(path, preferred_device=device)
-    if not _follow(program, facts, latent):
+    if not _follow(program, facts, latent, watch=watch):
         return None
     facts.current_device = machines.says_current(program.trees())
     if machines.may_contradict(facts, program.trees()):
         facts.elsewhere = Facts(path, preferred_device=device, foreign_index=facts.foreign_index)
-        _follow(Program(read, root, parse_once), facts.elsewhere, latent=False, elsewhere=True)
+        _follow(Program(read, root, parse_once), facts.elsewhere, latent=False, elsewhere=True, watch=watch)
     if machines.names_several(program.trees()):
         facts.two = Facts(path, preferred_device=device)
-        _follow(Program(read, root, parse_once), facts.two, latent=False, two=True)
+        _follow(Program(read, root, parse_once), facts.two, latent=False, two=True, watch=watch)
     return facts
 
 
-def _follow(program: Program, facts: Facts, latent: bool, elsewhere: bool = False, two: bool = False) -> bool:
+def _follow(
+    program: Program,
+    facts: Facts,
+    latent: bool,
+    elsewhere: bool = False,
+    two: bool = False,
+    watch: Watch | None = None,
+) -> bool:
     """Fill ``facts`` with one run of a program; false where its file cannot be parsed."""
     module = program.entry(facts.path)
     if module is None:
         return False
-    run = Interpreter(program, facts, elsewhere=elsewhere, two=two)
+    run = Interpreter(program, facts, elsewhere=elsewhere, two=two, watch=watch)
     module.env = run.new_env()
     run.now.bind(module.env, "__name__", Const("__main__"))
     try:

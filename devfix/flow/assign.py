@@ -38,6 +38,8 @@ def assign(
     run: Interpreter, target: ast.expr, value: Value, kind: str = "assign", source: ast.expr | None = None
 ) -> None:
     """Bind ``value`` to a target; ``kind`` says how (see :class:`devfix.flow.facts.Binding`)."""
+    if run.watch is not None:
+        run.watch(run, target, value)
     match target:
         case ast.Name(id=name):
             note_binding(run, name, value, kind, target, source)

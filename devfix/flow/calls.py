@@ -61,7 +61,10 @@ def _callee(run: Interpreter, node: ast.Call) -> Value:
             found.append(Builtin(option, name))
         else:
             found.append(run.attribute(option, name, node.func))
-    return union(found)
+    callee = union(found)
+    if run.watch is not None:
+        run.watch(run, node.func, callee)
+    return callee
 
 
 def _super(run: Interpreter, node: ast.Call) -> Value:

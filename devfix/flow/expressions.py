@@ -45,7 +45,10 @@ def evaluate(run: Interpreter, node: ast.expr) -> Value:
     """The value of an expression; what it does on the way is done."""
     run.tick()
     handler = _HANDLERS.get(type(node))
-    return handler(run, node) if handler is not None else UNKNOWN
+    value = handler(run, node) if handler is not None else UNKNOWN
+    if run.watch is not None:
+        run.watch(run, node, value)
+    return value
 
 
 def _name(run: Interpreter, node: ast.Name) -> Value:

@@ -8,7 +8,7 @@ leaves behind meets the next.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from devfix.flow import attributes, calls, conditions, expressions, imports, loops, statements
@@ -18,10 +18,14 @@ from devfix.flow.sites import Frame, Level, Site
 from devfix.flow.state import Base, DeadPath, State
 from devfix.flow.values import CPU, Bound, ClassValue, External, Function, Namespace, Place, Record, Ref, Unknown, Value
 
-__all__ = ["Interpreter", "OutOfBudget"]
+__all__ = ["Interpreter", "OutOfBudget", "Watch"]
 
 MOST_STEPS = 40_000
 DEEPEST = 40
+
+
+#: What :attr:`Interpreter.watch` is: it is given the run, an expression and its value.
+Watch = Callable[["Interpreter", ast.expr, Value], None]
 
 
 class OutOfBudget(Exception):
@@ -32,6 +36,7 @@ class Interpreter:
     """One abstract run.  ``facts`` grows while it goes on.
 
     ``elsewhere``: on the second machine of machines.py; ``two``: on the one with two accelerators.
+    ``watch`` is told the value of each expression, at the moment at which it has it, and of each target that is bound.
     """
 
     def __init__(
@@ -41,8 +46,10 @@ class Interpreter:
         most_steps: int = MOST_STEPS,
         elsewhere: bool = False,
         two: bool = False,
+        watch: Watch | None = None,
     ) -> None:
         self.program = program
+        self.watch = watch
         self.elsewhere = elsewhere
         self.two = two
         self.current_is_zero = True

@@ -148,7 +148,7 @@ def _runs_with_accelerator(test: ast.expr, branch: bool) -> bool:
 @lru_cache(maxsize=1024)
 def _used_uncovered(tree: SourceTree, text: str) -> bool:
     """Whether a file gives this index to PyTorch as a device, under no condition: ``model.cuda(args.gpu)``."""
-    for node in ast.walk(tree.tree):
+    for node in tree.nodes:
         if not isinstance(node, ast.Call):
             continue
         named = [keyword.value for keyword in node.keywords if keyword.arg in ("device", "device_ids")]
@@ -163,7 +163,7 @@ def _used_uncovered(tree: SourceTree, text: str) -> bool:
 @lru_cache(maxsize=1024)
 def _only_if_asked(tree: SourceTree, text: str) -> bool:
     """Whether a file chooses between this device and another by asking, and never uses it as it is."""
-    choices = (node for node in ast.walk(tree.tree) if isinstance(node, ast.IfExp) and asks_for_accelerator(node.test))
+    choices = (node for node in tree.nodes if isinstance(node, ast.IfExp) and asks_for_accelerator(node.test))
     return any(text_of(node.body) == text for node in choices) and not _used_uncovered(tree, text)
 
 

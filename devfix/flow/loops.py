@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from devfix.flow import assign, iteration, misuse
 from devfix.flow.state import State
-from devfix.flow.syntax import text_of
+from devfix.flow.syntax import text_of, walk
 from devfix.flow.values import Ref, TupleValue, Value, options
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def moved_names(stmt: ast.For | ast.AsyncFor) -> frozenset[str]:
     for inner in stmt.body:
         if isinstance(inner, ast.If) and not _asks_for_accelerator(inner.test):
             continue
-        for node in ast.walk(inner):
+        for node in walk(inner):
             if (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Attribute)

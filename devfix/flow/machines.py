@@ -180,7 +180,7 @@ def _names_of_literals(tree: SourceTree) -> frozenset[str]:
     if "cuda" not in tree.text:
         return frozenset()
     found: set[str] = set()
-    for node in ast.walk(tree.tree):
+    for node in tree.nodes:
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and literal(node.value) in _NAMES:
             found.update(map(_last_name, node.targets if isinstance(node, ast.Assign) else [node.target]))
         elif isinstance(node, ast.arguments):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from devfix.flow import assign
 from devfix.flow.sites import Frame
 from devfix.flow.state import DeadPath, State
-from devfix.flow.syntax import text_of
+from devfix.flow.syntax import text_of, walk
 from devfix.flow.values import (
     NONE,
     UNKNOWN,
@@ -58,7 +58,7 @@ def _without_gradients(node: ast.AST) -> bool:
 def _makes_closures(node: ast.AST) -> bool:
     """Whether a function's names can be used after it has returned."""
     inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-    return any(isinstance(child, inner) for child in ast.walk(node) if child is not node)
+    return any(isinstance(child, inner) for child in walk(node) if child is not node)
 
 
 def _active(run: Interpreter, function: Function) -> int:

@@ -4,7 +4,7 @@ Bytes come in and go out exactly: encoding cookie, byte-order mark and newlines 
 read or written is a :class:`SourceError`, whose ``problem`` is the one line that a person sees.
 """
 
-from devfix.sources._discovery import SUFFIXES, Discovery, discover, excluded, is_generated, load
+from devfix.sources._discovery import SUFFIXES, Discovery, discover, excluded, is_generated, left_out, load
 from devfix.sources._location import diff_root, display, git_root, repository_root
 from devfix.sources._text import NOTEBOOK, SourceError, SourceFile, as_text, decode, encode, read
 from devfix.sources._writing import write, write_whole
@@ -24,6 +24,7 @@ __all__ = [
     "excluded",
     "git_root",
     "is_generated",
+    "left_out",
     "load",
     "read",
     "repository_root",

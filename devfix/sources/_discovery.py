@@ -17,7 +17,7 @@ from devfix.sources._text import NOTEBOOK, SourceError, SourceFile, read
 if TYPE_CHECKING:
     import pathspec
 
-__all__ = ["SUFFIXES", "Discovery", "discover", "excluded", "load"]
+__all__ = ["SUFFIXES", "Discovery", "discover", "excluded", "left_out", "load"]
 
 SUFFIXES = (".py", ".pyw", NOTEBOOK)
 _SUFFIXES_IN_BYTES = tuple(suffix.encode() for suffix in SUFFIXES)
@@ -67,6 +67,12 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = (), root: str = ".")
             found[real] = min(found.get(real, candidate), candidate, key=lambda item: _preference(item, real))
     named = frozenset(name for in_folder, name in found.values() if not in_folder)
     return Discovery(tuple(sorted(name for _, name in found.values())), named, tuple(problems))
+
+
+def left_out(path: str, folder: str, exclude: Sequence[str] = (), root: str = ".") -> bool:
+    """Whether a file under ``folder`` is none that :func:`discover` looks for: excluded, or of an environment."""
+    name = os.path.relpath(os.path.abspath(path), os.path.abspath(folder))
+    return _in_skipped_folder(folder, name, {}) or excluded(path, exclude, root)
 
 
 def load(

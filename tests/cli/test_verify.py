@@ -288,6 +288,16 @@ def test_html_is_one_file_on_standard_output(verify, project):
     assert "y.to(device)" in out and "<polyline" in out
 
 
+def test_html_beside_another_format(verify, project, tmp_path):
+    (project / "train.py").write_text(BROKEN)
+    page = tmp_path / "proof.html"
+
+    code, out, _ = verify("train.py", "--output-format", "json", "--html", page)
+
+    assert (code, verdict(out)["verdict"]) == (0, "fixed")
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
 def test_html_without_jinja2_is_said_before_anything_runs(verify, project, monkeypatch):
     (project / "train.py").write_text(BROKEN)
     monkeypatch.setitem(sys.modules, "jinja2", None)

@@ -1,0 +1,131 @@
+"""Code actions: repairs that hold, comments that suppress, all safe repairs of a file at once, the proof."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from lsprotocol import types
+
+from devfix.flow.entries import starts_program
+from devfix.flow.syntax import SourceTree
+from devfix.lsp.comments import ignored
+from devfix.lsp.diagnostics import Reader, Shown
+from devfix.lsp.documents import edits_between
+from devfix.lsp.project import Project, Repair
+from devfix.model import Finding, Safety, Status
+from devfix.scanning import identity
+
+__all__ = ["FIX_ALL", "KINDS", "OPEN_PROOF", "PROOF", "WorkspaceEdits", "actions"]
+
+FIX_ALL = "source.fixAll.devfix"
+PROOF = "source.proof.devfix"
+KINDS = (types.CodeActionKind.QuickFix, FIX_ALL, PROOF)
+OPEN_PROOF = "devfix.openProof"
+
+
+class WorkspaceEdits:
+    """Texts as the edits that a client takes: with versions of the open files where it can have them."""
+
+    def __init__(self, read: Reader, versioned: bool) -> None:
+        self._read = read
+        self._versioned = versioned
+
+    def to(self, texts: Mapping[str, str]) -> types.WorkspaceEdit:
+        """The edit after which files (by absolute path) have these texts."""
+        edits: dict[str, list[types.TextEdit]] = {}
+        documents: list[types.TextDocumentEdit] = []
+        for path, new in sorted(texts.items()):
+            file = self._read(path)
+            if file is None:
+                continue
+            edits[file.uri] = edits_between(file.text, new)
+            identifier = types.OptionalVersionedTextDocumentIdentifier(file.uri, file.version)
+            documents.append(types.TextDocumentEdit(identifier, [*edits[file.uri]]))
+        return types.WorkspaceEdit(document_changes=documents) if self._versioned else types.WorkspaceEdit(edits)
+
+
+def actions(
+    project: Project,
+    path: str,
+    uri: str,
+    near: Sequence[Shown],
+    only: Sequence[str] | None,
+    edits: WorkspaceEdits,
+) -> list[types.CodeAction]:
+    """What can be done at some diagnostics of a file, or with the whole file, of the kinds that are asked for."""
+    found: list[types.CodeAction] = []
+    if _asked(types.CodeActionKind.QuickFix, only):
+        for diagnostic, resolution in near:
+            if resolution is not None:
+                found += _quick_fixes(project, path, diagnostic, resolution.finding, edits)
+    if _asked(FIX_ALL, only):
+        found += _fix_all(project, path, edits)
+    if _asked(PROOF, only) and _starts(project.present.get(path, ""), path):
+        title = f"Open proof: run {os.path.basename(path)} as it is and as repaired"
+        found.append(types.CodeAction(title, PROOF, command=types.Command(title, OPEN_PROOF, arguments=[uri])))
+    return found
+
+
+def _asked(kind: str, only: Sequence[str] | None) -> bool:
+    """Whether a kind is asked for: ``source`` asks for ``source.fixAll.devfix``."""
+    return only is None or any(kind == each or kind.startswith(f"{each}.") or not each for each in only)
+
+
+def _quick_fixes(
+    project: Project, path: str, diagnostic: types.Diagnostic, finding: Finding, edits: WorkspaceEdits
+) -> Iterator[types.CodeAction]:
+    tried: set[tuple[tuple[str, str], ...]] = set()
+    for unsafe in (False, True):
+        if not any((remedy.safety is Safety.UNSAFE) == unsafe for remedy in finding.remedies):
+            continue
+        repair = project.repair(path, _only(finding), unsafe)
+        if repair is None or tuple(sorted(repair.texts.items())) in tried:
+            continue
+        tried.add(tuple(sorted(repair.texts.items())))
+        yield types.CodeAction(
+            _title(repair, finding, unsafe),
+            types.CodeActionKind.QuickFix,
+            diagnostics=[diagnostic],
+            is_preferred=not unsafe or None,
+            edit=edits.to(repair.texts),
+        )
+    suppressed = ignored(project.present[path], finding)
+    if suppressed is not None:
+        yield types.CodeAction(
+            f"{finding.code}: ignore with a comment",
+            types.CodeActionKind.QuickFix,
+            diagnostics=[diagnostic],
+            edit=edits.to({path: suppressed}),
+        )
+
+
+def _only(finding: Finding) -> Callable[[Finding], bool]:
+    return lambda other: identity(other) == identity(finding)
+
+
+def _title(repair: Repair, finding: Finding, unsafe: bool) -> str:
+    remedies = [each.remedy for each in repair.resolutions if each.status is Status.FIXED and each.remedy is not None]
+    title = remedies[0].title if remedies else finding.message
+    is_unsafe = unsafe and any(remedy.safety is Safety.UNSAFE for remedy in remedies)
+    return f"{finding.code}: {title}{' (unsafe)' if is_unsafe else ''}"
+
+
+def _fix_all(project: Project, path: str, edits: WorkspaceEdits) -> Iterator[types.CodeAction]:
+    """All safe repairs of the file that need no other file."""
+
+    def wanted(finding: Finding) -> bool:
+        return all(os.path.abspath(other) == path for remedy in finding.remedies for other in remedy.paths)
+
+    repair = project.repair(path, wanted)
+    if repair is not None and repair.texts.keys() == {path}:
+        count = sum(each.status is Status.FIXED for each in repair.resolutions)
+        title = f"devfix: make the safe repairs of this file ({count})"
+        yield types.CodeAction(title, FIX_ALL, edit=edits.to(repair.texts))
+
+
+def _starts(text: str, path: str) -> bool:
+    try:
+        return starts_program(SourceTree(path, text).tree)
+    except SyntaxError:
+        return False

@@ -1,0 +1,81 @@
+"""``Open proof``: ``devfix verify`` in a process of its own, which can be cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from devfix.cache import default_folder, digest
+
+__all__ = ["ProofFailed", "run_verify"]
+
+_GRACE = 5.0  # seconds between asking and ending
+
+
+class ProofFailed(Exception):
+    """``devfix verify`` could make no verdict: its own words."""
+
+
+async def run_verify(path: str, folder: str, options: Sequence[str], arguments: Sequence[str]) -> dict[str, Any]:
+    """The verdict on a script, as verdict-1.json has it; ``html`` names its page, where jinja2 is there to write it.
+
+    Cancelling ends the process and what it started.  Raises :class:`ProofFailed`.
+    """
+    page = _page(path)
+    shown = ["--html", page] if page else []
+    out = await _devfix(["verify", *options, *shown, "--output-format", "json", path, "--", *arguments], folder)
+    verdict: dict[str, Any] = json.loads(out)
+    return {**verdict, "html": page}
+
+
+def _page(path: str) -> str | None:
+    """One page for each script, in the cache folder: the latest proof."""
+    if find_spec("jinja2") is None:
+        return None
+    folder = os.path.join(default_folder(), "proofs")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    return os.path.join(folder, f"{os.path.basename(path)}-{digest(path)[:8]}.html")
+
+
+async def _devfix(arguments: Sequence[str], folder: str) -> bytes:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "devfix", *arguments),
+        cwd=folder,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        out, err = await process.communicate()
+    except asyncio.CancelledError:
+        await _end(process)
+        raise
+    if process.returncode not in (0, 1) or not out:
+        told = err.decode("utf-8", "replace").strip().splitlines()
+        raise ProofFailed(told[-1] if told else f"devfix verify ended with {process.returncode}")
+    return out
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """As Ctrl-C would: devfix ends the runs that it has started; and what does not end is killed."""
+    _signal(process, signal.SIGINT)
+    try:
+        await asyncio.wait_for(process.wait(), _GRACE)
+    except asyncio.TimeoutError:
+        _signal(process, signal.SIGKILL)
+        await process.wait()
+
+
+def _signal(process: asyncio.subprocess.Process, number: int) -> None:
+    try:
+        os.killpg(process.pid, number)
+    except (ProcessLookupError, PermissionError):
+        return

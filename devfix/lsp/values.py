@@ -1,0 +1,158 @@
+"""Where the value under the cursor lives: what the device flow sees of each name, on every visit.
+
+A word is said only where each visit knows: one visit that does not makes it no word at all.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+from devfix import flow
+from devfix.flow import modules
+from devfix.flow.syntax import SourceTree, text_of
+from devfix.flow.values import ACCELERATOR, CPU, DeviceValue, Place, Ref, Tensor, Value, options
+from devfix.scanning import Workspace
+
+__all__ = ["Sighting", "Sightings"]
+
+_Where = tuple[int, int, int, int]
+
+
+class Sighting(NamedTuple):
+    """What one visit knows of a value.
+
+    ``kind``: ``tensor``, ``batch`` (whatever a loader yields), ``module`` or ``device``; ``places`` are its
+    alternatives, ``moved`` is the last move of a module: file, line, and what names the device.
+    """
+
+    kind: str
+    places: frozenset[Place]
+    moved: tuple[str, int, str] | None = None
+
+
+class Sightings:
+    """The values that names and attributes of one file have in the programs that read it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._seen: dict[_Where, list[Sighting | None]] = {}
+        self._alone: dict[_Where, list[Sighting | None]] = {}  # where no program gets to: with unknown arguments
+        self._tree: SourceTree | None = None
+        self.complete = True
+
+    def look(self, space: Workspace, entry: str, still_wanted: Callable[[], None]) -> None:
+        """Follow the program that starts at ``entry``, and in the file itself also what it does not reach."""
+
+        def watch(run: flow.Interpreter, node: ast.expr, value: Value) -> None:
+            if isinstance(node, (ast.Name, ast.Attribute)) and run.frame is not None:
+                tree = run.frame.module.tree
+                if tree.path == self.path and not (run.elsewhere or run.two):
+                    self._tree = tree
+                    self._note(run, node, value)
+                    return
+            if not run.steps % 64:
+                still_wanted()
+
+        own = entry == self.path
+        facts = flow.analyse(entry, space.text, space.root(entry), own, space.settings.device, space.parse, watch)
+        self.complete &= facts is not None and facts.complete
+
+    def _note(self, run: flow.Interpreter, node: ast.expr, value: Value) -> None:
+        known = (self._alone if run.latent else self._seen).setdefault(_where(node), [])
+        sighting = _sighting(run, value)
+        if sighting not in known:
+            known.append(sighting)
+
+    def at(self, line: int, column: int) -> tuple[str, str] | None:
+        """The name at a place (line from 1, column in code points) and a sentence on it; ``None`` where unknown."""
+        if self._tree is None or not self.complete:
+            return None
+        for node in ast.walk(self._tree.tree):
+            if isinstance(node, (ast.Name, ast.Attribute)) and self._covers(node, line, column):
+                where = _where(node)
+                told = self._told(self._seen.get(where) or self._alone.get(where, []))
+                return (text_of(node), told) if told else None
+        return None
+
+    def _covers(self, node: ast.Name | ast.Attribute, line: int, column: int) -> bool:
+        """Whether a place is on the name itself: of ``model.head`` the last word."""
+        assert self._tree is not None
+        span = self._tree.span(node)
+        name = node.id if isinstance(node, ast.Name) else node.attr
+        return span.end_line == line and span.end_column - len(name) <= column <= span.end_column
+
+    def _told(self, sightings: list[Sighting | None]) -> str:
+        known = [each for each in sightings if each is not None]
+        if not known or len(known) < len(sightings) or len({each.kind for each in known}) > 1:
+            return ""
+        places = frozenset[Place]().union(*(each.places for each in known))
+        if not places <= {CPU, ACCELERATOR}:
+            return ""
+        if len(places) == 2:
+            where = "cpu or accelerator, depending on the path"
+        else:
+            where = "accelerator" if ACCELERATOR in places else "cpu"
+        kind = known[0].kind
+        if kind == "module" and len(places) == 1:
+            return f"module on {where}{self._history(known)}"
+        if kind == "device":
+            return f"device: {where}"
+        return f"tensors on {where} (what the loader yields)" if kind == "batch" else f"{kind} on {where}"
+
+    def _history(self, known: list[Sighting]) -> str:
+        """Of a module: the expression that names its device, and the line of the move, where all visits agree."""
+        moved = known[0].moved
+        if moved is None or len({each.moved for each in known}) != 1:
+            return ""
+        path, line, device = moved
+        at = f"line {line}" if path == self.path else f"{os.path.basename(path)}:{line}"
+        return (f" (`{device}`)" if device else "") + f", moved at {at}"
+
+
+def _where(node: ast.expr) -> _Where:
+    return node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
+
+
+def _sighting(run: flow.Interpreter, value: Value) -> Sighting | None:
+    """What is known of a value; ``None`` where it is not a value with a place, or nobody knows which."""
+    found = [_of_one(run, option) for option in options(value)]
+    known = [each for each in found if each is not None]
+    if len(known) < len(found) or len({each.kind for each in known}) != 1:
+        return None
+    places = frozenset[Place]().union(*(each.places for each in known))
+    return known[0]._replace(places=places) if all(place.known for place in places) else None
+
+
+def _of_one(run: flow.Interpreter, value: Value) -> Sighting | None:
+    if isinstance(value, Tensor):
+        if not value.sure or value.loose:
+            from_loader = any(birth.kind == "batch" for birth in value.births)
+            return Sighting("batch", frozenset({value.place})) if from_loader else None
+        return Sighting("tensor", frozenset({value.place}))
+    if isinstance(value, DeviceValue):
+        return Sighting("device", frozenset({value.place}))
+    if isinstance(value, Ref) and run.record(value).kind == "module":
+        return _of_module(run, value)
+    return None
+
+
+def _of_module(run: flow.Interpreter, ref: Ref) -> Sighting | None:
+    parts = [run.record(part) for _, part in modules.parts(run, ref)]
+    if any(modules.is_opaque(part) and not part.places for part in parts):
+        return None
+    placed = [part.places for part in parts if part.weights]
+    places = frozenset[Place]().union(*placed)
+    site = run.record(ref).moved
+    moved = (site.tree.path, site.span.line, _device_of(site.node)) if site is not None else None
+    return Sighting("module", places, moved) if places else None
+
+
+def _device_of(node: ast.AST) -> str:
+    """What names the device in ``model.to(device)``."""
+    if isinstance(node, ast.Call):
+        given = [*(keyword.value for keyword in node.keywords if keyword.arg == "device"), *node.args[:1]]
+        return text_of(given[0]) if given else ""
+    return ""

@@ -177,6 +177,7 @@ class Project:
             if entry in self.stale:
                 scan = scan_program(self.space, entry, _asking(still_wanted))
                 self.scans[entry] = scan
+                self._sightings.clear()
                 self._seen[entry] = {path: file.text for path in scan.files if (file := self._open(path))}
                 self.stale.discard(entry)
                 crashes += [problem for problem in scan.problems if problem.message.startswith("internal error")]

@@ -145,6 +145,13 @@ class Mirror:
             with suppress(OSError), self._locked():
                 pass  # which forgets worktrees whose folder has gone
 
+    def delete(self) -> None:
+        """Delete it, unless another worktree of it is in use."""
+        with suppress(OSError), self._locked():
+            if not any(self.folder.glob("worktrees/*")):
+                shutil.rmtree(self.folder, ignore_errors=True)
+                os.unlink(self._lock_file)
+
     @contextmanager
     def locked(self) -> Iterator[Git]:
         """Git in the mirror, while nobody else works there."""
@@ -152,15 +159,33 @@ class Mirror:
             yield git
 
     # --- within ---------------------------------------------------------------------------------------------------
+    @property
+    def _lock_file(self) -> str:
+        return f"{self.folder}.lock"
+
     @contextmanager
     def _locked(self) -> Iterator[Git]:
         self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(f"{self.folder}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = self._lock()
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
             self._tidy()
             yield Git(str(self.folder), self._task.source, self._task.git_timeout, descriptor)
         finally:
+            os.close(descriptor)
+
+    def _lock(self) -> int:
+        """A lock on the file of this name, which who held it may have deleted."""
+        while True:
+            descriptor = os.open(self._lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                if os.fstat(descriptor).st_ino == os.stat(self._lock_file).st_ino:
+                    return descriptor
+            except FileNotFoundError:
+                pass
+            except BaseException:
+                os.close(descriptor)
+                raise
             os.close(descriptor)
 
     def _tidy(self) -> None:

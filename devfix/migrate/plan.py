@@ -129,6 +129,9 @@ def _of_table(table: Table, shared: Mapping[str, Any]) -> Task:
     result = publishing(table, merged, folder)
     if result.kind == "push" and result.branch == ref:
         raise table.error(f"the branch {ref!r} would be pushed over itself: name another one", "branch", "ref")
+    keep = table.flag("keep-mirror", merged.get("keep-mirror", True))
+    if result.kind == "branch" and not keep:
+        raise table.error("a branch is in the mirror, which is to be deleted: push it, or keep-mirror", "keep-mirror")
     return Task(
         number=0,
         name=slug(table.text("name")) if "name" in table.values else "",
@@ -142,6 +145,7 @@ def _of_table(table: Table, shared: Mapping[str, Any]) -> Task:
         verification=verification(table, shared),
         publishing=result,
         timeout=table.number("timeout", merged.get("timeout", Task.timeout), least=1),
+        keep_mirror=keep,
         memory_mb=int(table.number("memory", merged.get("memory", Task.memory_mb), least=256)),
         origin=table.where(),
     )

@@ -50,7 +50,7 @@ class Table:
     #: Keys that may stand in ``[defaults]`` and in each ``[[repository]]``.
     SHARED: ClassVar[tuple[str, ...]] = (
         *("select", "ignore", "severity", "unsafe-fixes", "verify"),
-        *("result", "branch", "author", "message", "timeout", "memory"),
+        *("result", "branch", "author", "message", "timeout", "memory", "keep-mirror"),
     )
 
     file: str
@@ -90,9 +90,9 @@ class Table:
             raise self.error(f"{key} must be a list of strings, not {value!r}", key)
         return tuple(value)
 
-    def flag(self, key: str) -> bool:
+    def flag(self, key: str, default: bool = False) -> bool:
         """True or false."""
-        value = self.values.get(key, False)
+        value = self.values.get(key, default)
         if not isinstance(value, bool):
             raise self.error(f"{key} must be true or false, not {value!r}", key)
         return value
@@ -128,6 +128,7 @@ def defaults(top: Table) -> dict[str, Any]:
     verification(table, {}, partly=True)
     for key, least in (("timeout", 1), ("memory", 256)):
         table.number(key, least, least)
+    table.flag("keep-mirror")
     return given
 
 

@@ -25,6 +25,7 @@ _HEAD = f"""\
 # message = {json.dumps(DEFAULT_MESSAGE)}
 # timeout = 3600            # seconds for one repository
 # memory = 4096             # MB for reading and repairing one
+# keep-mirror = true        # false: a mirror is deleted when its repository is done, where the disk is small
 
 # [defaults.verify]         # prove patches by running a script, as `devfix verify` does
 # script = "train.py"

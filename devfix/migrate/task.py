@@ -79,6 +79,7 @@ class Task:
         verification: how the patch is proved; None for not at all.
         publishing: what is made of it.
         mirrors: the folder of bare mirrors; empty for the default of the machine that works.
+        keep_mirror: the mirror stays, so that a later run fetches what is new; else the disk holds those in work only.
         scratch: the folder for worktrees; empty for the default of the machine that works.
         git_timeout: seconds for each call of git.
         timeout: seconds for all of it, after which the engine ends the worker.
@@ -100,6 +101,7 @@ class Task:
     verification: Verification | None = None
     publishing: Publishing = Publishing()
     mirrors: str = ""
+    keep_mirror: bool = True
     scratch: str = ""
     git_timeout: float = 600.0
     timeout: float = 3600.0

@@ -69,6 +69,8 @@ def migrate(task: Task) -> Record:
     except Exception as error:
         reason = f"internal error: {type(error).__name__}: {error}"
         log = traceback.format_exc()[-_LOG_KEPT:]
+    if not task.keep_mirror:
+        Mirror(task).delete()
     seconds = stages.end()
     stage = "done" if not failed else stages.stage
     made = task.failed(stage, reason, commit=result.commit, seconds=seconds, log=log)
@@ -128,7 +130,8 @@ def _publish(mirror: Mirror, checkout: Checkout, paths: Sequence[str], task: Tas
     """Commit the repaired files and tell what they repair."""
     from devfix.migrate.publishing import publish
 
-    return publish(mirror, checkout, paths, task.publishing, "\n".join(_told(outcome, checkout.folder)))
+    made = publish(mirror, checkout, paths, task.publishing, "\n".join(_told(outcome, checkout.folder)))
+    return made if task.keep_mirror else replace(made, mirror="")
 
 
 def _told(outcome: Outcome, tree: Path) -> Iterator[str]:

@@ -93,6 +93,7 @@ REPOSITORY = '[[repository]]\npath = "project"\n'
         (REPOSITORY + 'ref = "--upload-pack=x"\n', 3, "no name of a branch"),
         (REPOSITORY + 'folder = "../x"\n', 3, "not a folder within the repository"),
         (REPOSITORY + 'ref = "fix"\nbranch = "fix"\nresult = "push"\n', 4, "pushed over itself"),
+        (REPOSITORY + 'result = "branch"\nkeep-mirror = false\n', 4, "a branch is in the mirror"),
         (REPOSITORY + "timeout = true\n", 3, "timeout must be a number"),
         (REPOSITORY + REPOSITORY, 3, "is there already, at "),
         (

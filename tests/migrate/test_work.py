@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from devfix.migrate.engines.local import LocalEngine
+from devfix.migrate.mirrors import Mirror
 from devfix.migrate.record import RepositoryOutcome
 from devfix.migrate.task import Publishing, Verification
 from devfix.migrate.work import migrate
@@ -268,6 +269,35 @@ def test_a_broken_mirror_is_made_anew(task, tmp_path):
             path.write_bytes(b"")
 
     assert migrate(task).outcome is RepositoryOutcome.FIXED
+
+
+def test_a_mirror_that_is_not_to_be_kept_goes_with_its_lock(task, tmp_path):
+    record = migrate(replace(task, keep_mirror=False))
+
+    assert record.outcome is RepositoryOutcome.FIXED
+    assert list((tmp_path / "mirrors").iterdir()) == []
+    assert migrate(replace(task, keep_mirror=False)).outcome is RepositoryOutcome.FIXED
+
+
+def test_a_mirror_that_is_in_use_stays(task, tmp_path):
+    mirror = Mirror(task)
+    with mirror.checkout(mirror.fetch(), whole=True) as checkout:
+        migrate(replace(task, keep_mirror=False))
+
+        assert (checkout.folder / "train.py").exists() and mirror.folder.exists()
+        checkout.git("status")
+    migrate(replace(task, keep_mirror=False))
+    assert not mirror.folder.exists()
+
+
+def test_several_may_delete_the_same_mirror(task, repository, commit, broken, tmp_path):
+    commit(repository, {f"part{number}/train.py": broken for number in range(12)})
+    tasks = [replace(task, number=n, name=f"t{n}", folder=f"part{n}", keep_mirror=False) for n in range(12)]
+
+    records = list(LocalEngine().run(tasks, migrate, 4))
+
+    assert [record.outcome.value for record in records] == ["fixed"] * 12, [record.reason for record in records]
+    assert list((tmp_path / "mirrors").glob("*.git")) == []
 
 
 def test_a_patch_is_proved(task, broken):

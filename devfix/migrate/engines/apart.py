@@ -25,6 +25,8 @@ from devfix.migrate.task import Task, Work
 __all__ = ["Apart", "serve"]
 
 _GRACE = 2.0  # seconds to end the git commands in
+_MOST_MB = 200  # of memory that a process keeps between repositories
+_MOST_TASKS = 50  # of one process, where its memory cannot be looked at
 
 
 class Apart:
@@ -37,6 +39,7 @@ class Apart:
 
     def __init__(self) -> None:
         self._connection, theirs = Pipe()
+        self._done = 0
         code = (
             f"import sys; sys.path[:] = {sys.path!r}; from devfix.migrate.engines import apart; "
             f"apart.serve({theirs.fileno()})"
@@ -56,8 +59,19 @@ class Apart:
         """Whether it can be given a task."""
         return self._process.poll() is None
 
+    @property
+    def grown(self) -> bool:
+        """Whether it keeps so much memory of what it did that another one had better go on."""
+        try:
+            with open(f"/proc/{self._process.pid}/statm", "rb") as file:
+                pages = int(file.read().split()[1])
+        except (OSError, IndexError):
+            return self._done >= _MOST_TASKS
+        return pages * os.sysconf("SC_PAGE_SIZE") > _MOST_MB << 20
+
     def do(self, work: Work, task: Task) -> Record:
         """Work on one repository; after ``Task.timeout`` the process is ended."""
+        self._done += 1
         try:
             self._connection.send((work, task))
             if not self._connection.poll(task.timeout or None):

@@ -23,6 +23,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from devfix.migrate.engines import EngineError, on_worker
+from devfix.migrate.engines.holding import uninterrupted
 from devfix.migrate.engines.local import cores
 from devfix.migrate.engines.on_worker import Refusal, end, version
 from devfix.migrate.record import Record
@@ -83,16 +84,19 @@ def _cluster(jobs: int) -> Iterator[str]:
     """Processes on this machine, one task each; what a task may need of memory, the task says."""
     from distributed import LocalCluster
 
-    with LocalCluster(
-        n_workers=jobs,
-        threads_per_worker=1,
-        processes=True,
-        memory_limit=0,
-        host="127.0.0.1",
-        dashboard_address="127.0.0.1:0",
-        silence_logs=_SILENT,
-        preload=[on_worker.__name__],
-    ) as cluster:
+    with ExitStack() as stack:
+        with uninterrupted():
+            cluster = LocalCluster(
+                n_workers=jobs,
+                threads_per_worker=1,
+                processes=True,
+                memory_limit=0,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                silence_logs=_SILENT,
+                preload=[on_worker.__name__],
+            )
+            stack.enter_context(cluster)
         yield cluster.scheduler_address
 
 

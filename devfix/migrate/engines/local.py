@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from devfix.migrate.engines import EngineError
 from devfix.migrate.engines.ends import how_it_ended, leave, lost, too_long
+from devfix.migrate.engines.holding import uninterrupted
 from devfix.migrate.record import Record
 from devfix.migrate.task import Task, Work
 
@@ -46,16 +47,11 @@ def cores() -> int:
 
 def get_ready() -> None:
     """Start the process that workers fork from: it imports what they need while this one reads the plan."""
-    from multiprocessing import resource_tracker
     from multiprocessing.forkserver import ensure_running
 
     _context()
-    resource_tracker.ensure_running()  # which would let the signal through
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
+    with uninterrupted():
         ensure_running()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 def _context() -> ForkServerContext:

@@ -58,7 +58,14 @@ def work_on(run: str, wanted: str, content: bytes) -> Record | Refusal:
         with _lock:
             del _busy[apart]
             if apart.alive and run not in _over:  # else it is about to end
-                _idle.append(apart)
+                _put_away(apart)
+
+
+def _put_away(apart: Apart) -> None:
+    if apart.grown:
+        Thread(target=apart.end, daemon=True).start()
+    else:
+        _idle.append(apart)
 
 
 def _taken() -> Apart:

@@ -134,11 +134,16 @@ def _publish(mirror: Mirror, checkout: Checkout, paths: Sequence[str], task: Tas
     return made if task.keep_mirror else replace(made, mirror="")
 
 
+def _where(outcome: Outcome, finding: Finding, tree: Path) -> str:
+    shown = sources.display(finding.path, str(tree))
+    return outcome.where(finding.path, finding.span.line).replace(finding.path, shown, 1)
+
+
 def _told(outcome: Outcome, tree: Path) -> Iterator[str]:
     for item in outcome.resolutions:
         if item.status is Status.FIXED:
             finding = item.finding
-            where = f"{sources.display(finding.path, str(tree))}:{finding.span.line}"
+            where = _where(outcome, finding, tree)
             yield f"- {where} {finding.code} {finding.message}".replace(f"{tree}/", "")
 
 

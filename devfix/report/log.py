@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from devfix.trace.ranking import LogTrace, RankedCause
+    from devfix.trace.story import Position
 
 __all__ = ["SCHEMA_VERSION", "document", "dumps", "show"]
 
@@ -60,7 +61,7 @@ def _cause(found: LogTrace, cause: RankedCause, number: int) -> Iterator[Text]:
     finding = cause.finding
     yield Text.assemble(
         (f"{number}. ", "bold"),
-        (f"{printable(finding.path)}:{finding.span.line}", "bold"),
+        (printable(str(found.place(finding))), "bold"),
         f" {finding.severity.value} {finding.code} {finding.name}: {printable(finding.message)}",
     )
     for reason in cause.reasons:
@@ -92,12 +93,17 @@ def document(found: LogTrace) -> dict[str, Any]:
             "meaning": found.meaning,
             "process": error.process or None,
             "frames": [
-                {"path": place.file, "line": place.line, "line_in_log": line or None, "source": place.code}
+                {"path": place.file, **_line(place), "line_in_log": line or None, "source": place.code}
                 for place, line in found.frames
             ],
         },
         "causes": [_document(found, cause) for cause in found.causes],
     }
+
+
+def _line(place: Position) -> dict[str, int]:
+    """The line; in a notebook the cell and the line in it."""
+    return {"line": place.line} if place.place is None else {"cell": place.place[0], "line": place.place[1]}
 
 
 def _document(found: LogTrace, cause: RankedCause) -> dict[str, Any]:
@@ -108,7 +114,7 @@ def _document(found: LogTrace, cause: RankedCause) -> dict[str, Any]:
         "rule": finding.code,
         "severity": finding.severity.value,
         "path": finding.path,
-        "line": finding.span.line,
+        **_line(found.place(finding)),
         "message": finding.message,
         "score": cause.score,
         "reasons": list(cause.reasons),

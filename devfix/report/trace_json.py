@@ -113,7 +113,8 @@ def _event(event: Happening) -> dict[str, Any]:
 def _position(position: Position) -> dict[str, Any]:
     return {
         "path": position.file,
-        "line": position.line,
+        **({} if position.place is None else {"cell": position.place[0]}),
+        "line": position.line if position.place is None else position.place[1],
         "function": position.function,
         "source": position.code,
         "expression": position.text or None,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
+from devfix.sources import NOTEBOOK
 from devfix.trace.log import LoggedFrame
 from devfix.trace.story import Position
 
-__all__ = ["placed"]
+__all__ = ["located", "placed"]
 
 _INSTALLED = re.compile(r"(?:site|dist)-packages[\\/]|[\\/]lib[\\/]python\d|[\\/]conda[\\/]pkgs[\\/]", re.IGNORECASE)
 _SHORTEST = 8  # characters of source that say more than ``x`` or ``pass`` do
@@ -25,6 +27,15 @@ def placed(frames: Iterable[LoggedFrame], texts: Mapping[str, str]) -> list[Posi
     """
     lines = {name: text.splitlines() for name, text in texts.items()}
     return [_position(frame, lines) for frame in frames]
+
+
+def located(position: Position, texts: Mapping[str, str]) -> Position:
+    """The position with its cell, where its file is a notebook."""
+    if not position.file.endswith(NOTEBOOK):
+        return position
+    from devfix.sources.notebooks import place_in
+
+    return replace(position, place=place_in(texts.get(position.file, ""), position.line))
 
 
 def _position(frame: LoggedFrame, texts: Mapping[str, Sequence[str]]) -> Position | None:

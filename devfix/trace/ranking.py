@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from devfix.model import Finding, Outcome, Severity
 from devfix.trace.log import LoggedError, device_error
-from devfix.trace.places import placed
+from devfix.trace.places import located, placed
 from devfix.trace.story import Position
 from devfix.trace.valueless import meaning
 from devfix.verify.patches import Changes, changes_of, program_files
@@ -70,6 +70,7 @@ class LogTrace:
         error: the error.
         frames: positions in the project, the deepest first, each with the line that the log has for it.
         causes: the likeliest first.
+        texts: the files of the program, by the names that findings give them.
 
     """
 
@@ -77,6 +78,11 @@ class LogTrace:
     error: LoggedError
     frames: tuple[tuple[Position, int], ...]
     causes: tuple[RankedCause, ...]
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    def place(self, finding: Finding) -> Position:
+        """Where the cause of a finding is."""
+        return located(Position(finding.path, finding.span.line, "", ""), self.texts)
 
     @property
     def meaning(self) -> str:
@@ -96,7 +102,7 @@ def read_causes(project: Project, text: str) -> LogTrace | None:
         return None
     names = {project.shown(path): path for path in program_files(project)}
     files = {name: source for name, path in names.items() if (source := _text(path)) is not None}
-    places = placed(error.frames, files)
+    places = [place and located(place, files) for place in placed(error.frames, files)]
     frames = tuple((place, frame.line) for place, frame in zip(places, error.frames, strict=True) if place)
     if not frames:
         raise NoFrame(error.message)
@@ -104,7 +110,7 @@ def read_causes(project: Project, text: str) -> LogTrace | None:
     ranked = list(_ranked(error, [place for place, _ in frames], findings)) or list(_elsewhere(error, findings))
     ranked.sort(key=lambda cause: -cause.score)
     with_edit = [replace(cause, changes=_repair(project, list(names), cause, findings)) for cause in ranked[:1]]
-    return LogTrace(project, error, frames, (*with_edit, *ranked[1:]))
+    return LogTrace(project, error, frames, (*with_edit, *ranked[1:]), files)
 
 
 def _text(path: str) -> str | None:

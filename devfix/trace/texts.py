@@ -62,12 +62,19 @@ class Texts:
         """The line of the file as it is on the disk that a line of this text comes from, or stands beside."""
         if path not in self.changes:
             return line
-        old, new = self._original(path).splitlines(), self.changes[path].splitlines()
+        old, new = self._lines(path, self._original(path)), self._lines(path, self.changes[path])
         blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
         for _, start, end, new_start, new_end in blocks:
             if new_start <= line - 1 < new_end:
                 return max(min(start + line - 1 - new_start, max(end - 1, start), len(old) - 1), 0) + 1
         return line
+
+    @staticmethod
+    def _lines(path: str, content: bytes) -> list[str]:
+        try:
+            return sources.decode(path, content).text.splitlines()
+        except sources.SourceError:
+            return content.decode("utf-8", "replace").splitlines()
 
     def after(self, edits: Iterable[Edit]) -> Texts:
         """The same project after some edits.
@@ -76,7 +83,7 @@ class Texts:
             codemods._rewrite.RewriteError: an edit cannot be placed.
 
         """
-        from codemods._rewrite import rewrite
+        from codemods._rewrite import RewriteError, rewrite
 
         by_path: dict[str, list[Edit]] = {}
         for edit in edits:
@@ -85,7 +92,10 @@ class Texts:
         for path, group in by_path.items():
             file = self._file(path)
             assert file is not None  # edits come from its tree
-            changes[path] = sources.encode(file, rewrite(file.text, group))
+            try:
+                changes[path] = sources.encode(file, rewrite(file.text, group))
+            except sources.SourceError as error:
+                raise RewriteError(error.problem.message) from error
         return Texts(self.root, changes, self.originals)
 
     def node_at(self, position: Position) -> tuple[SourceTree, ast.expr | ast.stmt] | None:

@@ -148,7 +148,7 @@ def outcome_for(project: Project, settings: Settings | None = None) -> Outcome:
 def left_notes(outcome: Outcome) -> tuple[str, ...]:
     """What the patch does not repair, one line each."""
     left = [
-        f"{item.finding.path}:{item.finding.span.line} {item.finding.code} is not repaired: {item.reason}"
+        f"{outcome.where(item.finding.path, item.finding.span.line)} {item.finding.code} is not repaired: {item.reason}"
         for item in outcome.resolutions
         if item.status in (Status.FIXABLE, Status.NOT_FIXED)
     ]

@@ -2,13 +2,12 @@
 
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 import transcripts
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("tutorial.md", "flow.md", "init.md")
+DOCS = transcripts.ROOT / "docs"
+PAGES = ("tutorial.md", "flow.md", "init.md", "trace.md", "verify.md")
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -19,8 +18,8 @@ def test_the_commands_of_a_page_print_what_it_shows(name, tmp_path):
     assert [step for step in steps if step.command], f"{name} runs nothing"
 
     for step in steps:
-        if step.name:
-            (folder / step.name).write_text(step.shown, encoding="utf-8")
+        step.prepare(folder)
+        if not step.command:
             continue
         printed = transcripts.run(step.command, folder)
         assert transcripts.same(step.shown, printed), (

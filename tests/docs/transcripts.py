@@ -1,8 +1,9 @@
 """Pages whose commands are run: what a page prints is what the commands print.
 
-A page shows files and commands.  ``<!-- file: train.py -->`` ahead of a fenced block names the file that the block is.
-A block of ``console`` holds commands behind ``$`` with their output, all in one folder, from the top of the page to its
-end; a line ``…`` stands for any lines.  ``<!-- not run -->`` ahead of a block leaves it out.
+A page shows files and commands.  ``<!-- file: train.py -->`` ahead of a fenced block names the file that the block is,
+``<!-- folder: PATH -->`` brings the files of a folder of the repository.  A block of ``console`` holds commands behind
+``$`` with their output, all in one folder, from the top of the page to its end; a line ``…`` stands for any lines.
+``<!-- not run -->`` ahead of a block leaves it out.
 
     python tests/docs/transcripts.py docs/tutorial.md
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,21 +23,31 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(
     r"(?:<!-- (?P<mark>[^\n]*?) -->\n)?^```(?P<language>[\w-]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 _NUMBER = re.compile(r"(\d+\.\d{3,})")
-_INTERPRETER = re.compile(r"(torch \S+, )\S*/bin/python[\d.]*")
+_INTERPRETER = re.compile(r"(device .*, )/\S*/bin/python[\d.]*")
+_VERSION = re.compile(r"\bPython 3\.\d+\.\d+")
 
 
 @dataclass(frozen=True)
 class Step:
-    """A file to write (``name``), or a command with the output that the page shows; ``span`` is where that stands."""
+    """A file to write (``name``), a folder to bring, or a command with the output that stands at ``span``."""
 
-    name: str
-    command: str
-    shown: str
-    span: tuple[int, int]
+    name: str = ""
+    folder: str = ""
+    command: str = ""
+    shown: str = ""
+    span: tuple[int, int] = (0, 0)
+
+    def prepare(self, here: Path) -> None:
+        """Write the file, or bring the folder."""
+        if self.name:
+            (here / self.name).write_text(self.shown, encoding="utf-8")
+        if self.folder:
+            shutil.copytree(ROOT / self.folder, here, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def steps(page: str) -> Iterator[Step]:
@@ -43,8 +55,11 @@ def steps(page: str) -> Iterator[Step]:
     for block in _BLOCK.finditer(page):
         mark = block["mark"] or ""
         if mark.startswith("file: "):
-            yield Step(mark.removeprefix("file: "), "", block["body"], block.span("body"))
-        elif block["language"] == "console" and mark != "not run":
+            yield Step(name=mark.removeprefix("file: "), shown=block["body"])
+            continue
+        if mark.startswith("folder: "):
+            yield Step(folder=mark.removeprefix("folder: "))
+        if block["language"] == "console" and mark != "not run":
             yield from _commands(block["body"], block.start("body"))
 
 
@@ -56,15 +71,18 @@ def _commands(body: str, offset: int) -> Iterator[Step]:
             more, _, shown = shown.partition("\n")
             command += f"\n{more}"
         first = offset + end - len(shown)
-        yield Step("", command, shown, (first, first + len(shown)))
+        yield Step(command=command, shown=shown, span=(first, first + len(shown)))
 
 
 def run(command: str, folder: Path) -> str:
-    """What a command prints, standard error included, in the order of a terminal, which is 88 columns wide."""
+    """What a command prints, standard error included, in the order of a terminal, which is 88 columns wide.
+
+    The interpreter and its version are those of the pages.
+    """
     environment = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "PYTHONPATH": str(ROOT),
         "PYTHONUNBUFFERED": "1",
         "DEVFIX_CACHE_DIR": str(folder.parent / "cache"),
         "COLUMNS": "88",
@@ -85,7 +103,7 @@ def run(command: str, folder: Path) -> str:
         timeout=120,
         check=False,
     )
-    lines = _INTERPRETER.sub(r"\1.venv/bin/python", done.stdout).splitlines()
+    lines = _VERSION.sub("Python 3.11.7", _INTERPRETER.sub(r"\1.venv/bin/python", done.stdout)).splitlines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
@@ -114,8 +132,8 @@ def rewrite(page: str, folder: Path) -> str:
     """The page with what its commands print now, but where it shows parts only."""
     parts, done = [], 0
     for step in steps(page):
-        if step.name:
-            (folder / step.name).write_text(step.shown, encoding="utf-8")
+        step.prepare(folder)
+        if not step.command:
             continue
         printed = run(step.command, folder)
         parts += [page[done : step.span[0]], step.shown if same(step.shown, printed) else printed]

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from codemods._companions import beside_companion
 from codemods._comprehensions import containers
 from codemods._culprits import (
     Culprit,
@@ -44,7 +45,7 @@ def candidates(facts: Facts, culprits: Sequence[Culprit]) -> Iterator[Remedy]:
         and transfer.place == "accelerator"
         and transfer.birth.item not in wanted
     ] or made_siblings(facts, culprits[0])
-    for plan in (beside_siblings, by_helper, _at_names, containers, _at_uses):
+    for plan in (_beside_companions, beside_siblings, by_helper, _at_names, containers, _at_uses):
         placed: list[Placed] = []
         for culprit in culprits:
             parts = plan(facts, culprit, siblings)
@@ -56,6 +57,14 @@ def candidates(facts: Facts, culprits: Sequence[Culprit]) -> Iterator[Remedy]:
             if edits:
                 told = ", ".join(dict.fromkeys(part.told for part in placed))
                 yield Remedy(f"move {told}", edits)
+
+
+def _beside_companions(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
+    """Behind the move of other data that goes into the same call, for data that the program makes itself."""
+    if facts.sources[culprit.key].kind != "made":
+        return None
+    edits = beside_companion(facts, culprit.key, culprit.meetings)
+    return [Placed(edit, f"`{edit.code.split(' =')[0]}`") for edit in edits] or None
 
 
 def _under_one_flag(edits: Iterable[Edit]) -> tuple[Edit, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from codemods._companions import beside_companion
 from codemods._copied import shaped_like_parameter
 from codemods._culprits import Culprit, made_siblings
 from codemods._flagged import beside_flagged, under_flag
@@ -177,6 +178,11 @@ def _beside_parts(facts: Facts, made: Made) -> list[Edit]:
     return beside_parts(facts, origins, [meeting for meeting, _ in made.uses])
 
 
+def _beside_companions(facts: Facts, made: Made) -> list[Edit]:
+    """As other data is moved that goes into the same call."""
+    return [*beside_companion(facts, made.key, [meeting for meeting, _ in made.uses])]
+
+
 def _by_its_own_words(facts: Facts, made: Made) -> list[Edit]:
     """Where it is made, with a device that this function knows; a helper gains nothing from outside."""
     return _where_made(facts, made, outside=not made.in_a_helper)
@@ -252,7 +258,15 @@ def _operand_node(site: Site, text: str) -> ast.expr | None:
 
 
 _PLANS = (
-    (_with_parameter, _beside_another, _beside_parts, _by_its_own_words, _at_the_call, _by_any_words),
+    (
+        _with_parameter,
+        _beside_another,
+        _beside_parts,
+        _beside_companions,
+        _by_its_own_words,
+        _at_the_call,
+        _by_any_words,
+    ),
     (_at_the_call,),
     (_at_every_call,),
     (_at_uses,),

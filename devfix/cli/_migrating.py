@@ -90,9 +90,18 @@ def run(
             raise Interrupted(summary(migration.tally)) from None
         if report is not None:
             _write_report(report, migration, os.path.basename(plan))
+    if not quiet:
+        click.echo(_whereabouts(out, report), err=True)
     if quiet < 2:
         click.echo(summary(migration.tally), err=True)
     return exit_code(migration.tally, fail_level, dry_run)
+
+
+def _whereabouts(out: str, report: str | None) -> str:
+    patches = len(list(Path(out, "patches").glob("*.patch")))
+    told = "1 patch" if patches == 1 else f"{patches} patches"
+    there = f"{os.path.join(out, '')} has {told} (git apply), records.jsonl and migrate.log"
+    return there if report is None else f"{there}; {report} is the report"
 
 
 def _engine(engine: str | None, scheduler: str | None) -> Engine:

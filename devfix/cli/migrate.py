@@ -63,8 +63,10 @@ class _Migrate(click.Command):
 )
 @click.option("--state", metavar="FILE", help="What is done (default: state.sqlite in --out).")
 @click.option("--resume/--no-resume", default=True, help="Leave out what is done, or do everything anew.")
-@click.option("--retry-failed", is_flag=True, help="Do again what failed.")
-@click.option("--dry-run", is_flag=True, help="Make patches, and neither branches nor pushes.")
+@click.option("--retry-failed", is_flag=True, help="Do again what failed; what is not-fixed stays.")
+@click.option(
+    "--dry-run", is_flag=True, help="Make patches, and neither branches nor pushes; exit with 1 where there are any."
+)
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N repositories.")
 @click.option("--shard", metavar="I/N", callback=_shard, help="Only the I-th of N parts of the plan.")
 @click.option(

@@ -5,7 +5,7 @@
 - ``rate``: repositories a second and core, without runs: CPU time of this process and of git's, one by one.
 - ``whole``: ``devfix migrate`` of all of them, where one has a script that hangs; each must end as it should, and no
   worker may take more than :data:`MOST_MEMORY_MB`, also the one that reads a file of a megabyte of data.
-- ``speed``: two workers against one, wall time; says something on an idle machine only.
+- ``speed``: two workers against one, wall time, the best of five runs in turn; says something on an idle machine only.
 - ``interrupted``: 20 kills (SIGKILL and SIGINT) at random moments; the state at the end is that of an undisturbed run.
 
 Exits with 1 where a limit is missed.
@@ -39,6 +39,7 @@ LEAST_RATE = 20.0
 MOST_MEMORY_MB = 300.0
 LEAST_SPEED = 1.7
 INTERRUPTIONS = 20
+SPEED_RUNS = 5
 
 
 class Ground:
@@ -133,12 +134,15 @@ def whole(ground: Ground) -> bool:
 
 
 def speed(ground: Ground) -> bool:
-    """Two workers against one, from fresh mirrors."""
-    times = {}
-    for jobs in ("1", "2"):
-        _, times[jobs], _ = ground.migrate(f"speed{jobs}", "-j", jobs, mirrors=f"speed-cache{jobs}")
-    found = times["1"] / times["2"]
-    print(f"speed: one worker {times['1']:.1f} s, two {times['2']:.1f} s: {found:.2f} times (limit {LEAST_SPEED})")
+    """Two workers against one, from fresh mirrors: the best of some runs in turn, which others disturb least."""
+    best: dict[str, float] = {}
+    for number in range(SPEED_RUNS):
+        for jobs in ("1", "2"):
+            _, seconds, _ = ground.migrate(f"speed{jobs}-{number}", "-j", jobs, mirrors=f"speed{jobs}-{number}-cache")
+            best[jobs] = min(seconds, best.get(jobs, seconds))
+            shutil.rmtree(ground.folder / f"speed{jobs}-{number}-cache")
+    found = best["1"] / best["2"]
+    print(f"speed: one worker {best['1']:.1f} s, two {best['2']:.1f} s: {found:.2f} times (limit {LEAST_SPEED})")
     print(f"speed: load of this machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     return found >= LEAST_SPEED
 

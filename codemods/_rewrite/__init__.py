@@ -22,7 +22,7 @@ from codemods._rewrite.statements import write_statements
 from codemods._writes import written_copies
 from devfix.model import AppendCode, Edit, InsertStatement, MoveStatements, ReplaceStatement
 
-__all__ = ["RewriteError", "rewrite"]
+__all__ = ["RewriteError", "Rewriter", "rewrite"]
 
 
 def rewrite(text: str, edits: Sequence[Edit]) -> str:
@@ -33,11 +33,28 @@ def rewrite(text: str, edits: Sequence[Edit]) -> str:
     `RewriteError` where an edit has no such place, where edits overlap, where a write would be lost in a copy, and
     where the result would not compile; there is no partial result.
     """
-    if not edits:
-        return text
+    return Rewriter(text).rewrite(edits)
+
+
+class Rewriter:
+    """One text that is rewritten in several ways; it is parsed once, and stays as it is."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._source: Source | None = None
+
+    def rewrite(self, edits: Sequence[Edit]) -> str:
+        """As :func:`rewrite` does it."""
+        if not edits:
+            return self._text
+        if self._source is None:
+            self._source = Source(self._text)
+        return _rewritten(self._source, self._text, edits)
+
+
+def _rewritten(source: Source, text: str, edits: Sequence[Edit]) -> str:
     for written in written_copies(text, [edit for edit in edits if isinstance(edit, AppendCode)]):
         raise RewriteError(f"it would write into a copy of `{written}`")
-    source = Source(text)
     splices = Splices(source.text)
     edits = [in_quotes_of(source, edit) for edit in edits]
     statements = [edit for edit in edits if isinstance(edit, (InsertStatement, MoveStatements, ReplaceStatement))]

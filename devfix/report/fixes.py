@@ -19,6 +19,10 @@ from devfix.scanning import Identity, identity
 __all__ = ["Fix", "Fixes", "Replacement", "applied", "fixes_of", "replacements"]
 
 
+#: Findings of one file, or of files that change together, that are taken apart: each costs a walk through the file.
+_MOST_TOGETHER = 50
+
+
 @dataclass(frozen=True)
 class Replacement:
     """``text`` in the place of what stands from ``start`` to ``end``, offsets in code points of the decoded text."""
@@ -122,19 +126,22 @@ def _parts(items: Sequence[Resolution], changes: Sequence[FileChange], texts: Te
     """The replacements of each finding, where all together give the patch; None where they do not."""
     if len(items) == 1:
         return [[each for change in changes for each in _whole(change)]]
-    from codemods._rewrite import RewriteError, rewrite
+    if len(items) > _MOST_TOGETHER:
+        return None
+    from codemods._rewrite import RewriteError, Rewriter
 
     parts: list[list[Replacement]] = [[] for _ in items]
     for change in changes:
         file = texts.file(change.path)
         if file is None or change.path.endswith(sources.NOTEBOOK):
             return None
+        rewriter = Rewriter(file.text)
         for item, part in zip(items, parts, strict=True):
             wanted = item.remedy
             remedy = next((each for each in item.finding.remedies if wanted and each.title == wanted.title), None)
             edits = [edit for edit in remedy.edits if edit.path == change.path] if remedy is not None else []
             try:
-                part.extend(replacements(change.path, file.text, rewrite(file.text, edits)) if edits else ())
+                part.extend(replacements(change.path, file.text, rewriter.rewrite(edits)) if edits else ())
             except RewriteError:
                 return None
         mine = [each for part in parts for each in part if each.path == change.path]
@@ -173,7 +180,7 @@ def replacements(path: str, old: str, new: str) -> list[Replacement]:
     for line in before:
         offsets.append(offsets[-1] + len(line))
     found = []
-    for tag, a1, a2, b1, b2 in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+    for tag, a1, a2, b1, b2 in difflib.SequenceMatcher(None, before, after).get_opcodes():
         if tag == "equal":
             continue
         pairs = [(a1 + n, a1 + n + 1, b1 + n, b1 + n + 1) for n in range(a2 - a1)]
@@ -181,7 +188,18 @@ def replacements(path: str, old: str, new: str) -> list[Replacement]:
             gone, come = "".join(before[i1:i2]), "".join(after[j1:j2])
             if gone != come:
                 found.append(_trimmed(path, offsets[i1], gone, come))
-    return found
+    return _joined(found)
+
+
+def _joined(found: Sequence[Replacement]) -> list[Replacement]:
+    """Those that touch each other as one."""
+    made: list[Replacement] = []
+    for each in found:
+        if made and made[-1].end == each.start:
+            last = made.pop()
+            each = Replacement(each.path, last.start, each.end, last.text + each.text)
+        made.append(each)
+    return made
 
 
 def _trimmed(path: str, at: int, gone: str, come: str) -> Replacement:

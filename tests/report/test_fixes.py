@@ -100,3 +100,13 @@ def test_what_is_not_repaired_has_no_fix():
     left = Resolution(finding("a.py", 1, ("a.py", 1)).finding, Status.FIXABLE)
 
     assert fixes(Outcome((left,))).of(left.finding) is None
+
+
+def test_many_findings_of_one_file_share_the_patch():
+    lines = [f"x{number} = a" for number in range(200)]
+    items = [finding("a.py", number, ("a.py", number)) for number in range(1, 201)]
+    old = "".join(f"{line}\n" for line in lines).encode()
+
+    found = fixes(outcome(items, a=(old, old.replace(b"= a", b"= a.cuda()"))))
+
+    assert len(found.own) == 1 and len(found.along) == 199

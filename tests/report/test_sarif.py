@@ -1,0 +1,73 @@
+"""What code scanning takes: how many results, how large, and what a log says of the rest."""
+
+import gzip
+import json
+import pathlib
+from dataclasses import replace
+
+import jsonschema
+import pytest
+
+from devfix.model import Outcome, Severity, Span
+from devfix.report import Mode, Report, sarif
+from devfix.report._view import View
+from devfix.report.positions import Texts
+
+SCHEMA = json.loads(
+    (pathlib.Path(__file__).parents[1] / "data" / "schemas" / "sarif-2.1.0.json").read_text(encoding="utf-8")
+)
+
+
+def log(outcome, mode=Mode.CHECK, proof=None):
+    tried = replace(outcome, patch=type(outcome.patch)())
+    document = json.loads(sarif.render(View(Report(outcome, mode), Texts(tried.patch), tried, proof)))
+    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    return document["runs"][0]
+
+
+def many(resolutions, number):
+    item = resolutions["not-fixed"]
+    made = []
+    for line in range(1, number + 1):
+        severity = list(Severity)[line % 3]
+        finding = replace(item.finding, span=Span(line, 0, line, 1), severity=severity)
+        made.append(replace(item, finding=finding))
+    return Outcome(tuple(made))
+
+
+@pytest.fixture
+def few(monkeypatch):
+    monkeypatch.setattr(sarif, "MOST_RESULTS", 10)
+
+
+def test_the_most_severe_are_kept_and_the_others_are_counted(resolutions, few):
+    run = log(many(resolutions, 24))
+
+    assert [result["level"] for result in run["results"]] == ["error"] * 8 + ["warning"] * 2
+    [told] = run["invocations"][0]["toolExecutionNotifications"]
+    assert told["message"]["text"].startswith("14 results are left out, the least severe ones")
+
+
+def test_a_log_is_cut_until_its_upload_is_small_enough(resolutions, monkeypatch):
+    whole = log(many(resolutions, 300))
+    most = len(gzip.compress(json.dumps(whole, separators=(",", ":")).encode(), 6)) - 1000
+    monkeypatch.setattr(sarif, "MOST_BYTES", most)
+
+    run = log(many(resolutions, 300))
+
+    assert 0 < len(run["results"]) < len(whole["results"])
+    assert len(gzip.compress(json.dumps(run, separators=(",", ":")).encode(), 6)) <= most
+    left = 300 - len(run["results"])
+    assert run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].startswith(f"{left} results")
+
+
+def test_one_of_each(outcome):
+    run = log(outcome, Mode.APPLY)
+
+    assert [(result["ruleId"], result["level"]) for result in run["results"]] == [
+        ("DEV201", "error"),
+        ("DEV102", "warning"),
+        ("DEV301", "note"),
+    ]
+    notes = run["invocations"][0]["toolExecutionNotifications"]
+    assert [note["level"] for note in notes] == ["error", "note"]

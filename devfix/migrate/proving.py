@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from devfix.migrate.record import RunSummary, VerdictSummary, every_nth
@@ -46,11 +47,22 @@ def prove(
         limits=Limits(wanted.timeout, wanted.memory_mb, wanted.max_steps),
         setup=wanted.setup or None,
     )
+    experiment = _with_setup_script(experiment, folder)
     with _copies_in(tree.parent):
         proved = provable(experiment, outcome, again)
     if proved.verdict is None:
         return proved.outcome, None
     return proved.outcome, _summary(experiment, Proof(experiment, proved.verdict, proved.changes))
+
+
+def _with_setup_script(experiment: Experiment, folder: Path) -> Experiment:
+    """Where the setup begins with a script of the repository, that one runs first, with the other arguments."""
+    root = experiment.project.root.resolve()
+    first, *others = experiment.setup or ("",)
+    named = (folder / first).resolve()
+    if experiment.project.module or not (first.endswith(".py") and named.is_file() and named.is_relative_to(root)):
+        return experiment
+    return replace(experiment, setup=tuple(others), setup_script=str(named.relative_to(root)))
 
 
 @contextmanager

@@ -26,7 +26,8 @@ class Verification:
         args: the script's arguments.
         module: start it as ``python -m`` does.
         python: the interpreter; empty for the one of the repository's virtual environment, else ours.
-        setup: arguments of a run that comes first, as one shell word; empty for none.
+        setup: arguments of a run that comes first, as one shell word, or a script of the repository (``….py``) and its
+            arguments; empty for none.
         device: one of :data:`devfix.verify.targets.CHOICES`.
         max_steps: end each run after so many optimizer steps.
         timeout: seconds for each run.

@@ -309,6 +309,20 @@ def test_a_patch_is_proved(task, broken):
     assert patched == right and len(patched) == 4
 
 
+@pytest.mark.parametrize("folder", ["", "part"], ids=["whole", "sub-folder"])
+def test_another_script_may_run_first(task, repository, commit, broken, folder):
+    reads = broken.replace("torch.randn(8, 4)", "torch.load('rows.pt')")
+    makes = "import sys, torch\ntorch.save(torch.ones(int(sys.argv[1]), 4), 'rows.pt')\n"
+    (repository / "train.py").unlink()
+    commit(repository, {f"{folder}/train.py".lstrip("/"): reads, f"{folder}/make_rows.py".lstrip("/"): makes})
+    verification = Verification("train.py", device="sim", timeout=60.0, setup="make_rows.py 8")
+
+    record = migrate(replace(task, folder=folder, verification=verification))
+
+    assert (record.outcome, record.verdict and record.verdict.word) == (RepositoryOutcome.FIXED, "fixed"), record.reason
+    assert record.verdict.runs["patched/device"].steps == 4
+
+
 def test_what_is_not_proved_is_not_kept(task, repository, commit, broken):
     commit(repository, {"train.py": broken.replace("range(4)", "range(1)")})
 

@@ -22,23 +22,33 @@ _WORD = re.compile(r"[^\W\d]\w*")
 #: Names that say nothing of what a cell is about.
 _COMMON = frozenset({*keyword.kwlist, "torch", "nn", "F", "np", "plt", "print", "range", "len", "to", "cuda", "cpu"})
 
+_IMPORT = re.compile(r"^(?:import|from)[ \t]+torch\b", re.MULTILINE)
+
 Cells = Callable[[str], CellMap | None]
+Texts = Callable[[str], str | None]
 
 
-def held_to_cells(finding: Finding, cells_of: Cells) -> Finding:
-    """The finding, without its remedies where the cells that it is about leave open what is meant."""
-    reason = _doubt(finding, cells_of) if finding.remedies else ""
+def held_to_cells(finding: Finding, cells_of: Cells, text_of: Texts) -> Finding:
+    """The finding, without its remedies where the cells that it is about leave open what is meant.
+
+    Args:
+        finding: of any file.
+        cells_of: where the cells of a path stand, if it is a notebook.
+        text_of: the program of a path.
+
+    """
+    reason = _doubt(finding, cells_of, text_of) if finding.remedies else ""
     return replace(finding, remedies=(), reason=reason) if reason else finding
 
 
-def _doubt(finding: Finding, cells_of: Cells) -> str:
+def _doubt(finding: Finding, cells_of: Cells, text_of: Texts) -> str:
     by_path: dict[str, list[int]] = {}
     for path, line in _lines(finding):
         by_path.setdefault(path, []).append(line)
     for path, lines in by_path.items():
         cells = cells_of(path)
         if cells is not None:
-            found = _other_order(cells, lines) or _unclear(cells, finding)
+            found = _other_order(cells, lines) or _unclear(cells, finding) or _anew(cells, finding, text_of(path) or "")
             if found:
                 return found
     return ""
@@ -81,6 +91,29 @@ def _unclear(cells: CellMap, finding: Finding) -> str:
 
 def _told(cell: CellPlace, words: set[str]) -> str:
     return f"cell {cell.number} {cell.unclear}, and speaks of `{min(words & cell.words)}`"
+
+
+def _anew(cells: CellMap, finding: Finding, text: str) -> str:
+    """A section that imports torch again is run without those before it: it does not get names of theirs.
+
+    Where its values meet those of other cells, it cannot be run without them, and may have their names as well.
+    """
+    if any(event.kind == "used" for event in finding.events):
+        return ""
+    from devfix.sources.notebooks import sources_in
+
+    by_number = sources_in(text)
+    first = next((number for number, source in by_number.items() if _IMPORT.search(source)), 0)
+    for edit in finding.remedies[0].edits:
+        cell = cells.cell(next(_spans_of(edit)).line) if edit.path == cells.path else None
+        code = getattr(edit, "code", "") or getattr(edit, "value", "")
+        if cell is None or cell.number == first or not _IMPORT.search(by_number[cell.number]):
+            continue
+        wanted = set(_WORD.findall(str(code))) - set(_WORD.findall(by_number[cell.number])) - _COMMON
+        if wanted:
+            name = min(wanted)
+            return f"cell {cell.number} imports torch anew, as a section that is run by itself: `{name}` is not its own"
+    return ""
 
 
 def in_words_of_cells(outcome: Outcome) -> Outcome:

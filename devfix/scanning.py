@@ -306,7 +306,7 @@ def _findings(space: Workspace, facts: flow.Facts) -> list[Finding]:
                 told.update(_place(event) for event in finding.events)
             wanted = settings.reports(finding.severity) or not rule.default
             if wanted and settings.enabled(finding.code, finding.path):
-                same = space.original(held_to_cells(finding, space.cells))
+                same = space.original(held_to_cells(finding, space.cells, space.text))
                 found.setdefault(identity(same), same)
     return sorted(found.values(), key=position)
 

@@ -92,6 +92,20 @@ def test_nothing_is_edited_where_a_cell_that_is_not_followed_may_matter(source, 
     assert (item.status, item.reason, outcome.patch.files) == (Status.NOT_FIXED, told, ())
 
 
+CHOICE = "import torch\nfrom torch import nn\ndevice = torch.device('cuda' if torch.cuda.is_available() else 'cpu')"
+
+
+def test_a_section_that_imports_anew_gets_no_name_of_another():
+    first = "model = nn.Linear(4, 2).to(device)\nmodel(torch.randn(8, 4).to(device)).sum().backward()"
+    section = "import torch\nfrom torch import nn\nother = nn.Linear(4, 2).to('cuda')"
+    alone = apply(notebook(CHOICE, first, section))
+    together = apply(notebook(CHOICE, first, section.split("\n")[-1]))
+
+    assert [item.status for item in together.resolutions] == [Status.FIXED]
+    assert [item.status for item in alone.resolutions] == [Status.NOT_FIXED]
+    assert alone.resolutions[0].reason.startswith("cell 3 imports torch anew")
+
+
 def test_timed_lines_are_followed_and_told_as_they_stand():
     cells = ["import torch\nfrom torch import nn", "model = nn.Linear(4, 2)\n%time model = model.cuda()"]
     outcome = apply(notebook(*cells, "x = torch.randn(8, 4)\n%time print(model(x))"))

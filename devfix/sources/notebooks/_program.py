@@ -13,7 +13,7 @@ from devfix.model import CellMap, CellPlace
 from devfix.sources.notebooks._document import CodeCell, Document
 from devfix.sources.notebooks._magics import MARK, MORE, read_cell, taken_back
 
-__all__ = ["Misplaced", "Program", "cells_in", "place_in", "program_of", "sources_of", "split"]
+__all__ = ["Misplaced", "Program", "cells_in", "place_in", "program_of", "sources_in", "sources_of", "split"]
 
 _HEAD = "# %% [cell {}]\uf7d5"
 _HEADS = re.compile(r"^# %% \[cell (\d+)\]\uf7d5(?:\n|\Z)", re.MULTILINE)
@@ -92,6 +92,11 @@ def split(text: str) -> dict[int, tuple[int, str]]:
         found[int(head[1])] = line + 1, text[head.end() : end].removesuffix("\n")
         line += len(_NEWLINE.findall(text, head.start(), end))
     return found
+
+
+def sources_in(text: str) -> dict[int, str]:
+    """The Python of each cell of a program, by the cell's number."""
+    return {number: body for number, (_, body) in split(text).items()}
 
 
 def place_in(text: str, line: int) -> tuple[int, int] | None:

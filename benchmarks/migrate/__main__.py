@@ -102,7 +102,7 @@ def rate(ground: Ground) -> bool:
         many[kind] += 1
     for kind in many:
         print(f"rate: {many[kind]} with {kind!r}: {1000 * spent[kind] / many[kind]:.1f} ms of CPU each")
-    found = many.total() / spent.total()
+    found = many.total() / sum(spent.values())
     print(f"rate: {found:.1f} repositories a second and core (limit {LEAST_RATE})")
     return found >= LEAST_RATE
 

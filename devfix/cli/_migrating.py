@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -78,16 +78,19 @@ def run(
     tasks = chosen(read_plan(plan), choice, scratch_of(file))
     with _one_line_errors(), closing(State(file)) as opened:
         migration = Migration(tasks, choice, opened, out)
-        jsonl = _Ordered([task.number for task in tasks]) if output_format == "jsonl" else None
+        data = _data(output_format, [task.number for task in tasks])
         records = migration.run(made, migrate, jobs or 0)
         try:
             with interruptible(), watched(migration.tally, scratch_of(file), quiet > 0) as tell, closing(records):
                 for record in records:
                     tell(record)
-                    if jsonl is not None:
-                        jsonl.put(record)
+                    if data is not None:
+                        data.put(record)
         except KeyboardInterrupt:
             raise Interrupted(summary(migration.tally)) from None
+        finally:
+            if data is not None:
+                data.close()
         if report is not None:
             _write_report(report, migration, os.path.basename(plan))
     if not quiet:
@@ -128,19 +131,55 @@ def _write_report(report: str, migration: Migration, plan: str) -> None:
         raise OneLine(f"{report}: {error.strerror}") from error
 
 
-class _Ordered:
-    """Records on standard output, each as soon as all those before it are there."""
+def _data(output_format: str, numbers: list[int]) -> _Ordered | None:
+    """What goes to standard output while records come; nothing for text."""
+    if output_format == "jsonl":
+        return _Ordered(numbers, lambda record: record.line() + "\n")
+    if output_format == "sarif":
+        from devfix.report import sarif_migration as sarif
 
-    def __init__(self, numbers: list[int]) -> None:
+        return _Ordered(numbers, sarif.run, sarif.opening(), sarif.BETWEEN, sarif.CLOSING)
+    return None
+
+
+class _Ordered:
+    """Records on standard output, each as soon as all those before it are there.
+
+    Args:
+        numbers: of the records, in their order.
+        written: a record as text.
+        opening: what stands ahead of the first one.
+        between: what stands between two of them.
+        closing: what stands behind the last one.
+
+    """
+
+    def __init__(
+        self,
+        numbers: list[int],
+        written: Callable[[Record], str],
+        opening: str = "",
+        between: str = "",
+        closing: str = "",
+    ) -> None:
+        self._written, self._between, self._closing = written, between, closing
+        self._any = False
+        sys.stdout.write(opening)
         self._numbers = iter(numbers)
         self._next = next(self._numbers, None)
         self._waiting: dict[int, str] = {}
 
     def put(self, record: Record) -> None:
-        self._waiting[record.number] = record.line()
+        self._waiting[record.number] = self._written(record)
         while self._next in self._waiting:
-            sys.stdout.write(self._waiting.pop(self._next) + "\n")
+            sys.stdout.write((self._between if self._any else "") + self._waiting.pop(self._next))
+            self._any = True
             self._next = next(self._numbers, None)
+        sys.stdout.flush()
+
+    def close(self) -> None:
+        """End what was begun, also where not all records came."""
+        sys.stdout.write(self._closing)
         sys.stdout.flush()
 
 

@@ -79,10 +79,10 @@ class _Migrate(click.Command):
 @click.option("--report", type=click.Path(dir_okay=False), metavar="FILE", help="Write one html file to review it in.")
 @click.option(
     "--output-format",
-    type=click.Choice(["text", "jsonl"]),
+    type=click.Choice(["text", "jsonl", "sarif"]),
     default="text",
     show_default=True,
-    help="text on standard error; jsonl on standard output, in the order of the plan.",
+    help="text on standard error; jsonl and sarif on standard output, in the order of the plan.",
 )
 @click.option("-q", "--quiet", count=True, help="No line per repository; twice: no summary.")
 @click.option("-v", "--verbose", count=True, callback=_loud, help="Tracebacks.")

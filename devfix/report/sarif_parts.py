@@ -13,7 +13,7 @@ from devfix import __version__
 from devfix.model import Severity
 from devfix.report.rules import HOME, address, paragraph, plain
 
-__all__ = ["LEVELS", "ROOT", "artifact", "driver", "head", "text"]
+__all__ = ["LEVELS", "ROOT", "artifact", "driver", "encoded", "head", "text"]
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -65,8 +65,16 @@ def _rule(rule: Any, level: str) -> dict[str, Any]:
 
 def artifact(name: str, inside: bool = True) -> dict[str, Any]:
     """Where a file is: ``name`` relative to the root with forward slashes, or absolute where it lies outside."""
-    path = quote(name.encode("utf-8", "surrogateescape"), safe="/")
+    path = encoded(name)
     return {"uri": path, "uriBaseId": ROOT} if inside else {"uri": f"file://{path}"}
+
+
+def encoded(name: str, safe: str = "/") -> str:
+    """A name as a part of a URI; bytes that are no UTF-8 stay the bytes that they are."""
+    try:
+        return quote(name.encode("utf-8", "surrogateescape"), safe=safe)
+    except UnicodeEncodeError:
+        return quote(name.encode("utf-8", "replace"), safe=safe)
 
 
 def text(words: str) -> dict[str, str]:

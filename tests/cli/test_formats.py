@@ -266,6 +266,22 @@ def test_fingerprints_are_unique_and_stay_where_lines_move(run, reports, tmp_pat
     assert told == {one["fingerprint"] for one in marks if one["check_name"] != "problem"}
 
 
+def test_a_proof_is_in_the_log_and_the_text_beside_it(tmp_path):
+    shutil.copytree(CORPUS / "batch/nested_tuple/broken", tmp_path, dirs_exist_ok=True)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+
+    arguments = ("apply", "siamese.py", "--diff", "--verify", "--output-format", "sarif", "--output-file", "log")
+    done = devfix(tmp_path, *arguments)
+
+    assert done.stdout.startswith(b"diff --git ") and b"fixed: " in done.stderr
+    log = json.loads((tmp_path / "log").read_text(encoding="utf-8"))
+    validate(log, schema("sarif-2.1.0.json"))
+    verdict = log["runs"][0]["properties"]["verdict"]
+    assert (verdict["verdict"], verdict["script"]) == ("fixed", "siamese.py")
+    assert verdict["runs"]["patched/device"]["losses"] == verdict["runs"]["original/cpu"]["losses"]
+    assert log["runs"][0]["results"][0]["properties"]["verdict"] == "fixed"
+
+
 # --- GitHub, GitLab, JUnit ------------------------------------------------------------------------------------------
 def commands(text):
     """Workflow commands as the runner reads them: command, properties, message."""

@@ -17,10 +17,10 @@ from devfix.sources import git_root, repository_root
 if TYPE_CHECKING:
     import pathspec
 
-__all__ = ["ConfigError", "Settings", "load", "override", "resolve_codes"]
+__all__ = ["ConfigError", "Settings", "did_you_mean", "load", "override", "resolve_codes"]
 
 _GROUP = re.compile(r"DEV[1-9]?")
-_KEYS = ("device", "exclude", "ignore", "per-file-ignores", "select", "severity", "unsafe-fixes")
+_KEYS = ("bot", "device", "exclude", "ignore", "per-file-ignores", "select", "severity", "unsafe-fixes")
 
 
 class ConfigError(Exception):
@@ -119,7 +119,7 @@ def resolve_codes(given: Iterable[str], known: Mapping[str, str], origin: str) -
         code = "DEV" if text.lower() == "all" else by_name.get(text.lower(), text.upper())
         if not _GROUP.fullmatch(code) and not (code.startswith("DEV") and any(k.startswith(code) for k in known)):
             options = [*known, *by_name]
-            hint = _did_you_mean(text.upper(), options) or _did_you_mean(text.lower(), options)
+            hint = did_you_mean(text.upper(), options) or did_you_mean(text.lower(), options)
             raise ConfigError(f"{origin}: unknown rule {text!r}{hint or '; see: devfix rules'}")
         resolved.append(code)
     return tuple(resolved)
@@ -194,7 +194,7 @@ def _table(path: str) -> dict[str, Any] | None:
 def _settings(path: str, table: Mapping[str, Any], known: Mapping[str, str]) -> Settings:
     for key in table:
         if key not in _KEYS:
-            raise ConfigError(f"{path}: unknown key tool.devfix.{key}{_did_you_mean(key, _KEYS)}")
+            raise ConfigError(f"{path}: unknown key tool.devfix.{key}{did_you_mean(key, _KEYS)}")
     per_file = _typed(path, table, "per-file-ignores", dict, {})
     return Settings(
         select=_codes(path, table, "select", known),
@@ -253,6 +253,7 @@ def _device(path: str, table: Mapping[str, Any]) -> str | None:
     return value.strip()
 
 
-def _did_you_mean(word: str, options: Iterable[str]) -> str:
+def did_you_mean(word: str, options: Iterable[str]) -> str:
+    """A question about the likeliest of ``options``, to end a message with; empty where none is like ``word``."""
     close = difflib.get_close_matches(word, list(options), n=1)
     return f"; did you mean {close[0]!r}?" if close else ""

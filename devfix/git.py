@@ -10,7 +10,7 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
@@ -127,13 +127,13 @@ class Git:
         try:
             output, errors = process.communicate(given, timeout=self.timeout)
         except subprocess.TimeoutExpired:
-            raise GitError(f"git {arguments[0]} did not end within {self.timeout:g} s") from None
+            raise GitError(f"git {_verb(arguments)} did not end within {self.timeout:g} s") from None
         finally:
             _running.discard(process)
             if process.poll() is None:
                 _end(process)
         if process.returncode:
-            raise self._failure(arguments[0], process.returncode, errors)
+            raise self._failure(_verb(arguments), process.returncode, errors)
         return os.fsdecode(output)
 
     def _failure(self, verb: str, code: int, errors: bytes) -> GitError:
@@ -143,6 +143,14 @@ class Git:
         told = told.removeprefix("fatal: ").removeprefix("error: ") or f"it ended with {code}"
         advice = next((f" ({words})" for pattern, words in _ADVICE if pattern.search(log)), "")
         return GitError(f"git {verb}: {told}{advice}", log[-_LOG_KEPT:])
+
+
+def _verb(arguments: Sequence[str]) -> str:
+    """The command's name, behind the settings that come ahead of it."""
+    at = 0
+    while arguments[at] == "-c":
+        at += 2
+    return arguments[at]
 
 
 @lru_cache(maxsize=1)

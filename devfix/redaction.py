@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["redacted"]
+__all__ = ["hide", "redacted"]
 
 _USER = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)(?P<user>[^\s/?#'\"]+)@")
 _PARAMETER = re.compile(
@@ -20,8 +20,20 @@ _HIDDEN = "***"
 _PLAIN_USERS = frozenset({"git", "hg", "ssh"})
 
 
+_secrets: set[str] = set()
+_SHORTEST = 6  # characters: what is shorter is no secret, and hiding it would make holes into ordinary words
+
+
+def hide(secret: str) -> None:
+    """Never show this text from now on."""
+    if len(secret) >= _SHORTEST:
+        _secrets.add(secret)
+
+
 def redacted(text: str) -> str:
-    """``text`` without user names, passwords and tokens in its URLs, and without tokens that can be told as such."""
+    """``text`` without user names, passwords and tokens in its URLs, and without tokens that are known or look so."""
+    for secret in sorted(_secrets, key=len, reverse=True):
+        text = text.replace(secret, _HIDDEN)
     text = _USER.sub(_user, text)
     text = _PARAMETER.sub(rf"\g<name>{_HIDDEN}", text)
     text = _HEADER.sub(rf"\g<name>{_HIDDEN}", text)

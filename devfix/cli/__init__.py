@@ -21,6 +21,7 @@ __all__ = ["cli", "main"]
 # verb → its one line in ``devfix --help``; the module devfix.cli.<verb> holds a command named ``command``
 _VERBS = {
     "apply": "Repair device bugs in files and folders.",
+    "bot": "Review pull requests and open them, in CI.",
     "check": "Print device bugs and change nothing.",
     "init": "Add devfix to a repository.",
     "migrate": "Repair many repositories.",

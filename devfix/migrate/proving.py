@@ -15,7 +15,7 @@ from devfix.report.verdict import Proof
 from devfix.verify.experiment import Experiment, Limits, prepare
 from devfix.verify.subset import provable
 
-__all__ = ["prove"]
+__all__ = ["prove", "proved"]
 
 _OUTPUT_KEPT = 4000
 
@@ -36,6 +36,14 @@ def prove(
         devfix.verify.RunError: a run could not be made.
 
     """
+    with _copies_in(tree.parent):
+        return proved(tree, folder, wanted, outcome, again)
+
+
+def proved(
+    tree: Path, folder: Path, wanted: Verification, outcome: Outcome, again: Callable[[Sequence[Finding]], Outcome]
+) -> tuple[Outcome, VerdictSummary | None]:
+    """As :func:`prove`, with copies where temporary files lie."""
     experiment = prepare(
         wanted.script if wanted.module else str(folder / wanted.script),
         wanted.args,
@@ -48,11 +56,10 @@ def prove(
         setup=wanted.setup or None,
     )
     experiment = _with_setup_script(experiment, folder)
-    with _copies_in(tree.parent):
-        proved = provable(experiment, outcome, again)
-    if proved.verdict is None:
-        return proved.outcome, None
-    return proved.outcome, _summary(experiment, Proof(experiment, proved.verdict, proved.changes))
+    found = provable(experiment, outcome, again)
+    if found.verdict is None:
+        return found.outcome, None
+    return found.outcome, _summary(experiment, Proof(experiment, found.verdict, found.changes))
 
 
 def _with_setup_script(experiment: Experiment, folder: Path) -> Experiment:

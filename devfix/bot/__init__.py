@@ -1,0 +1,1 @@
+"""Pull requests and suggestions: what ``devfix bot`` does on GitHub and GitLab."""

@@ -1,0 +1,134 @@
+"""What there is to say about a checkout: findings, a patch, and what runs prove of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from devfix import config, engine, sources
+from devfix.model import FileChange, Finding, Outcome
+
+if TYPE_CHECKING:
+    from devfix.changes import Scope
+    from devfix.migrate.record import RunSummary, VerdictSummary
+    from devfix.migrate.task import Verification
+
+__all__ = ["Analysis", "analyse", "evidence"]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What was found, with paths relative to the repository.
+
+    Attributes:
+        outcome: findings, what becomes of them, and the patch, of which nothing is written.
+        evidence: what runs prove, as in schema/artifact-1.json; ``None`` where nothing was run.
+        not_verified: why nothing was proved, in a sentence; empty where it was.
+
+    """
+
+    outcome: Outcome
+    evidence: Mapping[str, Any] | None = None
+    not_verified: str = ""
+
+    @property
+    def diff(self) -> bytes:
+        """The patch, for ``git apply``."""
+        from devfix.report import diff
+
+        return diff.unified(self.outcome.patch)
+
+    @property
+    def files(self) -> tuple[FileChange, ...]:
+        """The changed files."""
+        return self.outcome.patch.files
+
+
+def analyse(
+    paths: Sequence[str],
+    verification: Verification | None = None,
+    *,
+    scope: Scope | None = None,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    jobs: int = 1,
+) -> Analysis:
+    """Analyse the repository that is the current folder; nothing is written.
+
+    Args:
+        paths: what is looked at, within the repository.
+        verification: how the patch is proved: what is not proved is not in it. ``None`` for not at all.
+        scope: what of it counts; ``None`` for everything.
+        select: codes of the only rules, instead of the configured ones.
+        ignore: codes of rules that are left out, too.
+        jobs: worker processes.
+
+    Raises:
+        devfix.config.ConfigError: wrong configuration.
+
+    """
+    from codemods import all_rules
+
+    known = {rule.code: rule.name for rule in all_rules()}
+    settings = config.load(paths, known)
+    if select:
+        settings = replace(settings, select=tuple(select))
+    settings = replace(settings, ignore=(*settings.ignore, *ignore))
+    files, problems = sources.load(paths, settings.exclude, settings.root)
+
+    def again(without: Sequence[Finding]) -> Outcome:
+        found = engine.apply(files, settings, jobs, without=without, scope=scope)
+        mine = [problem for problem in problems if scope is None or scope.concerns(problem)]
+        return replace(found, problems=(*found.problems, *mine))
+
+    outcome = again(())
+    if not outcome.patch.files:
+        return Analysis(outcome, not_verified="there is nothing to prove: no edit is made")
+    if verification is None:
+        return Analysis(outcome, not_verified="no script is configured that proves it ([tool.devfix.bot.verify])")
+    return _proved(outcome, again, verification)
+
+
+def _proved(outcome: Outcome, again: Any, verification: Verification) -> Analysis:
+    from devfix.migrate.proving import proved
+    from devfix.model import Patch
+    from devfix.verify.records import RunError
+
+    here = Path(os.getcwd())
+    try:
+        found, verdict = proved(here, here, verification, outcome, again)
+    except RunError as error:
+        return Analysis(replace(outcome, patch=Patch()), not_verified=f"nothing could be run: {error}")
+    if verdict is None:
+        return Analysis(found, not_verified=f"no edit lies in what {verification.script} imports")
+    return Analysis(found, evidence(verdict))
+
+
+def evidence(verdict: VerdictSummary) -> dict[str, Any]:
+    """What is kept of a verdict, as in schema/artifact-1.json."""
+    return {
+        "word": verdict.word,
+        "reason": verdict.reason[:2000],
+        "good": verdict.good,
+        "where": verdict.where[:500],
+        "command": " ".join([verdict.script, *verdict.arguments])[:1000],
+        "runs": [_run(name, run) for name, run in (verdict.runs or {}).items()],
+    }
+
+
+def _run(name: str, run: RunSummary) -> dict[str, Any]:
+    return {
+        "name": name[:100],
+        "outcome": run.outcome[:1000],
+        "steps": run.steps,
+        "first_loss": _text(run.losses[0]) if run.losses else None,
+        "last_loss": _text(run.losses[-1]) if run.losses else None,
+        "largest_difference": None if run.largest_difference is None else _text(run.largest_difference),
+    }
+
+
+def _text(number: float) -> str:
+    return f"{number:.9g}"

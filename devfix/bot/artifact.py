@@ -1,0 +1,224 @@
+"""What an unprivileged job leaves for a privileged one: a manifest and a patch, read back as data of a stranger.
+
+schema/artifact-1.json documents the manifest.  Nothing in it is run, and no name in it is opened: texts become Markdown
+with everything escaped, and the patch is applied to copies of the files that the host says the pull request holds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from devfix import __version__
+from devfix.bot.analysis import Analysis
+from devfix.bot.stops import BotError
+from devfix.bot.surroundings import Surroundings
+from devfix.git import Git, GitError
+from devfix.model import Resolution
+from devfix.redaction import redacted
+from devfix.report import hunks
+
+__all__ = ["Artifact", "check_path", "manifest", "patched", "read", "write"]
+
+_MANIFEST, _PATCH = "manifest.json", "devfix.patch"
+_LARGEST = {_MANIFEST: 4 << 20, _PATCH: 4 << 20}  # bytes
+_MOST_LINES = 50  # of one finding's story
+_SUFFIXES = (".py", ".pyw", ".ipynb")
+_PLAIN = re.compile(r"[^\x00-\x1f\x7f\\]+")
+_LIMITS = {"files": 200, "findings": 500, "problems": 200}
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A manifest that holds to its schema, and its patch."""
+
+    manifest: Mapping[str, Any]
+    patch: bytes
+
+    def __getitem__(self, key: str) -> Any:
+        return self.manifest[key]
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that the patch changes."""
+        return [file["path"] for file in self.manifest["files"]]
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+def manifest(analysis: Analysis, around: Surroundings, base: str, head: str) -> Artifact:
+    """The artifact of an analysis; raises ``BotError`` where it is larger than one may be."""
+    patch = analysis.diff
+    kept = [item for item in analysis.outcome.resolutions if item.status.value != "suppressed"]
+    if len(analysis.files) > _LIMITS["files"]:
+        raise BotError(f"the patch changes {len(analysis.files)} files, more than anybody reviews: use devfix apply")
+    document = {
+        "schema_version": 1,
+        "tool": f"devfix {__version__}",
+        "repository": around.repository,
+        "number": around.number,
+        "base": base,
+        "head": head,
+        "patch": {"sha256": _digest(patch), "size": len(patch)},
+        "files": [
+            {"path": _slashes(change.path), "before": _digest(change.old), "after": _digest(change.new)}
+            for change in analysis.files
+        ],
+        "findings": [_finding(item) for item in kept[: _LIMITS["findings"]]],
+        "problems": [
+            {"path": _slashes(each.path)[:500], "line": each.line, "message": _told(each.message, 1000)}
+            for each in analysis.outcome.problems[: _LIMITS["problems"]]
+        ],
+        "evidence": analysis.evidence,
+        "not_verified": _told(analysis.not_verified, 2000),
+    }
+    _validate(document)
+    return Artifact(document, patch)
+
+
+def write(artifact: Artifact, folder: str) -> None:
+    """Write an artifact into a folder, which is made."""
+    os.makedirs(folder, exist_ok=True)
+    Path(folder, _PATCH).write_bytes(artifact.patch)
+    Path(folder, _MANIFEST).write_text(json.dumps(artifact.manifest, indent=1) + "\n", "utf-8")
+
+
+def _finding(item: Resolution) -> dict[str, Any]:
+    finding = item.finding
+    remedy = item.remedy or (finding.remedies[0] if finding.remedies else None)
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "status": item.status.value,
+        "safety": None if remedy is None else remedy.safety.value,
+        "path": _slashes(finding.path),
+        "line": finding.span.line,
+        "lines": [{"path": _slashes(each.path), "line": each.line} for each in finding.events[:_MOST_LINES]],
+        "message": _told(finding.message, 2000),
+        "title": "" if remedy is None else _told(remedy.title, 1000),
+        "reason": _told(item.reason or finding.reason, 2000),
+    }
+
+
+def _told(text: str, most: int) -> str:
+    return redacted(text)[:most]
+
+
+def _slashes(path: str) -> str:
+    return path.replace(os.sep, "/")
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+def read(folder: str) -> Artifact:
+    """An artifact that was written by a stranger; raises ``BotError`` where it is not what one must be."""
+    document = _json(_content(folder, _MANIFEST))
+    _validate(document)
+    artifact = Artifact(document, _content(folder, _PATCH))
+    told = document["patch"]
+    if told != {"sha256": _digest(artifact.patch), "size": len(artifact.patch)}:
+        raise BotError(f"{_PATCH}: not the patch that {_MANIFEST} speaks of")
+    for path in artifact.paths:
+        check_path(path)
+    _check_patch(artifact)
+    return artifact
+
+
+def check_path(path: str) -> None:
+    """Raise ``BotError`` for a path that no patch of ours changes: outside, hidden, or no Python."""
+    parts = path.split("/")
+    inside = _PLAIN.fullmatch(path) and not path.startswith("/") and ":" not in parts[0]
+    if not inside or any(part in ("", ".", "..") for part in parts):
+        raise BotError(f"{path!r} is not a path within the repository")
+    if any(part.startswith(".") for part in parts):
+        raise BotError(f"{path!r} is hidden, or belongs to the CI: it is not changed")
+    if not path.endswith(_SUFFIXES):
+        raise BotError(f"{path!r} is neither a Python file nor a notebook: it is not changed")
+
+
+def _content(folder: str, name: str) -> bytes:
+    path = os.path.join(folder, name)
+    try:
+        status = os.lstat(path)
+        if not stat.S_ISREG(status.st_mode):
+            raise BotError(f"{path} is not a regular file")
+        if status.st_size > _LARGEST[name]:
+            raise BotError(f"{path} has {status.st_size} bytes, and may have {_LARGEST[name]}")
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise BotError(f"{path}: {error.strerror}") from error
+
+
+def _json(raw: bytes) -> Any:
+    try:
+        return json.loads(raw.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise BotError(f"{_MANIFEST}: not JSON: {error}") from error
+
+
+def _validate(document: Any) -> None:
+    import jsonschema
+
+    schema = json.loads(resources.files("devfix").joinpath("schema/artifact-1.json").read_text("utf-8"))
+    validator = jsonschema.Draft202012Validator(schema)
+    error = next(iter(validator.iter_errors(document)), None)
+    if error is not None:
+        where = "/".join(map(str, error.absolute_path)) or "the document"
+        raise BotError(f"{_MANIFEST}: {where}: {error.message[:200]}")
+
+
+def _check_patch(artifact: Artifact) -> None:
+    """The patch changes lines of the files that are named, and does nothing else."""
+    files = hunks.read(artifact.patch.decode("utf-8", "surrogateescape"))
+    changed = [file.path for file in files]
+    if sorted(changed) != sorted(artifact.paths):
+        raise BotError(f"{_PATCH}: it changes other files than {_MANIFEST} says")
+    for file in files:
+        if file.remarks or not file.hunks:
+            raise BotError(f"{_PATCH}: {file.path}: it does more than change lines")
+
+
+def patched(artifact: Artifact, before: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files after the patch; raises ``BotError`` where the files are not those that it was made for.
+
+    Args:
+        artifact: as it was read.
+        before: the files of :attr:`Artifact.paths`, as the pull request has them.
+
+    """
+    for file in artifact["files"]:
+        if _digest(before[file["path"]]) != file["before"]:
+            raise BotError(f"{file['path']}: the pull request holds another text than the one that was analysed")
+    if not before:
+        return {}
+    after = _applied(artifact.patch, before)
+    for file in artifact["files"]:
+        if _digest(after[file["path"]]) != file["after"]:
+            raise BotError(f"{file['path']}: the patch makes another text of it than {_MANIFEST} says")
+    return after
+
+
+def _applied(patch: bytes, before: Mapping[str, bytes]) -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory(prefix="devfix-bot-") as folder:
+        for name, content in before.items():
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        try:
+            git = Git(folder)
+            git("init", "--quiet")  # else git looks for a repository above
+            git("apply", "--whitespace=nowarn", "-", text=os.fsdecode(patch))
+        except GitError as error:
+            raise BotError(f"{_PATCH} does not apply: {error}") from error
+        return {name: Path(folder, name).read_bytes() for name in before}

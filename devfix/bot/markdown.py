@@ -1,0 +1,45 @@
+"""Texts of strangers in Markdown: shown as they are, and never read as mark-up, mentions or commands."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["code", "fenced", "plain"]
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&-])")
+_MENTION = re.compile(r"@(?=[\w-])")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]+")
+_CODE = re.compile(r"`([^`]+)`")
+_BREAK = "\u200b"  # between @ and a name: nobody is called
+
+
+def plain(text: str) -> str:
+    """One line of text; what stands between backticks stays code."""
+    text = _CONTROL.sub(" ", text)
+    parts, at = [], 0
+    for found in _CODE.finditer(text):
+        parts += [_escaped(text[at : found.start()]), code(found[1])]
+        at = found.end()
+    return "".join([*parts, _escaped(text[at:])])
+
+
+def code(text: str) -> str:
+    """One line of code, also in a table's cell."""
+    text = _CONTROL.sub(" ", text).replace("|", "\u2502")  # a pipe would end the cell, also within code
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    ticks = "`" * (longest + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") or not text.strip() else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}"
+
+
+def fenced(text: str, language: str = "") -> str:
+    """A block of code, with a fence that is longer than any in it."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{fence}\n"
+
+
+def _escaped(text: str) -> str:
+    text = _SPECIAL.sub(r"\\\1", text)
+    text = text.replace("://", f":{_BREAK}//")  # no link is made of it, and no other repository is told
+    return _MENTION.sub(f"@{_BREAK}", text)

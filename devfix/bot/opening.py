@@ -1,0 +1,188 @@
+"""Pull requests of the bot's own: one for each group of rules, kept up to date, and closed when it is not needed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+
+from devfix.bot import bodies
+from devfix.bot.analysis import Analysis, analyse
+from devfix.bot.artifact import Artifact, check_path, manifest
+from devfix.bot.hosts import Host, Pull, stopped
+from devfix.bot.pushing import Commit, Remote
+from devfix.bot.settings import BotSettings
+from devfix.bot.stops import BotError, LeftAlone
+from devfix.bot.surroundings import Surroundings, Token
+from devfix.git import Git, GitError
+
+__all__ = ["PREFIX", "groups", "open_all"]
+
+PREFIX = "devfix/"
+_REST = "device"
+
+
+@dataclass(frozen=True)
+class _Change:
+    """One group's patch, as it would be proposed."""
+
+    group: str
+    artifact: Artifact
+
+    @property
+    def branch(self) -> str:
+        return PREFIX + self.group
+
+    @property
+    def patch(self) -> str:
+        """The patch's SHA-256."""
+        return hashlib.sha256(self.artifact.patch).hexdigest()
+
+    @property
+    def title(self) -> str:
+        return bodies.title(self.artifact["findings"])
+
+    @property
+    def body(self) -> str:
+        return bodies.pull_request(
+            self.artifact.manifest, self.group, self.patch, self.artifact.patch.decode("utf-8", "replace")
+        )
+
+
+def groups(settings: BotSettings) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Name, selected and ignored rules of each group; the last one has what the others leave."""
+    for name, codes in settings.groups.items():
+        yield name, codes, ()
+    yield _REST, (), tuple(code for codes in settings.groups.values() for code in codes)
+
+
+def open_all(
+    around: Surroundings, settings: BotSettings, host: Host, token: Token, *, dry_run: bool = False, jobs: int = 1
+) -> list[str]:
+    """Bring the bot's pull requests up to date with the checkout in the current folder; one line for each group.
+
+    Raises:
+        BotError: something is wrong; what was done until then stays.
+
+    """
+    base = host.default_branch()
+    head = _tip(base)
+    ours = {pull.head_branch: pull for pull in host.open_pulls() if bodies.fingerprint(pull.body)[0]}
+    told, wanted = [], set()
+    for name, select, ignore in groups(settings):
+        analysis = analyse(settings.paths, settings.verification, select=select, ignore=ignore, jobs=jobs)
+        wanted.add(PREFIX + name)
+        if not analysis.files:
+            told.append(_obsolete(host, ours.get(PREFIX + name), f"{name}: nothing to repair"))
+            continue
+        change = _Change(name, _checked(analysis, around, head))
+        try:
+            told.append(_proposed(change, base, settings, host, token, list(ours.values()), dry_run))
+        except LeftAlone as reason:
+            told.append(f"{name}: left alone: {reason}")
+        if PREFIX + name not in ours and told[-1].startswith(f"{name}: opened"):
+            ours[PREFIX + name] = host.pulls_of(PREFIX + name)[0] if not dry_run else _placeholder(change, base)
+    for branch, pull in ours.items():
+        if branch.startswith(PREFIX) and branch not in wanted:
+            told.append(_obsolete(host, pull, f"{branch.removeprefix(PREFIX)}: no such group any more"))
+    return told
+
+
+def _tip(base: str) -> str:
+    """The commit of the checkout, which has to be the base's."""
+    git = Git(os.getcwd(), own=True)
+    try:
+        here = git("rev-parse", "HEAD").strip()
+        there = git("rev-parse", "--verify", "--quiet", f"refs/remotes/origin/{base}").strip()
+    except GitError:
+        there = here = ""
+    if here and there and here != there:
+        raise BotError(f"this checkout is at {here[:12]}, and {base} at {there[:12]}: run devfix bot open on {base}")
+    return here or _head(git)
+
+
+def _head(git: Git) -> str:
+    try:
+        return git("rev-parse", "HEAD").strip()
+    except GitError as error:
+        raise BotError(str(error)) from error
+
+
+def _checked(analysis: Analysis, around: Surroundings, head: str) -> Artifact:
+    for change in analysis.files:
+        check_path(change.path.replace(os.sep, "/"))
+    return manifest(analysis, around, head, head)
+
+
+def _proposed(
+    change: _Change,
+    base: str,
+    settings: BotSettings,
+    host: Host,
+    token: Token,
+    ours: list[Pull],
+    dry_run: bool,
+) -> str:
+    known = host.pulls_of(change.branch)
+    present = next((pull for pull in known if pull.state == "open"), None)
+    if present is not None:
+        stopped(present, host.talk(present.number))
+    else:
+        _refuse_again(change, known)
+        _keep_to_limits(settings, ours, known)
+    if not dry_run:
+        message = f"{change.title}\n\n{_told(change)}"
+        remote = Remote(host.clone_url(change.artifact["repository"]), token)
+        remote.push(
+            Commit(change.artifact["head"], change.artifact.patch, message, settings.author), change.branch, ours=True
+        )
+    if present is None:
+        number = host.open(change.branch, base, change.title, change.body, settings.draft)
+        if settings.labels:
+            host.label(number, settings.labels)
+        return f"{change.group}: opened #{number}"
+    if present.title == change.title and present.body.replace("\r\n", "\n").strip() == change.body.strip():
+        return f"{change.group}: #{present.number} is up to date"
+    host.edit(present.number, change.title, change.body)
+    return f"{change.group}: updated #{present.number}"
+
+
+def _told(change: _Change) -> str:
+    fixed = [item for item in change.artifact["findings"] if item["status"] == "fixed"]
+    return "\n".join(f"- {item['path']}:{item['line']} {item['code']} {item['message']}" for item in fixed[:50])
+
+
+def _refuse_again(change: _Change, known: list[Pull]) -> None:
+    """What a person has closed is not proposed again with the same content."""
+    for pull in known:
+        if pull.state == "closed" and bodies.fingerprint(pull.body)[1] == change.patch:
+            raise LeftAlone(f"#{pull.number} proposed the same, and was closed")
+
+
+def _keep_to_limits(settings: BotSettings, ours: list[Pull], known: list[Pull]) -> None:
+    if len(ours) >= settings.max_open:
+        raise LeftAlone(f"{len(ours)} pull requests are open, and max-open is {settings.max_open}")
+    hour_ago = datetime.now(timezone.utc) - timedelta(hours=1)
+    numbers = {pull.number for pull in (*ours, *known) if pull.created > hour_ago}
+    if len(numbers) >= settings.max_hourly:
+        raise LeftAlone(f"{len(numbers)} were opened within the last hour, and max-hourly is {settings.max_hourly}")
+
+
+def _obsolete(host: Host, pull: Pull | None, why: str) -> str:
+    if pull is None:
+        return why
+    try:
+        stopped(pull, host.talk(pull.number))
+    except LeftAlone as reason:
+        return f"{why}, but left alone: {reason}"
+    host.close(pull.number, f"There is nothing left for this to repair ({why}), so it is closed.")
+    host.delete_branch(pull.head_branch)
+    return f"{why}: closed #{pull.number}"
+
+
+def _placeholder(change: _Change, base: str) -> Pull:
+    """What a dry run counts as opened."""
+    now = datetime.now(timezone.utc)
+    return Pull(0, change.title, change.body, "open", "", change.branch, "", "", base, (), now, "")

@@ -1,0 +1,165 @@
+"""``devfix bot``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from devfix.cli._failures import OneLine
+
+if TYPE_CHECKING:
+    from devfix.bot.artifact import Artifact
+    from devfix.bot.settings import BotSettings
+    from devfix.bot.surroundings import Surroundings, Token
+
+__all__ = ["command"]
+
+_DRY_RUN = click.option("--dry-run", is_flag=True, help="Print every call to the host, and send those that only read.")
+_NUMBER = click.option(
+    "--number", type=click.IntRange(min=1), metavar="N", help="The pull request (default: the job's)."
+)
+_JOBS = click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Worker processes.")
+
+
+@click.group("bot", short_help="Review pull requests and open them, in CI.")
+def command() -> None:
+    """Review pull requests and open them, in a job of GitHub Actions or GitLab.
+
+    Nothing happens in a repository whose pyproject.toml does not say `[tool.devfix.bot] enabled = true`.
+    The token comes from DEVFIX_TOKEN, GITHUB_TOKEN or GITLAB_TOKEN, and reaches no program that the bot starts.
+    """
+
+
+@command.command("review")
+@click.option("--artifact", metavar="DIR", help="Post nothing: write what was found to DIR, for devfix bot post.")
+@_NUMBER
+@_DRY_RUN
+@_JOBS
+def review(artifact: str | None, number: int | None, dry_run: bool, jobs: int) -> None:
+    """Look at the lines that a pull request changes, and suggest repairs."""
+    with _one_line_errors():
+        around, token, settings = _begin(number)
+        from devfix.bot import artifact as artifacts
+        from devfix.bot.hosts import connected
+        from devfix.bot.review import examine, post
+
+        found = examine(around, settings, jobs)
+        _summarise(found)
+        if settings.mode == "annotations":
+            _annotate(found, around)
+        if artifact is not None:
+            artifacts.write(found, artifact)
+            click.echo(f"wrote {artifact}: {_counted(found)}", err=True)
+            return
+        with connected(around, token, dry_run) as host:
+            click.echo(post(found, around, host, token, dry_run=dry_run), err=True)
+
+
+@command.command("post")
+@click.argument("folder", metavar="DIR")
+@_DRY_RUN
+def post_command(folder: str, dry_run: bool) -> None:
+    """Post what `devfix bot review --artifact DIR` has found in a job without rights; nothing in DIR is run."""
+    with _one_line_errors():
+        around, token = _surroundings(None)
+        from devfix.bot import artifact as artifacts
+        from devfix.bot.hosts import connected
+        from devfix.bot.review import post
+
+        found = artifacts.read(folder)
+        with connected(around, token, dry_run) as host:
+            click.echo(post(found, around, host, token, dry_run=dry_run), err=True)
+
+
+@command.command("open")
+@_DRY_RUN
+@_JOBS
+def open_command(dry_run: bool, jobs: int) -> None:
+    """Open a pull request for each group of rules, bring it up to date, or close it when it is not needed."""
+    with _one_line_errors():
+        around, token, settings = _begin(None)
+        from devfix.bot.hosts import connected
+        from devfix.bot.opening import open_all
+        from devfix.bot.surroundings import refuse_unsafe_runs
+
+        if settings.verification is not None:
+            refuse_unsafe_runs(around, os.getcwd())
+        with connected(around, token, dry_run) as host:
+            for line in open_all(around, settings, host, token, dry_run=dry_run, jobs=jobs):
+                click.echo(line, err=True)
+
+
+def _surroundings(number: int | None) -> tuple[Surroundings, Token]:
+    from devfix.bot import surroundings
+
+    around = surroundings.of(os.environ, number or 0)
+    return around, surroundings.take_token(around.kind)
+
+
+def _begin(number: int | None) -> tuple[Surroundings, Token, BotSettings]:
+    """Go to the repository's folder, and read what the bot may do there."""
+    from pathlib import Path
+
+    from devfix.bot.settings import of_bytes
+    from devfix.bot.stops import BotError, LeftAlone
+    from devfix.sources import git_root
+
+    around, token = _surroundings(number)
+    root = git_root(os.curdir)
+    if root is None:
+        raise BotError("this folder is in no git repository")
+    os.chdir(root)
+    file = Path("pyproject.toml")
+    settings = of_bytes(file.read_bytes() if file.is_file() else None, str(file))
+    if not settings.enabled:
+        raise LeftAlone("pyproject.toml does not say [tool.devfix.bot] enabled = true")
+    return around, token, settings
+
+
+@contextmanager
+def _one_line_errors() -> Iterator[None]:
+    from devfix.bot.stops import BotError, LeftAlone
+    from devfix.redaction import redacted
+
+    try:
+        yield
+    except LeftAlone as reason:
+        click.echo(redacted(f"nothing was done: {reason}"), err=True)
+    except BotError as error:
+        raise OneLine(redacted(str(error))) from error
+
+
+def _counted(found: Artifact) -> str:
+    fixed = sum(item["status"] == "fixed" for item in found["findings"])
+    return f"{len(found['findings'])} findings on changed lines, {fixed} with an edit"
+
+
+def _summarise(found: Artifact) -> None:
+    """Tables for the page of the job, where GitHub shows one."""
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not path:
+        return
+    from devfix.bot.bodies import review as body
+
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(body(found.manifest, (), "") + "\n")
+
+
+def _annotate(found: Artifact, around: Surroundings) -> None:
+    """Findings as GitHub's own annotations; GitLab takes them from devfix check --output-format gitlab."""
+    if around.kind != "github":
+        return
+
+    def escaped(given: str) -> str:
+        text = given.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+        return text.replace(":", "%3A").replace(",", "%2C")
+
+    for item in found["findings"][:10]:
+        place = f"file={escaped(item['path'])},line={item['line']},title={escaped(item['code'])}"
+        message = item["message"].replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+        sys.stdout.write(f"::warning {place}::{message}\n")

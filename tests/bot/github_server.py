@@ -1,0 +1,254 @@
+"""The part of GitHub's API that the bot uses: bodies are those that githubkit's models take, on both ways."""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+
+import githubkit_schemas.latest.models as models
+from bot.examples import checked, example
+from bot.serving import TOKEN, Answer, Api, route
+
+REPOSITORY = "lab/nets"
+BOT = {"login": "github-actions[bot]", "type": "Bot"}
+PERSON = {"login": "ann", "type": "User"}
+_REPO = r"/repos/lab/nets"
+_PER_PAGE = 2  # few, so that there are pages
+
+
+class GitHub(Api):
+    """One repository, whose commits are those of a git repository that is served, too."""
+
+    def __init__(self, repository):
+        super().__init__()
+        self.repository = repository
+        self.git_root = repository.parent
+        self.pulls = {}
+        self.comments, self.reviews, self.inline = {}, {}, {}
+        self.next = 100
+        self.refuse_pull = None
+
+    def authorise(self, handler):
+        if handler.headers.get("Authorization", "") not in (f"token {TOKEN}", f"Bearer {TOKEN}"):
+            raise Answer(401, {"message": "Bad credentials"})
+
+    def git(self, *arguments):
+        done = subprocess.run(["git", "-C", self.repository, *arguments], capture_output=True, check=True)
+        return done.stdout
+
+    def commit(self, revision):
+        return self.git("rev-parse", revision).decode().strip()
+
+    def add_pull(self, branch, base="main", fork="", **more):
+        number = self._number()
+        repository = {"full_name": fork or REPOSITORY}
+        self.pulls[number] = {
+            "number": number,
+            "state": "open",
+            "title": "work",
+            "body": "",
+            "labels": [],
+            "created_at": "2026-01-02T03:04:05Z",
+            "merged_at": None,
+            "draft": False,
+            "head": {"ref": branch, "sha": self.commit(branch), "repo": repository, "label": f"lab:{branch}"},
+            "base": {"ref": base, "sha": self.commit(base), "repo": {"full_name": REPOSITORY}},
+            **more,
+        }
+        return number
+
+    def say(self, number, body, user=PERSON):
+        self.comments.setdefault(number, []).append({"id": self._number(), "body": body, "user": user})
+
+    def _number(self):
+        self.next += 1
+        return self.next
+
+    def _page(self, found, query, path):
+        size, page = min(int(query.get("per_page", 30)), _PER_PAGE), int(query.get("page", 1))
+        rest = found[(page - 1) * size :]
+        headers = {}
+        if len(rest) > size:
+            kept = "&".join(f"{name}={value}" for name, value in query.items() if name != "page")
+            headers["Link"] = f'<{self.url}{path}?{kept}&page={page + 1}>; rel="next"'
+        return Answer(200, rest[:size], **headers)
+
+    def _user(self, user):
+        return {**example(models.SimpleUser), **user}
+
+    def _pull(self, number, model=models.PullRequest):
+        pull = self.pulls[number]
+        if self._there(pull["head"]["ref"]):
+            pull["head"]["sha"] = self.commit(pull["head"]["ref"])
+        document = example(model)
+        for key, value in pull.items():
+            if key in ("head", "base"):
+                document[key].update({**value, "repo": {**example(models.Repository), **value["repo"]}})
+                document[key]["user"] = self._user(PERSON)
+            else:
+                document[key] = value
+        document["labels"] = [self._label(name) for name in pull["labels"]]
+        return checked(model, document)
+
+    def _label(self, name):
+        return example(models.Label, name=name)
+
+    def _there(self, branch):
+        done = subprocess.run(
+            ["git", "-C", self.repository, "rev-parse", "--verify", "-q", f"refs/heads/{branch}"],
+            capture_output=True,
+            check=False,
+        )
+        return done.returncode == 0
+
+    @route("GET", "/user")
+    def user(self, query, body):
+        raise Answer(403, {"message": "Resource not accessible by integration"})
+
+    @route("GET", _REPO)
+    def get_repository(self, query, body):
+        url = f"{self.url}/git/{self.repository.name}"
+        return example(models.FullRepository, full_name=REPOSITORY, default_branch="main", clone_url=url)
+
+    @route("GET", _REPO + r"/pulls")
+    def list_pulls(self, query, body):
+        branch = query.get("head", "").partition(":")[2]
+        found = [
+            self._pull(number, models.PullRequestSimple)
+            for number, pull in sorted(self.pulls.items())
+            if query["state"] in ("all", pull["state"]) and branch in ("", pull["head"]["ref"])
+        ]
+        return self._page(found, query, _REPO + "/pulls")
+
+    @route("GET", _REPO + r"/pulls/(\d+)")
+    def get_pull(self, number, query, body):
+        return self._pull(int(number))
+
+    @route("POST", _REPO + r"/pulls")
+    def create_pull(self, query, body):
+        checked(models.ReposOwnerRepoPullsPostBody, body)
+        if any(p["head"]["ref"] == body["head"] and p["state"] == "open" for p in self.pulls.values()):
+            message = f"A pull request already exists for lab:{body['head']}."
+            raise Answer(422, {"message": "Validation Failed", "errors": [{"message": message}]})
+        number = self.add_pull(body["head"], body["base"], title=body["title"], body=body["body"], draft=body["draft"])
+        return self._pull(number)
+
+    @route("PATCH", _REPO + r"/pulls/(\d+)")
+    def update_pull(self, number, query, body):
+        checked(models.ReposOwnerRepoPullsPullNumberPatchBody, body)
+        self.pulls[int(number)].update(body)
+        return self._pull(int(number))
+
+    @route("GET", _REPO + r"/pulls/(\d+)/files")
+    def list_files(self, number, query, body):
+        pull = self.pulls[int(number)]
+        span = f"{pull['base']['sha']}...{pull['head']['sha']}"
+        found = []
+        for name in self.git("diff", "--name-only", span).decode().split():
+            patch = self.git("diff", span, "--", name).decode()
+            entry = example(models.DiffEntry, filename=name, status="modified")
+            found.append(checked(models.DiffEntry, {**entry, "patch": patch[patch.find("@@") :]}))
+        return self._page(found, query, f"{_REPO}/pulls/{number}/files")
+
+    @route("GET", _REPO + r"/contents/(.+)")
+    def get_content(self, path, query, body):
+        try:
+            raw = self.git("show", f"{query['ref']}:{path}")
+        except subprocess.CalledProcessError:
+            raise Answer(404, {"message": "Not Found"}) from None
+        document = example(models.ContentFile, name=path, path=path, size=len(raw))
+        return {**document, "type": "file", "encoding": "base64", "content": base64.encodebytes(raw).decode()}
+
+    @route("GET", _REPO + r"/issues/(\d+)/comments")
+    def list_comments(self, number, query, body):
+        found = [
+            {**example(models.IssueComment, id=each["id"], body=each["body"]), "user": self._user(each["user"])}
+            for each in self.comments.get(int(number), [])
+        ]
+        return self._page(found, query, f"{_REPO}/issues/{number}/comments")
+
+    @route("POST", _REPO + r"/issues/(\d+)/comments")
+    def create_comment(self, number, query, body):
+        checked(models.ReposOwnerRepoIssuesIssueNumberCommentsPostBody, body)
+        self.say(int(number), body["body"], BOT)
+        return example(models.IssueComment, body=body["body"])
+
+    @route("POST", _REPO + r"/issues/(\d+)/labels")
+    def add_labels(self, number, query, body):
+        checked(models.ReposOwnerRepoIssuesIssueNumberLabelsPostBodyOneof0, body)
+        self.pulls[int(number)]["labels"] += body["labels"]
+        return Answer(200, [self._label(name) for name in body["labels"]])
+
+    @route("GET", _REPO + r"/pulls/(\d+)/reviews")
+    def list_reviews(self, number, query, body):
+        found = [
+            {**example(models.PullRequestReview, id=each["id"], body=each["body"]), "user": self._user(each["user"])}
+            for each in self.reviews.get(int(number), [])
+        ]
+        return self._page(found, query, f"{_REPO}/pulls/{number}/reviews")
+
+    @route("POST", _REPO + r"/pulls/(\d+)/reviews")
+    def create_review(self, number, query, body):
+        checked(models.ReposOwnerRepoPullsPullNumberReviewsPostBody, body)
+        pull = self.pulls[int(number)]
+        if body["commit_id"] != pull["head"]["sha"]:
+            raise Answer(
+                422, {"message": "Unprocessable Entity", "errors": ["commit_id is not part of the pull request"]}
+            )
+        if not body.get("body") and not body.get("comments"):
+            raise Answer(422, {"message": "Unprocessable Entity", "errors": ["a review needs a body"]})
+        for each in body.get("comments", []):
+            self._in_diff(int(number), each)
+        self.reviews.setdefault(int(number), []).append({"id": self._number(), "body": body["body"], "user": BOT})
+        for each in body.get("comments", []):
+            self.inline.setdefault(int(number), []).append({**each, "id": self._number(), "user": BOT})
+        return example(models.PullRequestReview, body=body["body"])
+
+    def _in_diff(self, number, comment):
+        pull = self.pulls[number]
+        span = f"{pull['base']['sha']}...{pull['head']['sha']}"
+        diff = self.git("diff", span, "--", comment["path"]).decode()
+        new, inside, at = 0, set(), 0
+        for line in diff.split("\n"):
+            if line.startswith("@@"):
+                at = int(line.split("+")[1].split(",")[0].split(" ")[0])
+            elif at and line[:1] in (" ", "+"):
+                inside.add(at)
+                at += 1
+        first = comment.get("start_line", comment["line"])
+        if not set(range(first, comment["line"] + 1)) <= inside or new:
+            raise Answer(422, {"message": "Unprocessable Entity", "errors": ["Line must be part of the diff"]})
+
+    @route("PUT", _REPO + r"/pulls/(\d+)/reviews/(\d+)")
+    def update_review(self, number, review, query, body):
+        checked(models.ReposOwnerRepoPullsPullNumberReviewsReviewIdPutBody, body)
+        self._with(self.reviews[int(number)], int(review)).update(body)
+        return example(models.PullRequestReview, body=body["body"])
+
+    @route("GET", _REPO + r"/pulls/(\d+)/comments")
+    def list_inline(self, number, query, body):
+        found = [
+            {
+                **example(models.PullRequestReviewComment, id=each["id"], body=each["body"], path=each["path"]),
+                "user": self._user(each["user"]),
+            }
+            for each in self.inline.get(int(number), [])
+        ]
+        return self._page(found, query, f"{_REPO}/pulls/{number}/comments")
+
+    @route("PATCH", _REPO + r"/pulls/comments/(\d+)")
+    def update_inline(self, comment, query, body):
+        checked(models.ReposOwnerRepoPullsCommentsCommentIdPatchBody, body)
+        everything = [each for found in self.inline.values() for each in found]
+        self._with(everything, int(comment)).update(body)
+        return example(models.PullRequestReviewComment, body=body["body"])
+
+    @route("DELETE", _REPO + r"/git/refs/heads/(.+)")
+    def delete_ref(self, branch, query, body):
+        if not self._there(branch):
+            raise Answer(422, {"message": "Reference does not exist"})
+        self.git("update-ref", "-d", f"refs/heads/{branch}")
+        return Answer(204)
+
+    def _with(self, found, number):
+        return next(each for each in found if each["id"] == number)

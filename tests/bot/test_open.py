@@ -1,0 +1,177 @@
+"""``devfix bot open``: one pull request for each group, kept up to date, and closed when it is not needed."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+import pytest
+from bot.conftest import BROKEN, CLEAN, CONFIGURATION
+from bot.serving import TOKEN
+
+GROUPED = CONFIGURATION + 'max-hourly = 9\n[tool.devfix.bot.groups]\ncheckpoints = ["DEV3"]\n'
+LOADED = BROKEN.replace("for step", 'state = torch.load("model.pt")\nmodel.load_state_dict(state)\nfor step', 1)
+
+
+@pytest.fixture
+def main(repository, job, github):
+    """A default branch with a bug, checked out by a scheduled job."""
+    repository.commit(pyproject__toml=CONFIGURATION, train__py=BROKEN)
+    job(event="schedule")
+    return repository
+
+
+def only(github):
+    (pull,) = github.pulls.values()
+    return pull
+
+
+def test_a_pull_request_is_opened(bot, github, main):
+    result = bot("open")
+
+    assert result.code == 0, result.stderr
+    pull = only(github)
+    assert (pull["head"]["ref"], pull["base"]["ref"], pull["draft"]) == ("devfix/device", "main", True)
+    assert pull["title"] == "fix(device): tensor-without-device"
+    assert pull["labels"] == ["devfix"]
+    for part in ("| DEV102 |", "### Evidence", "### Reproduce", "### Switch it off", "<!-- devfix:group=device patch="):
+        assert part in pull["body"]
+    assert ".to(device)).sum()" in main.there("devfix/device", "train.py")
+    assert TOKEN not in main.git("config", "--list")
+
+
+def test_a_second_run_changes_nothing(bot, github, main):
+    bot("open")
+    before = main.git("ls-remote", "origin")
+    github.calls.clear()
+
+    assert "is up to date" in bot("open").stderr
+    assert (github.writes(), main.git("ls-remote", "origin")) == ([], before)
+
+
+def test_it_is_updated_in_place(bot, github, main):
+    bot("open")
+    main.commit(train__py=BROKEN + "\nloss = model(torch.ones(2, 4))\n")
+    github.calls.clear()
+
+    assert "updated #" in bot("open").stderr
+    assert [method for method, _ in github.writes()] == ["PATCH"]
+    assert only(github)["title"] == "fix(device): tensor-without-device in 2 places"
+    assert "torch.ones(2, 4).to(device)" in main.there("devfix/device", "train.py")
+
+
+def test_it_is_closed_when_there_is_nothing_to_repair(bot, github, main):
+    bot("open")
+    main.commit(train__py=CLEAN)
+
+    assert "closed #" in bot("open").stderr
+    assert only(github)["state"] == "closed"
+    assert main.branches() == ["main"]
+
+
+def test_each_group_has_its_own(bot, github, main):
+    main.commit(pyproject__toml=GROUPED, train__py=LOADED)
+
+    assert bot("open").code == 0
+    assert sorted(pull["head"]["ref"] for pull in github.pulls.values()) == ["devfix/checkpoints", "devfix/device"]
+    assert "map_location" in main.there("devfix/checkpoints", "train.py")
+    assert "map_location" not in main.there("devfix/device", "train.py")
+
+
+def test_a_group_that_is_gone_is_closed(bot, github, main):
+    main.commit(pyproject__toml=GROUPED, train__py=LOADED)
+    bot("open")
+    main.commit(pyproject__toml=CONFIGURATION)
+
+    assert "no such group any more: closed #" in bot("open").stderr
+
+
+@pytest.mark.parametrize("say", [True, False], ids=["comment", "label"])
+def test_it_is_left_alone_where_somebody_says_stop(bot, github, main, say):
+    bot("open")
+    (number,) = github.pulls
+    if say:
+        github.say(number, "Stop.")
+    else:
+        github.pulls[number]["labels"].append("devfix: ignore")
+    main.commit(train__py=BROKEN.replace("8, 4", "9, 4"))
+    before = main.git("ls-remote", "origin", "devfix/device")
+    github.calls.clear()
+
+    assert "left alone" in bot("open").stderr
+    assert (github.writes(), main.git("ls-remote", "origin", "devfix/device")) == ([], before)
+
+
+def test_what_was_closed_is_not_opened_again_until_it_is_another(bot, github, main):
+    bot("open")
+    only(github)["state"] = "closed"
+    assert "proposed the same, and was closed" in bot("open").stderr
+
+    main.commit(train__py=BROKEN.replace("8, 4", "9, 4"), pyproject__toml=CONFIGURATION + "max-hourly = 9\n")
+    assert "opened #" in bot("open").stderr
+
+
+def test_other_people_s_work_on_the_branch_is_left_alone(bot, github, main):
+    bot("open")
+    main.git("fetch", "-q", "origin")
+    main.git("checkout", "-q", "-b", "theirs", "origin/devfix/device")
+    main.git("commit", "-q", "--allow-empty", "-m", "mine")
+    main.git("push", "-q", "origin", "theirs:devfix/device")
+    main.git("checkout", "-q", "main")
+    main.commit(train__py=BROKEN.replace("8, 4", "9, 4"))
+
+    assert "has a commit by ann@example.org" in bot("open").stderr
+
+
+@pytest.mark.parametrize(("key", "words"), [("max-open", "max-open is 1"), ("max-hourly", "max-hourly is 1")])
+def test_limits(bot, github, main, key, words):
+    main.commit(pyproject__toml=GROUPED.replace("max-hourly = 9", f"{key} = 1"), train__py=LOADED)
+    number = github.add_pull("main")
+    now = datetime.now(timezone.utc).isoformat()
+    github.pulls[number].update(
+        head={**github.pulls[number]["head"], "ref": "devfix/checkpoints"},
+        body=f"<!-- devfix:group=checkpoints patch={'0' * 64} -->",
+        created_at=now,
+    )
+
+    assert words in bot("open").stderr
+    assert [pull["head"]["ref"] for pull in github.pulls.values()] == ["devfix/checkpoints"]
+
+
+def test_only_the_tip_of_the_default_branch_is_repaired(bot, github, main):
+    main.git("commit", "-q", "--allow-empty", "-m", "ahead")
+
+    result = bot("open")
+
+    assert result.code == 2 and "run devfix bot open on main" in result.stderr
+
+
+def test_nothing_where_nobody_asks(bot, github, main):
+    main.commit(pyproject__toml="[tool.devfix]\n")
+
+    assert bot("open").code == 0
+    assert github.calls == []
+
+
+def test_a_dry_run_opens_and_pushes_nothing(bot, github, main):
+    result = bot("open", "--dry-run")
+
+    assert result.code == 0, result.stderr
+    assert "POST" in result.stderr and "(not sent)" in result.stderr and "fix(device)" in result.stderr
+    assert (github.writes(), main.branches()) == ([], ["main"])
+
+
+def test_with_evidence(bot, github, main):
+    pytest.importorskip("torch")
+    training = BROKEN.replace('"cuda"', '"cuda" if torch.cuda.is_available() else "cpu"').replace(
+        "for step", "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nfor step"
+    )
+    training = "import torch\ntorch.manual_seed(1)\n" + training + "    optimizer.step()\n    optimizer.zero_grad()\n"
+    verify = '[tool.devfix.bot.verify]\nscript = "train.py"\ndevice = "sim"\n'
+    main.commit(pyproject__toml=CONFIGURATION + verify, train__py=training)
+
+    result = bot("open")
+
+    assert result.code == 0, result.stderr
+    body = only(github)["body"]
+    assert "**fixed**" in body and "| first loss | last loss |" in body and "simulated CUDA device" in body
+    assert "devfix verify train.py" in body

@@ -1,0 +1,275 @@
+"""``devfix bot review``: suggestions, edited instead of posted again; commits; and nothing where nobody asks."""
+
+from __future__ import annotations
+
+import pytest
+from bot.conftest import BROKEN, CLEAN, CONFIGURATION
+from bot.github_server import BOT
+from bot.serving import TOKEN, Answer
+
+FIXED = "    loss = model(torch.randn(8, 4).to(device)).sum()"
+
+
+def test_one_review_with_a_suggestion(bot, job, github, pull):
+    job(pull)
+
+    result = bot("review")
+
+    assert result.code == 0, result.stderr
+    (review,) = github.bodies("POST", "/reviews")
+    assert review["event"] == "COMMENT"
+    (comment,) = review["comments"]
+    assert (comment["path"], comment["line"], comment["side"]) == ("train.py", 7, "RIGHT")
+    assert f"```suggestion\n{FIXED}\n```" in comment["body"]
+    assert "DEV102" in review["body"] and "Nothing was run" in review["body"]
+
+
+def test_a_second_run_says_nothing_new(bot, job, github, pull):
+    job(pull)
+    bot("review")
+    github.calls.clear()
+
+    assert bot("review").code == 0
+    assert github.writes() == []
+
+
+def test_what_has_changed_is_edited_and_what_is_new_is_one_review_more(bot, job, github, pull, repository):
+    job(pull)
+    bot("review")
+    more = BROKEN + "for step in range(2):\n    loss = model(torch.ones(2, 4)).sum()\n"
+    repository.commit(train__py=more)
+    github.pulls[pull]["head"]["sha"] = repository.git("rev-parse", "HEAD")
+    github.calls.clear()
+    job(pull)
+
+    assert bot("review").code == 0
+    assert [method for method, _ in github.writes()] == ["PUT", "POST"]
+    (second,) = github.bodies("POST", "/reviews")
+    assert len(second["comments"]) == 1 and second["comments"][0]["line"] == 10
+
+
+def test_a_suggestion_that_is_not_needed_any_more_says_so(bot, job, github, pull, repository):
+    job(pull)
+    bot("review")
+    repository.commit(train__py=CLEAN.replace("range(4)", "range(5)"))
+    github.pulls[pull]["head"]["sha"] = repository.git("rev-parse", "HEAD")
+    job(pull)
+
+    assert bot("review").code == 0
+    assert github.inline[pull][0]["body"].startswith("*This suggestion is not needed any more.*")
+
+
+def test_what_is_outside_of_the_diff_is_not_suggested_but_told(bot, job, github, repository):
+    head, middle = BROKEN.split("for step")[0], "x = 1\n" * 20
+    text = head.replace(".to(device)", "") + "{}" + middle + "for step" + BROKEN.split("for step")[1]
+    repository.commit(pyproject__toml=CONFIGURATION, train__py=text.format(""))
+    repository.branch("topic")
+    repository.commit(train__py=text.format("model.to(device)\n"))
+    number = github.add_pull("topic")
+    job(number)
+
+    assert bot("review").code == 0
+    (review,) = github.bodies("POST", "/reviews")
+    assert review["comments"] == []
+    assert (
+        "1 edit lies outside" in review["body"] and "+    loss = model(torch.randn(8, 4).to(device))" in review["body"]
+    )
+
+
+def test_a_pull_request_without_bugs_gets_no_word(bot, job, github, repository):
+    repository.commit(pyproject__toml=CONFIGURATION, train__py=CLEAN)
+    repository.branch("topic")
+    repository.commit(train__py=CLEAN + "\n")
+    job(github.add_pull("topic"))
+
+    assert bot("review").code == 0
+    assert github.writes() == []
+
+
+def test_other_people_s_markers_are_not_edited(bot, job, github, pull):
+    github.reviews[pull] = [{"id": 7, "body": "<!-- devfix:review -->", "user": {"login": "eve", "type": "User"}}]
+    job(pull)
+
+    assert bot("review").code == 0
+    assert [method for method, _ in github.writes()] == ["POST"]
+
+
+# --- a commit -------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def committing(repository, github):
+    repository.commit(pyproject__toml=CONFIGURATION + 'mode = "commit"\n', train__py=CLEAN)
+    repository.branch("topic")
+    repository.commit(train__py=BROKEN)
+    return github.add_pull("topic")
+
+
+def test_a_commit_is_pushed_and_told(bot, job, github, committing, repository):
+    job(committing)
+
+    result = bot("review")
+
+    assert result.code == 0, result.stderr
+    assert FIXED in repository.there("topic", "train.py")
+    (review,) = github.bodies("POST", "/reviews")
+    assert "The repair is on this branch" in review["body"]
+    assert TOKEN not in repository.git("config", "--list")
+
+
+def test_the_bot_does_not_answer_itself(bot, job, github, committing, repository):
+    job(committing)
+    bot("review")
+    repository.git("pull", "-q", "origin", "topic")
+    repository.commit(message="again\n\nMade-by: devfix bot", train__py=BROKEN)
+    github.pulls[committing]["head"]["sha"] = repository.git("rev-parse", "HEAD")
+    job(committing)
+
+    assert "does not answer itself" in bot("review").stderr
+    assert repository.there("topic", "train.py") == BROKEN.rstrip()
+
+
+def test_a_fork_is_not_pushed_to(bot, job, github, committing, repository):
+    github.pulls[committing]["head"]["repo"] = {"full_name": "lab/nets"}
+    job(committing)
+    github.pulls[committing]["head"]["repo"] = {"full_name": "eve/nets"}
+
+    result = bot("review")
+
+    assert (result.code, "comes from eve/nets" in result.stderr) == (2, True)
+    assert repository.there("topic", "train.py") == BROKEN.rstrip()
+
+
+# --- told to keep out -----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("configuration", ["", "[tool.devfix.bot]\n", "[tool.devfix.bot]\nenabled = false\n"])
+def test_nothing_where_nobody_asks(bot, job, github, repository, configuration):
+    repository.commit(pyproject__toml=configuration, train__py=CLEAN)
+    repository.branch("topic")
+    repository.commit(train__py=BROKEN)
+    job(github.add_pull("topic"))
+
+    result = bot("review")
+
+    assert (result.code, github.calls) == (0, [])
+    assert "nothing was done" in result.stderr
+
+
+def test_the_configuration_is_that_of_the_base(bot, job, github, repository):
+    repository.commit(pyproject__toml="", train__py=CLEAN)
+    repository.branch("topic")
+    repository.commit(pyproject__toml=CONFIGURATION, train__py=BROKEN)
+    job(github.add_pull("topic"))
+
+    assert bot("review").code == 0
+    assert github.writes() == []
+
+
+@pytest.mark.parametrize("body", ["stop", "Stop!", "devfix stop", "  /devfix stop\n"])
+def test_a_comment_that_says_stop(bot, job, github, pull, body):
+    for word in ("nice", "well", body):
+        github.say(pull, word)
+    job(pull)
+
+    assert f"ann has told devfix to stop in #{pull}" in bot("review").stderr
+    assert github.writes() == []
+
+
+def test_a_comment_that_does_not_say_stop(bot, job, github, pull):
+    github.say(pull, "do not stop here")
+    github.say(pull, "stop <!-- devfix:review -->", BOT)
+    job(pull)
+
+    assert bot("review").code == 0
+    assert len(github.writes()) == 1
+
+
+def test_the_label(bot, job, github, pull):
+    github.pulls[pull]["labels"] = ["devfix: ignore"]
+    job(pull)
+
+    assert bot("review").code == 0
+    assert github.writes() == []
+
+
+# --- what the host says ---------------------------------------------------------------------------------------------
+def test_a_secondary_limit_is_waited_for(bot, job, github, pull):
+    github.troubles.append(("POST", Answer(403, {"message": "secondary rate limit"}, Retry_After=1)))
+    job(pull)
+
+    assert bot("review").code == 0
+    assert len(github.bodies("POST", "/reviews")) == 2
+    assert len(github.reviews[pull]) == 1
+
+
+def test_a_limit_that_lasts_ends_the_job(bot, job, github, pull):
+    github.troubles.append(("POST", Answer(403, {"message": "secondary rate limit"}, Retry_After=3600)))
+    job(pull)
+
+    result = bot("review")
+
+    assert (result.code, result.stderr.count("\n")) == (2, 1)
+    assert "it asks to wait 60 min" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        pytest.param(
+            Answer(422, {"message": "Validation Failed", "errors": ["no"]}), "422 Validation Failed (no)", id="422"
+        ),
+        pytest.param(Answer(409, {"message": "Conflict"}), "409 Conflict", id="409"),
+        pytest.param(Answer(403, {"message": "Forbidden"}), "has the token the permissions", id="403"),
+        pytest.param(Answer(401, {"message": "Bad credentials"}), "is the token valid", id="401"),
+    ],
+)
+def test_a_refusal_is_one_line(bot, job, github, pull, answer, words):
+    github.troubles.append(("POST", answer))
+    job(pull)
+
+    result = bot("review")
+
+    assert (result.code, result.stderr.count("\n")) == (2, 1)
+    assert words in result.stderr
+
+
+def test_a_dry_run_tells_every_call_and_writes_nothing(bot, job, github, pull):
+    job(pull)
+
+    result = bot("review", "--dry-run")
+
+    assert result.code == 0
+    assert github.writes() == [] and len(github.calls) > 3
+    for method, path, _ in github.calls:
+        assert f"{method} {github.url}{path}" in result.stderr
+    assert f"POST {github.url}/repos/lab/nets/pulls/{pull}/reviews (not sent)" in result.stderr
+    assert "suggestion" in result.stderr
+
+
+def test_no_token_is_one_line(bot, job, pull):
+    job(pull, token="")
+
+    result = bot("review")
+
+    assert (result.code, result.stderr) == (
+        2,
+        "devfix: no token: set DEVFIX_TOKEN or GITHUB_TOKEN for this step, or use --dry-run\n",
+    )
+
+
+def test_another_commit_than_the_pull_request_s_is_not_reviewed(bot, job, github, pull, repository):
+    job(pull)
+    repository.git("commit", "-q", "--allow-empty", "-m", "merge")
+
+    result = bot("review")
+
+    assert result.code == 2 and "check out its head" in result.stderr
+
+
+def test_annotations_only(bot, job, github, repository):
+    repository.commit(pyproject__toml=CONFIGURATION + 'mode = "annotations"\n', train__py=CLEAN)
+    repository.branch("topic")
+    repository.commit(train__py=BROKEN)
+    job(github.add_pull("topic"))
+
+    result = bot("review")
+
+    assert result.stdout.startswith("::warning file=train.py,line=7,title=DEV102::")
+    assert github.writes() == []

@@ -125,6 +125,8 @@ def read(folder: str) -> Artifact:
     """An artifact that was written by a stranger; raises ``BotError`` where it is not what one must be."""
     document = _json(_content(folder, _MANIFEST))
     _validate(document)
+    if not document["number"]:
+        raise BotError(f"{_MANIFEST}: it is about no pull request")
     artifact = Artifact(document, _content(folder, _PATCH))
     told = document["patch"]
     if told != {"sha256": _digest(artifact.patch), "size": len(artifact.patch)}:

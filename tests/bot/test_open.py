@@ -56,7 +56,7 @@ def test_it_is_updated_in_place(bot, github, main):
     assert "updated #" in bot("open").stderr
     assert [method for method, _ in github.writes()] == ["PATCH"]
     assert only(github)["title"] == "fix(device): tensor-without-device in 2 places"
-    assert "torch.ones(2, 4).to(device)" in main.there("devfix/device", "train.py")
+    assert "torch.ones(2, 4, device=device)" in main.there("devfix/device", "train.py")
 
 
 def test_it_is_closed_when_there_is_nothing_to_repair(bot, github, main):

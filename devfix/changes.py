@@ -172,7 +172,7 @@ def _shown(path: str) -> str:
 
 
 def _repository(paths: Sequence[str], flag: str) -> Git:
-    roots = {path: sources.git_root(os.path.realpath(path)) for path in paths}
+    roots = {path: sources.git_root(os.path.realpath(path)) for path in paths or (os.curdir,)}
     for path, root in roots.items():
         if root is None:
             raise ChangesError(f"{flag} asks git, and {path} is in no git repository")

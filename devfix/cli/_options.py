@@ -35,6 +35,9 @@ _OPTIONS = (
         help="Report down to this severity (default: error).",
     ),
     click.option(
+        "--force-exclude", is_flag=True, help="Leave out what the configuration excludes, also where it is named."
+    ),
+    click.option(
         "--since",
         metavar="REV",
         help="Only what has to do with lines changed since REV (a commit, branch or tag) was left; all files are read.",

@@ -52,6 +52,7 @@ class Request:
     isolated: bool
     no_cache: bool
     since: str | None = None
+    force_exclude: bool = False
     staged: bool = False
     proof: ProofRequest | None = None
 
@@ -123,6 +124,8 @@ def run(request: Request) -> int:
 
 def _run(request: Request) -> int:
     settings = _settings(request)
+    if request.force_exclude:
+        request = replace(request, paths=_not_excluded(request.paths, settings))
     tracing = None
     if request.proof is not None and request.proof.trace:
         from devfix.cli._repairing import Tracing
@@ -164,6 +167,13 @@ def _run(request: Request) -> int:
         view, diff=request.diff, filters=request.filters
     )
     return report.exit_code
+
+
+def _not_excluded(paths: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
+    def left_out(path: str) -> bool:
+        return os.path.isfile(path) and sources.excluded(path, settings.exclude, settings.root)
+
+    return tuple(path for path in paths if not left_out(path))
 
 
 def _settings(request: Request) -> Settings:

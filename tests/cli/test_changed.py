@@ -395,3 +395,15 @@ def test_apply_says_where_the_working_tree_is_not_as_staged(devfix, project):
     assert result.code == 1
     assert "the index and the working tree hold a.py differently" in result.stderr
     assert (project / "a.py").read_text() == BROKEN + "print(1)\n"
+
+
+# --- what hooks name ------------------------------------------------------------------------------------------------
+def test_what_is_excluded_is_left_out_also_where_it_is_named(check, project):
+    write(project / "pyproject.toml", '[tool.devfix]\nexclude = ["old/"]\n')
+    write(project / "old" / "a.py", BROKEN)
+    write(project / "b.py", BROKEN)
+
+    assert len(lines(check("old/a.py", "b.py"))) == 2
+    assert [line[:4] for line in lines(check("old/a.py", "b.py", "--force-exclude"))] == ["b.py"]
+    assert check("old/a.py", "--force-exclude").code == 0
+    assert check("old/a.py", "--force-exclude", "--staged").code == 0

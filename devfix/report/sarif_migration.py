@@ -55,8 +55,8 @@ def run(record: Record) -> str:
     return json.dumps(document, separators=(",", ":"))
 
 
-def _provenance(record: Record) -> dict[str, str]:
-    found = {"repositoryUri": _address(record.repository)}
+def _provenance(record: Record) -> dict[str, Any]:
+    found: dict[str, Any] = {"repositoryUri": _address(record.repository), "mappedTo": {"uriBaseId": ROOT}}
     if record.commit:
         found["revisionId"] = record.commit
     if record.ref:

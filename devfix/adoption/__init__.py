@@ -5,7 +5,8 @@ Nothing that is there is changed: a file is new, or gets lines, and what it said
 
 from devfix.adoption._parts import Addition, Part, Present, Refused
 from devfix.adoption.configuration import configuration
-from devfix.adoption.fitting import fitting
+from devfix.adoption.fitting import Wanted, fitting
 from devfix.adoption.hook import hook
+from devfix.adoption.workflow import HOSTS, workflow
 
-__all__ = ["Addition", "Part", "Present", "Refused", "configuration", "fitting", "hook"]
+__all__ = ["HOSTS", "Addition", "Part", "Present", "Refused", "Wanted", "configuration", "fitting", "hook", "workflow"]

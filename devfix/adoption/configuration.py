@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from devfix.adoption._parts import Addition, Part, Present, Refused, read
@@ -16,36 +17,54 @@ else:
 
 __all__ = ["configuration"]
 
-_TABLE = """\
+_RULES = """\
 [tool.devfix]
 severity = "error"  # "latent" and "advice" report more
 exclude = []  # files to leave out, as in .gitignore
 """
+_BOT = """\
+[tool.devfix.bot]
+enabled = true
+"""
 
 
-def configuration(root: str) -> Part:
-    """The table, at the end of the file; a new file where there is none."""
+def configuration(root: str, *, rules: bool = True, bot: bool = False) -> Part:
+    """The tables that are wanted and not there, at the end of the file; a new file where there is none."""
     path = os.path.join(root, "pyproject.toml")
     try:
         old = read(path)
         before = _parsed(old or b"")
     except (OSError, ValueError) as error:
         return Refused(path, f"cannot be read: {error}")
-    if isinstance(before.get("tool"), dict) and "devfix" in before["tool"]:
-        return Present(path, "[tool.devfix]")
-    new = appended(old or b"", _TABLE)
+    there = _inner(_inner(before, "tool"), "devfix")
+    own = "devfix" in _inner(before, "tool")
+    texts = [_RULES] * (rules and not own) + [_BOT] * (bot and "bot" not in there)
+    if not texts:
+        return Present(path, "[tool.devfix.bot]" if bot else "[tool.devfix]")
+    new = old or b""
+    for text in texts:
+        new = appended(new, text)
     try:
         after = _parsed(new)
-    except ValueError:  # ``tool`` is an inline table, or none
-        return Refused(path, "its table `tool` cannot be extended from the end of the file", _TABLE)
-    added = after["tool"].pop("devfix")
-    if not after["tool"] and "tool" not in before:
-        del after["tool"]
-    if after != before or added != _parsed(_TABLE.encode())["tool"]["devfix"]:
-        return Refused(path, "what it says would change", _TABLE)
+    except ValueError:  # a table in braces, or no table
+        return Refused(path, "its table `tool` cannot be extended from the end of the file", "\n".join(texts))
+    if after != _joined(before, _parsed("\n".join(texts).encode())):
+        return Refused(path, "what it says would change", "\n".join(texts))
     return Addition(path, old, new)
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:
     document: dict[str, Any] = tomllib.loads(raw.decode("utf-8"))
     return document
+
+
+def _inner(table: Any, key: str) -> Any:
+    """The table within a table; an empty one where there is none."""
+    found = table.get(key, {}) if isinstance(table, dict) else {}
+    return found if isinstance(found, dict) else {}
+
+
+def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Two documents as one; tables of the same name are joined, too."""
+    both = {key: _joined(one[key], other[key]) for key in one.keys() & other.keys()}
+    return {**one, **other, **both}

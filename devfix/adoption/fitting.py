@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
-__all__ = ["fitting"]
+__all__ = ["Wanted", "fitting"]
 
 
-def fitting(root: str) -> list[str]:
-    """``configuration`` and ``hook``, as far as the repository has use for them.
+@dataclass(frozen=True)
+class Wanted:
+    """The parts to add; ``host`` is a key of :data:`devfix.adoption.workflow.HOSTS`, or empty for no workflow."""
 
-    A pyproject.toml beside a setup.py that has none would change how pip builds the project; a hook needs pre-commit.
+    configuration: bool = False
+    hook: bool = False
+    host: str = ""
+
+
+def fitting(root: str) -> Wanted:
+    """What the repository has use for.
+
+    A pyproject.toml beside a setup.py that has none would change how pip builds the project; a hook needs pre-commit;
+    a workflow comes to others.  A file of GitLab's cannot be added to, so there it has to be asked for.
     """
 
     def has(*names: str) -> bool:
         return any(os.path.lexists(os.path.join(root, name)) for name in names)
 
-    parts = []
-    if has("pyproject.toml") or not has("setup.py", "setup.cfg"):
-        parts.append("configuration")
-    if has(".pre-commit-config.yaml"):
-        parts.append("hook")
-    return parts
+    return Wanted(
+        configuration=has("pyproject.toml") or not has("setup.py", "setup.cfg"),
+        hook=has(".pre-commit-config.yaml"),
+        host="github" if has(os.path.join(".github", "workflows")) else "",
+    )

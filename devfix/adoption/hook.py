@@ -6,37 +6,41 @@ import os
 
 from devfix import __version__
 from devfix.adoption._parts import Addition, Part, Present, Refused, read
+from devfix.adoption._templates import template
 
 __all__ = ["hook"]
 
-_HOOKS = ("devfix", "devfix-fix")
-_ITEM = f"""\
+_ITEM = """\
 - repo: local
   hooks:
-    - id: devfix
-      name: devfix
-      entry: devfix check
-      language: python
-      additional_dependencies: ["devfix=={__version__}"]
-      types_or: [python, pyi]
+    - id: {id}
+      name: {name}
+      entry: {entry}
+      language: {language}
+      additional_dependencies: ["devfix=={version}"]
+      types_or: [{types}]
       require_serial: true
 """
 
 
 def hook(root: str) -> Part:
-    """One more repository in its list; a new file where there is none."""
+    """The first hook of ``.pre-commit-hooks.yaml``, installed by pip; a new file where there is none."""
+    import yaml
+
     from devfix.adoption._yaml import CannotExtend, NotYaml, extended, values
 
+    hooks = yaml.safe_load(template("pre-commit-hooks.yaml"))
+    item = _ITEM.format(**hooks[0], types=", ".join(hooks[0]["types_or"]), version=__version__)
     path = os.path.join(root, ".pre-commit-config.yaml")
     try:
         old = read(path)
-        there = [name for name in _HOOKS if name in values(old or b"", "id")]
+        there = [each["id"] for each in hooks if each["id"] in values(old or b"", "id")]
         if there:
             return Present(path, f"the hook {there[0]}")
-        return Addition(path, old, extended(old or b"", "repos", _ITEM))
+        return Addition(path, old, extended(old or b"", "repos", item))
     except OSError as error:
         return Refused(path, f"cannot be read: {error.strerror or error}")
     except NotYaml as error:
         return Refused(path, f"is no YAML: {error}")
     except CannotExtend as error:
-        return Refused(path, str(error), _ITEM)
+        return Refused(path, str(error), item)

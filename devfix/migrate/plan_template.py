@@ -17,7 +17,7 @@ _HEAD = f"""\
 [defaults]  # for every repository; each may say otherwise
 # select = ["all"]          # rules, by code or name: see devfix rules
 # ignore = []
-# severity = "error"        # or "latent" (code that fails as soon as it is on an accelerator), or "advice"
+# severity = "error"        # or "latent" (also in code that nothing here starts), or "advice"
 # unsafe-fixes = false
 # result = "patch"          # a file; "branch": also a commit in the mirror; "push": also at the remote
 # branch = {json.dumps(DEFAULT_BRANCH)}

@@ -87,6 +87,49 @@ def test_a_folder_of_that_name_is_told(tmp_path):
     assert isinstance(configuration(str(tmp_path)), Refused)
 
 
+@pytest.mark.parametrize(
+    ("old", "added_lines"),
+    [
+        pytest.param(b"", b'[tool.devfix]\nseverity = "error"', id="both-tables"),
+        pytest.param(b"[tool.devfix]\nselect = []\n", b"\n[tool.devfix.bot]\nenabled = true\n", id="the-bot-alone"),
+        pytest.param(b"[tool]\ndevfix.select = []\n", b"\n[tool.devfix.bot]\nenabled = true\n", id="dotted-keys"),
+    ],
+)
+def test_the_bot_is_switched_on_where_it_is_wanted(tmp_path, old, added_lines):
+    (tmp_path / "pyproject.toml").write_bytes(old)
+
+    part = configuration(str(tmp_path), bot=True)
+
+    assert isinstance(part, Addition)
+    assert part.new.startswith(old + added_lines)
+    assert tomllib.loads(part.new.decode())["tool"]["devfix"]["bot"] == {"enabled": True}
+    part.write()
+    assert isinstance(configuration(str(tmp_path), bot=True), Present)
+
+
+def test_the_bot_alone(tmp_path):
+    part = configuration(str(tmp_path), rules=False, bot=True)
+
+    assert isinstance(part, Addition)
+    assert part.new == b"[tool.devfix.bot]\nenabled = true\n"
+
+
+def test_a_bot_that_was_switched_off_stays_so(tmp_path):
+    (tmp_path / "pyproject.toml").write_bytes(b"[tool.devfix.bot]\nenabled = false\n")
+
+    part = configuration(str(tmp_path), bot=True)
+
+    assert isinstance(part, Present) and part.what == "[tool.devfix.bot]"
+
+
+def test_a_table_in_braces_gets_no_bot(tmp_path):
+    (tmp_path / "pyproject.toml").write_bytes(b"[tool]\ndevfix = {}\n")
+
+    part = configuration(str(tmp_path), bot=True)
+
+    assert isinstance(part, Refused) and part.snippet == "[tool.devfix.bot]\nenabled = true\n"
+
+
 KEYS = st.text("abcdevfixtool-", min_size=1, max_size=6)
 LINES = st.one_of(
     st.builds("[{}.{}]".format, KEYS, KEYS),

@@ -92,6 +92,29 @@ def test_each_change_is_asked_for(repository, environment):
     assert b"id: devfix" in contents(repository)[".pre-commit-config.yaml"]
 
 
+def test_a_workflow_comes_with_the_switch_of_the_bot_and_is_asked_for_as_one(repository, environment, outside):
+    code, printed = answering("y\ny\n", environment, "--workflow", "github")
+
+    assert code == 0
+    assert "Make .github/workflows/devfix-review.yml and .github/workflows/devfix-post.yml? [y/N]" in printed
+    assert (repository / "pyproject.toml").read_bytes() == PROJECT + b"\n[tool.devfix.bot]\nenabled = true\n"
+    assert sorted(os.listdir(repository / ".github" / "workflows")) == ["devfix-post.yml", "devfix-review.yml"]
+    again = outside("init", "--workflow", "github", "--yes")
+    assert (again.code, again.stdout) == (0, b"")
+
+
+def test_a_pipeline_of_gitlab_is_made_and_not_added_to(repository, outside):
+    assert outside("init", "--workflow", "gitlab", "--yes").code == 0
+    assert b"devfix bot review" in (repository / ".gitlab-ci.yml").read_bytes()
+    (repository / ".gitlab-ci.yml").write_bytes(b"stages: [a]\n")
+
+    done = outside("init", "--workflow", "gitlab", "--yes")
+
+    assert done.code == 1
+    assert "which a text of ours could break; to be added by hand:" in done.stderr
+    assert (repository / ".gitlab-ci.yml").read_bytes() == b"stages: [a]\n"
+
+
 def test_the_root_of_the_repository_is_meant(repository, outside):
     (repository / "nets").mkdir()
 

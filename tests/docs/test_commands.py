@@ -1,0 +1,101 @@
+"""What the pages say to type: commands and options that exist, code that parses, plans that are read."""
+
+import ast
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from devfix.cli import cli
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/reference/*.md")])
+BLOCK = re.compile(r"^```([\w-]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SPAN = re.compile(r"`([^`\n]+)`")
+PARSERS = {
+    "python": ast.parse,
+    "toml": tomllib.loads,
+    "json": json.loads,
+    "yaml": lambda text: list(yaml.safe_load_all(text)),
+}
+
+
+def named(page):
+    return page.relative_to(ROOT).as_posix()
+
+
+def invocations(text):
+    """The words behind ``devfix`` of each command in spans and blocks of code, up to what ends it."""
+    spans = SPAN.findall(BLOCK.sub("", text))
+    lines = [line for _, body in BLOCK.findall(text) for line in body.replace("\\\n", " ").splitlines()]
+    commands = [re.sub(r"^(\$ |[-] run: |entry: )", "", line.strip()) for line in lines] + spans
+    for command in commands:
+        found = re.match(r"(?:\S*/)?devfix (?=[a-z-])([^|>&;#`]*)", command)
+        if found:
+            yield shlex.split(found[1])
+
+
+def command_of(words):
+    """The command that the first words name, and the words behind it."""
+    command = cli.get_command(click.Context(cli), words[0])
+    rest = words[1:]
+    if words[:2] == ["migrate", "init"]:
+        from devfix.cli.migrate import init
+
+        return init, words[2:]
+    while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
+        command, rest = command.get_command(click.Context(command), rest[0]), rest[1:]
+    return command, rest
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_command_and_option_that_a_page_names_exists(page):
+    for words in invocations(page.read_text(encoding="utf-8")):
+        if words[0].startswith("-"):
+            continue
+        command, rest = command_of(words)
+        assert command is not None, f"devfix {' '.join(words)}: no such command"
+        options = {name for parameter in command.params for name in [*parameter.opts, *parameter.secondary_opts]}
+        for word in rest[: rest.index("--")] if "--" in rest else rest:
+            name = word.partition("=")[0].rstrip(",.:")
+            if name.startswith("--") and " " not in name:  # else it is an argument in quotes
+                assert name in {*options, "--help"}, f"devfix {' '.join(words)}: no such option"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_block_of_code_parses(page):
+    for language, body in BLOCK.findall(page.read_text(encoding="utf-8")):
+        if language in PARSERS:
+            PARSERS[language](body)
+
+
+def test_the_plan_of_the_page_is_read(tmp_path):
+    from devfix.migrate import plan
+
+    shown = dict(BLOCK.findall((ROOT / "docs" / "migrate.md").read_text(encoding="utf-8")))["toml"]
+    (tmp_path / "plan.toml").write_text(shown, encoding="utf-8")
+    (tmp_path / "envs" / "lab" / "bin").mkdir(parents=True)
+    (tmp_path / "envs" / "lab" / "bin" / "python").symlink_to(sys.executable)
+
+    tasks = list(plan.read_plan(str(tmp_path / "plan.toml")))
+
+    assert [(task.folder, task.ref) for task in tasks] == [("training", "main")]
+
+
+def test_a_command_that_is_not_there_is_noticed():
+    assert list(invocations("`devfix verify x.py --nonsense -- -n 1 | tee x`")) == [
+        ["verify", "x.py", "--nonsense", "--", "-n", "1"]
+    ]
+    assert list(invocations("```console\n$ devfix check . \\\n  --select DEV1\noutput\n```\n")) == [
+        ["check", ".", "--select", "DEV1"]
+    ]

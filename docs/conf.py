@@ -16,6 +16,7 @@ extensions = ["myst_parser", "sphinx_click", "reference_pages"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["ci/**"]  # workflows to copy, with remarks of their own
 nitpicky = True
+highlight_language = "text"  # of a block that names none
 smartquotes = False  # -- is an option, not a dash
 default_role = "code"  # the docstrings of commands are written with single backticks
 

@@ -108,7 +108,11 @@ class Project:
                 self._touch(path)
         if not self.whole:
             return
-        found = sources.discover([self.folder], self.settings.exclude, self.settings.root).files
+        found = [
+            path
+            for path in sources.discover([self.folder], self.settings.exclude, self.settings.root).files
+            if not path.endswith(sources.NOTEBOOK)  # an editor counts its lines in other ways, cell by cell or in JSON
+        ]
         for path in self._on_disk.keys() - set(found):
             del self._on_disk[path]
             if path not in self.present:

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 from lsprotocol import types
+from made_notebooks import notebook
 from pygls.uris import from_fs_path
 
 BROKEN = "import torch\n\nmodel = torch.nn.Linear(4, 2).cuda()\nx = torch.ones(3, 4)\nmodel(x)\n"
@@ -244,6 +245,29 @@ def test_a_module_that_appears_is_imported(write, desk):
     desk.files_changed("parts.py")
     desk.open("parts.py")
     desk.wait_for("parts.py")
+
+
+def test_a_notebook_of_the_folder_is_no_program_of_the_editor(write, desk):
+    """Its edits would be in lines of its program, which no editor knows."""
+    parts = """\
+import torch
+from torch import nn
+
+
+def train(device):
+    model = nn.Linear(4, 2).to(device)
+    return model(torch.ones(3, 4))
+"""
+    start = "import torch\nfrom parts import train\n\ntrain(torch.device('cuda'))\n"
+    folder = write({"train.ipynb": notebook(start).decode(), "parts.py": parts, "train.py": BROKEN})
+    desk.open("parts.py")
+    desk.open("train.py")
+    desk.wait_for("train.py", "DEV102")
+    assert desk.latest("parts.py") == []
+
+    (folder / "start.py").write_text(start)
+    desk.files_changed("start.py", kind=types.FileChangeType.Created)
+    desk.wait_for("parts.py", "DEV102")
 
 
 def test_a_file_that_is_renamed(write, desk):

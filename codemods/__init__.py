@@ -12,12 +12,22 @@ from functools import lru_cache
 
 from codemods._rule import Example, Rule
 
-__all__ = ["Example", "Rule", "all_rules", "rule_for"]
+__all__ = ["Example", "Rule", "all_rules", "own_rules", "rule_for"]
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule, sorted by code: those of devfix, of installed packages, and of local modules that were asked for.
+
+    Raises :class:`devfix.config.ConfigError` for a package whose rules cannot be used.
+    """
+    from devfix.plugins import loaded
+
+    return tuple(sorted((*own_rules(), *loaded()), key=lambda rule: rule.code))
 
 
 @lru_cache(maxsize=1)
-def all_rules() -> tuple[Rule, ...]:
-    """Every rule, sorted by code."""
+def own_rules() -> tuple[Rule, ...]:
+    """The rules of devfix, sorted by code."""
     names = (info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
     rules = (importlib.import_module(f"{__name__}.{name}").RULE for name in names)
     return tuple(sorted(rules, key=lambda rule: rule.code))

@@ -32,6 +32,7 @@ class Rule:
     it leaves alone.  ``detect`` turns the facts of one program into findings, best remedy first.  The findings of a
     ``fallback`` rule give way to those of any other rule that tells of the same creation.  The remedies of an
     ``unsafe`` rule change what the program computes or saves: ``--unsafe-fixes`` applies them, or its own command.
+    ``origin`` says where a rule of somebody else is from; devfix fills it in.
     A rule that is not ``default`` is used only where it, or its family (``DEV9``), is selected by name, and then at any
     severity.
     """
@@ -46,6 +47,7 @@ class Rule:
     fallback: bool = False
     unsafe: bool = False
     default: bool = True
+    origin: str = ""
 
 
 def command_attributes(module: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:

@@ -6,7 +6,7 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ConfigError", "Settings", "did_you_mean", "load", "override", "resolve_codes"]
 
-_GROUP = re.compile(r"DEV[1-9]?")
-_KEYS = ("bot", "device", "exclude", "ignore", "per-file-ignores", "select", "severity", "unsafe-fixes")
+_PREFIX = re.compile(r"[A-Z]{3,10}[0-9]{0,3}")  # of a code: its family, its group, or all of it
+_KEYS = ("bot", "device", "exclude", "ignore", "per-file-ignores", "plugins", "select", "severity", "unsafe-fixes")
 
 
 class ConfigError(Exception):
@@ -33,7 +33,8 @@ class Settings:
 
     ``select`` and ``ignore`` hold codes and code prefixes (``DEV101``, ``DEV1``); an empty ``select`` means all.
     ``severity`` is a threshold: ``latent`` lets ``error`` and ``latent`` through.  ``device`` is the device expression
-    to prefer where the program has none.  ``exclude`` and the globs of ``per_file_ignores`` are gitignore patterns
+    to prefer where the program has none.  ``plugins`` are modules under ``root`` with rules, which were imported.
+    ``exclude`` and the globs of ``per_file_ignores`` are gitignore patterns
     relative to ``root``.
     """
 
@@ -44,6 +45,7 @@ class Settings:
     severity: Severity = Severity.ERROR
     device: str | None = None
     unsafe_fixes: bool = False
+    plugins: tuple[str, ...] = ()
     root: str = "."
 
     def enabled(self, code: str, path: str) -> bool:
@@ -57,7 +59,7 @@ class Settings:
 
     def asks_for(self, code: str) -> bool:
         """Whether the rule ``code`` is selected by its own name, or by that of its family: ``all`` does not count."""
-        return any(code.startswith(prefix) and prefix != "DEV" for prefix in self.select)
+        return any(code.startswith(prefix) and not prefix.isalpha() for prefix in self.select)
 
     def reports(self, severity: Severity) -> bool:
         """Whether findings of this severity are wanted."""
@@ -65,22 +67,27 @@ class Settings:
 
 
 def load(
-    paths: Sequence[str], known: Mapping[str, str], config_file: str | None = None, isolated: bool = False
+    paths: Sequence[str],
+    known: Mapping[str, str],
+    config_file: str | None = None,
+    isolated: bool = False,
+    local: Callable[[Sequence[str], str], Mapping[str, str]] | None = None,
 ) -> Settings:
     """The settings for ``paths``: of ``config_file``, else of the nearest pyproject.toml with ``[tool.devfix]``.
 
-    ``known`` maps the code of every rule to its name.  Raises :class:`ConfigError`.
+    ``known`` maps the code of every rule to its name.  ``local`` imports the modules that ``plugins`` names, given them
+    and their folder, and gives what is known then; without it they are left alone.  Raises :class:`ConfigError`.
     """
     start = _common_folder(paths)
     if isolated:
         return Settings(root=repository_root(start))
     if config_file is not None:
         table = _table(config_file)
-        return _settings(config_file, table or {}, known)
+        return _settings(config_file, table or {}, known, local)
     for candidate in _pyprojects(start):
         table = _table(candidate)
         if table is not None:
-            return _settings(candidate, table, known)
+            return _settings(candidate, table, known, local)
     return Settings(root=repository_root(start))
 
 
@@ -116,13 +123,27 @@ def resolve_codes(given: Iterable[str], known: Mapping[str, str], origin: str) -
     resolved = []
     for item in given:
         text = item.strip()
-        code = "DEV" if text.lower() == "all" else by_name.get(text.lower(), text.upper())
-        if not _GROUP.fullmatch(code) and not (code.startswith("DEV") and any(k.startswith(code) for k in known)):
+        if text.lower() == "all":
+            resolved += sorted({"DEV", *(code.rstrip("0123456789") for code in known)})
+            continue
+        code = by_name.get(text.lower(), text.upper())
+        if not isinstance(known, _Unjudged) and not _is_prefix(code, known):
             options = [*known, *by_name]
             hint = did_you_mean(text.upper(), options) or did_you_mean(text.lower(), options)
             raise ConfigError(f"{origin}: unknown rule {text!r}{hint or '; see: devfix rules'}")
         resolved.append(code)
     return tuple(resolved)
+
+
+class _Unjudged(dict[str, str]):
+    """Codes and names while rules of local modules are not imported: another code may be one of theirs."""
+
+
+def _is_prefix(code: str, known: Mapping[str, str]) -> bool:
+    """Whether a word is a code, or the beginning of one: ``DEV``, ``DEV1``, ``DEV101``."""
+    if re.fullmatch("DEV[1-9]?", code):
+        return True
+    return bool(_PREFIX.fullmatch(code)) and any(each.startswith(code) for each in known)
 
 
 def _specificity(prefixes: Iterable[str], code: str) -> int:
@@ -191,10 +212,19 @@ def _table(path: str) -> dict[str, Any] | None:
     return table
 
 
-def _settings(path: str, table: Mapping[str, Any], known: Mapping[str, str]) -> Settings:
+def _settings(
+    path: str,
+    table: Mapping[str, Any],
+    known: Mapping[str, str],
+    local: Callable[[Sequence[str], str], Mapping[str, str]] | None,
+) -> Settings:
     for key in table:
         if key not in _KEYS:
             raise ConfigError(f"{path}: unknown key tool.devfix.{key}{did_you_mean(key, _KEYS)}")
+    root = os.path.dirname(os.path.abspath(path))
+    plugins = _strings(path, table, "plugins")
+    if plugins:
+        known = local(plugins, root) if local is not None else _Unjudged(known)
     per_file = _typed(path, table, "per-file-ignores", dict, {})
     return Settings(
         select=_codes(path, table, "select", known),
@@ -204,7 +234,8 @@ def _settings(path: str, table: Mapping[str, Any], known: Mapping[str, str]) -> 
         severity=_severity(path, table),
         device=_device(path, table),
         unsafe_fixes=_typed(path, table, "unsafe-fixes", bool, False),
-        root=os.path.dirname(os.path.abspath(path)),
+        plugins=plugins if local is not None else (),
+        root=root,
     )
 
 

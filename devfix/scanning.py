@@ -12,11 +12,11 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from devfix import flow, sources
 from devfix._encoding import from_json, to_json
@@ -30,6 +30,9 @@ from devfix.flow.sites import Site
 from devfix.flow.syntax import SourceTree, text_of
 from devfix.model import CellMap, Event, Finding, Problem, Severity, Span
 from devfix.sources import SourceError, SourceFile
+
+if TYPE_CHECKING:
+    from codemods import Rule
 
 __all__ = [
     "Hazard",
@@ -260,6 +263,10 @@ def _scan_once(space: Workspace, path: str, watch: flow.Watch | None) -> Scan:
         scan.problems.append(syntax_problem(path, error))
     except RecursionError:
         scan.problems.append(Problem(path, "nested too deeply to follow", hint="nothing was changed"))
+    except _Theirs as error:
+        scan.problems.append(Problem(path, str(error), hint="please report it to its authors"))
+        if os.environ.get("DEVFIX_TRACEBACK"):
+            raise
     except Exception as error:  # one bad file never stops the run: it is reported, and the rest goes on
         told = f"internal error ({type(error).__name__}: {error})"
         scan.problems.append(Problem(path, told, hint="please report it; the file was left alone"))
@@ -299,7 +306,7 @@ def _findings(space: Workspace, facts: flow.Facts) -> list[Finding]:
     settings = space.settings
     rules = [rule for rule in all_rules() if rule.default or settings.asks_for(rule.code)]
     for rule in sorted(rules, key=lambda rule: rule.fallback):
-        for finding in rule.detect(facts):
+        for finding in _detected(rule, facts):
             if rule.fallback and any(_place(event) in told for event in finding.events if event.kind == "created"):
                 continue  # another rule names the cause
             if not rule.fallback:
@@ -309,6 +316,20 @@ def _findings(space: Workspace, facts: flow.Facts) -> list[Finding]:
                 same = space.original(held_to_cells(finding, space.cells, space.text))
                 found.setdefault(identity(same), same)
     return sorted(found.values(), key=position)
+
+
+def _detected(rule: Rule, facts: flow.Facts) -> Iterable[Finding]:
+    """What a rule finds; a crash in a rule of somebody else is told as theirs."""
+    if not rule.origin:
+        return rule.detect(facts)
+    try:
+        return list(rule.detect(facts))
+    except Exception as error:
+        raise _Theirs(f"{rule.code} of {rule.origin} failed ({type(error).__name__}: {error})") from error
+
+
+class _Theirs(Exception):
+    """A rule of a plugin has crashed: what is to be told."""
 
 
 def _place(event: Event) -> tuple[str, int]:
@@ -367,6 +388,10 @@ def _start_worker(files: list[SourceFile], settings: Settings, texts: Mapping[st
     global _worker_space
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command ends its workers itself
     gc.set_threshold(500_000, 20, 20)
+    if settings.plugins:  # a process that was not forked has not imported them
+        from devfix import plugins
+
+        plugins.local(settings.plugins, settings.root)
     _worker_space = Workspace(files, settings, texts)
 
 
@@ -377,7 +402,10 @@ def _scan_in_worker(paths: list[str]) -> list[Scan]:
 
 # --- what earlier runs know -----------------------------------------------------------------------------------------
 def _cache_key(space: Workspace, path: str) -> str:
-    return digest(tool_version(), repr(space.settings), os.getcwd(), os.path.abspath(path), path, space.root(path))
+    from devfix import plugins
+
+    rules = tool_version(), plugins.version()
+    return digest(*rules, repr(space.settings), os.getcwd(), os.path.abspath(path), path, space.root(path))
 
 
 def _kept(space: Workspace, entries: list[str], cache: Cache) -> dict[str, Scan]:

@@ -23,6 +23,7 @@ _SKIP_FILE = re.compile(r"#\s*devfix:\s*skip-file\b")
 _IGNORE = re.compile(r"#\s*devfix:\s*ignore(?:\[(?P<codes>[^\[\]#]*)\]|(?![\w\[-]))")
 _NOQA = re.compile(r"#\s*noqa(?:\s*:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)|(?!\w|\s*:))", re.IGNORECASE)
 _OWN_CODE = re.compile(r"DEV[0-9]+")
+_CODE = re.compile(r"[A-Z]{3,10}[0-9]+")  # of a plugin's rule, or of ours
 _END_OF_LINE = 1 << 30  # a column behind every comment
 
 
@@ -46,7 +47,7 @@ class _Entry:
         """The codes and names of the comment that stand for this rule; ``{""}`` where it names none and means all."""
         if self.codes is None:
             return {""}
-        return {item for item in self.codes if item == name or (_OWN_CODE.match(item) and code.startswith(item))}
+        return {item for item in self.codes if item == name or (_CODE.fullmatch(item) and code.startswith(item))}
 
     def unused(self, enabled: Callable[[str], bool] | None) -> tuple[str, ...] | None:
         """The codes that were not needed; ``()`` for a comment without codes, ``None`` where nothing is wrong."""
@@ -119,7 +120,7 @@ def collect(text: str, tree: ast.Module | None = None) -> Suppressions:
 
 def _speaks_to_us(noqa: re.Match[str]) -> bool:
     """Whether a ``noqa`` is for every linter, or names a code of ours."""
-    return noqa["codes"] is None or "DEV" in noqa["codes"].upper()
+    return noqa["codes"] is None or _CODE.search(noqa["codes"].upper()) is not None
 
 
 def _comments(text: str) -> Iterator[tuple[int, str]]:
@@ -142,7 +143,7 @@ def _entries(line: int, comment: str) -> Iterator[_Entry]:
 def _split(codes: str) -> Iterator[str]:
     for item in re.split(r"[,\s]+", codes.strip()):
         if item:
-            yield item.upper() if _OWN_CODE.fullmatch(item.upper()) else item
+            yield item.upper() if _CODE.fullmatch(item.upper()) else item
 
 
 def _parse(text: str) -> ast.Module:

@@ -13,6 +13,7 @@ import click
 from devfix import config, engine, landing, sources
 from devfix.cache import Cache, default_folder
 from devfix.cli._interrupts import interruptible
+from devfix.cli._known import known_rules, with_local
 from devfix.cli._output import Output, check_output, refuse_source, write_stdout
 from devfix.config import Settings
 from devfix.model import Finding, Outcome, Problem, Severity
@@ -177,11 +178,9 @@ def _not_excluded(paths: tuple[str, ...], settings: Settings) -> tuple[str, ...]
 
 
 def _settings(request: Request) -> Settings:
-    from codemods import all_rules
-
-    known = {rule.code: rule.name for rule in all_rules()}
     paths = (request.stdin_filename or os.curdir,) if request.stdin else request.paths
-    settings = config.load(paths, known, request.config_file, request.isolated)
+    settings = config.load(paths, known_rules(), request.config_file, request.isolated, with_local)
+    known = known_rules()
     return config.override(
         settings,
         known,

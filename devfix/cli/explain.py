@@ -24,8 +24,12 @@ def command(code: str, style: str) -> None:
         click.echo(_text(card) if style == "text" else _markdown(card), nl=False)
         return
     from codemods import rule_for
+    from devfix.cli._known import with_those_of_here
 
     rule = rule_for(code)
+    if rule is None:
+        with_those_of_here()
+        rule = rule_for(code)
     if rule is None:
         raise click.UsageError(_unknown(code))
     click.echo({"text": _text, "md": _markdown, "json": _json}[style](rule), nl=False)

@@ -9,20 +9,32 @@ __all__ = ["command"]
 
 @click.command("rules", short_help="List all rules.")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(style: str) -> None:
+@click.option("--isolated", is_flag=True, help="Read no configuration, and so no rules of the repository.")
+def command(style: str, isolated: bool) -> None:
     """List all rules: code, name, and what each one looks for."""
     from codemods import all_rules
+    from devfix.cli._known import with_those_of_here
 
+    if not isolated:
+        with_those_of_here()
     rules = all_rules()
     if style == "json":
         import json
 
         rows = [
-            {"code": rule.code, "name": rule.name, "summary": rule.summary, "default": rule.default} for rule in rules
+            {
+                "code": rule.code,
+                "name": rule.name,
+                "summary": rule.summary,
+                "default": rule.default,
+                "origin": rule.origin or None,
+            }
+            for rule in rules
         ]
         click.echo(json.dumps(rows, indent=2))
         return
+    coded = max((len(rule.code) for rule in rules), default=0)
     widest = max((len(rule.name) for rule in rules), default=0)
     for rule in rules:
         opt_in = "" if rule.default else f" Only with --select {rule.code}."
-        click.echo(f"{rule.code}  {rule.name:<{widest}}  {rule.summary}{opt_in}")
+        click.echo(f"{rule.code:<{coded}}  {rule.name:<{widest}}  {rule.summary}{opt_in}")

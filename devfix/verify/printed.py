@@ -12,7 +12,7 @@ _NUMBER = re.compile(r"(?<![\w.:])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\
 
 # Lines about what is different from run to run, or from machine to machine, by nature
 _BY_NATURE = re.compile(
-    r"\b(?:cuda|gpus?|cpu|mps|xpu|device|pid|eta|elapsed|took|times?|sec(?:onds?|s)?|ms|mem(?:ory)?|[kmg]i?b"
+    r"\b(?:cuda|gpus?|cpu|mps|xpu|device|pid|eta|elapsed|took|times?|sec(?:onds?|s)?|minutes?|mins|hours?|ms|mem(?:ory)?|[kmg]i?b"
     r"|speed|throughput|\w+/s(?:ec)?)\b|s/it|\d(?:ms|s|min)\b",
     re.IGNORECASE,
 )

@@ -25,6 +25,7 @@ def test_a_lost_metric_is_told_with_both_lines():
         pytest.param("acc 0.75\n", "acc 0.75\n", id="same"),
         pytest.param("acc 0.7501\n", "acc 0.7502\n", id="rounding"),
         pytest.param("took 3.2\n", "took 0.5\n", id="time"),
+        pytest.param("Training completed in 0.01 minutes.\n", "Training completed in 0.00 minutes.\n", id="minutes"),
         pytest.param("12.5 it/s\n", "99.1 it/s\n", id="speed"),
         pytest.param("memory 3.2\n", "memory 0.0\n", id="memory"),
         pytest.param("peak 12 MB\n", "peak 0 MB\n", id="megabytes"),

@@ -122,3 +122,10 @@ def test_the_lines_of_a_diff_say_what_they_are():
     assert [kind for kind, _ in lines] == ["file", "hunk", "", "removed", "added", "file", "hunk", "removed"]
     assert [line for _, line in lines[2:5]] == [" -- a", "-b = 1", "+b = 2"]
     assert lines[-1] == ("removed", "--- x") and lines[1][1] == "@@ line 1"
+
+
+def test_a_cell_of_a_notebook_is_python():
+    diff = "--- a/a.ipynb:cell 3\n+++ b/a.ipynb:cell 3\n@@ -1 +1 @@\n-import torch\n+import numpy"
+    kinds = {piece.kind for _, pieces in lines_of(diff) for piece in pieces if piece.text.strip() == "import"}
+
+    assert kinds == {"keyword"}

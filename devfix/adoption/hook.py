@@ -17,7 +17,7 @@ _ITEM = """\
       name: {name}
       entry: {entry}
       language: {language}
-      additional_dependencies: ["devfix=={version}"]
+      additional_dependencies: ["devfix[notebook]=={version}"]
       types_or: [{types}]
       require_serial: true
 """

@@ -14,9 +14,9 @@ def test_where_there_is_no_file_one_is_made(tmp_path):
     assert isinstance(part, Addition) and part.old is None
     made = yaml.safe_load(part.new)["repos"][0]["hooks"][0]
     shown = yaml.safe_load(template("pre-commit-hooks.yaml"))[0]
-    assert made.pop("additional_dependencies") == [f"devfix=={__version__}"]
+    assert made.pop("additional_dependencies") == [f"devfix[notebook]=={__version__}"]
     assert made == {key: value for key, value in shown.items() if key in made}
-    assert shown.keys() - made.keys() <= {"description", "minimum_pre_commit_version"}
+    assert shown.keys() - made.keys() == {"additional_dependencies", "description", "minimum_pre_commit_version"}
 
 
 def test_the_hook_is_added_to_the_others_and_is_there_after_that(tmp_path):

@@ -108,3 +108,4 @@ def test_hooks_name_commands_that_exist():
         assert program == "devfix"
         assert set(options) <= {option for each in command.params for option in each.opts}
         assert hook["require_serial"] and hook["types_or"] == ["python", "jupyter"]
+        assert hook["additional_dependencies"] == ["nbformat"], "the hook is given notebooks"

@@ -91,7 +91,7 @@ def test_without_nbformat_one_line_says_what_to_install(monkeypatch, tmp_path):
 
     assert problems == ()
     assert [note.message for file in files for note in file.notes] == [
-        "left out, and so are 1 more: notebooks are read with nbformat"
+        "left out, and so are 1 more: cannot be read without nbformat"
     ]
     assert sorted(file.path for file in files if not file.notes) == ["c.py", "d.ipynb"]
     assert [problem.hint for problem in named] == ["pip install 'devfix[notebook]'"]

@@ -71,7 +71,7 @@ def _problems(path: str, program: Program) -> tuple[Problem, ...]:
 def _remarks(path: str, document: Document) -> tuple[Problem, ...]:
     """What nbformat says of the notebook; outputs are left out, they are none of our business."""
     if find_spec("nbformat") is None:
-        missing = Problem(path, "notebooks are read with nbformat", hint="pip install 'devfix[notebook]'")
+        missing = Problem(path, "cannot be read without nbformat", hint="pip install 'devfix[notebook]'")
         raise SourceError(missing, lacks="notebook")
     from nbformat.validator import iter_validate
 

@@ -119,6 +119,9 @@ class GitHubHost:
             return str(self._rest.repos.get(owner=owner, repo=name).json()["clone_url"])
 
     # --- writes
+    def worded(self, offered: Suggestion) -> str:
+        return offered.body()
+
     def review(self, pull: Pull, body: str, offered: Sequence[Suggestion]) -> None:
         comments = [_comment(each) for each in offered]
         with _told(f"a review of #{pull.number}"):

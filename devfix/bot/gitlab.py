@@ -111,13 +111,17 @@ class GitLabHost:
             return str(self._gitlab.projects.get(repository).http_url_to_repo)
 
     # --- writes
+    def worded(self, offered: Suggestion) -> str:
+        """GitLab counts a suggestion's lines from the one that it is posted at, upwards and downwards."""
+        return offered.body(f"suggestion:-{offered.last - offered.first}+0")
+
     def review(self, pull: Pull, body: str, offered: Sequence[Suggestion]) -> None:
         request = self._request(pull.number)
         with _told(f"a review of !{pull.number}"):
             if offered:
                 places = self._project.mergerequests.get(pull.number).diff_refs
             for each in offered:  # drafts, so that they are published, and told of, as one
-                request.draft_notes.create({"note": _body(each), "position": _position(each, places)})
+                request.draft_notes.create({"note": self.worded(each), "position": _position(each, places)})
             if offered:
                 request.draft_notes.bulk_publish()
             if body:
@@ -243,12 +247,6 @@ def _told(what: str) -> Iterator[None]:
         raise BotError(redacted(f"GitLab: {what}: {error.response_code or ''} {error.error_message}{more}")) from error
     except requests.RequestException as error:
         raise BotError(redacted(f"GitLab: {what}: {error}")) from error
-
-
-def _body(offered: Suggestion) -> str:
-    """GitLab counts a suggestion's lines from the one that it is posted at, upwards and downwards."""
-    head, fence, rest = offered.body().partition("suggestion\n")
-    return f"{head}suggestion:-{offered.last - offered.first}+0\n{rest}" if fence else head
 
 
 def _position(offered: Suggestion, places: Mapping[str, str]) -> dict[str, Any]:

@@ -87,6 +87,9 @@ class Host(Protocol):
     def clone_url(self, repository: str) -> str:
         """Where git finds a repository."""
 
+    def worded(self, offered: Suggestion) -> str:
+        """A suggestion as the host writes it."""
+
     def review(self, pull: Pull, body: str, offered: Sequence[Suggestion]) -> None:
         """Post one review with all suggestions; ``body`` may be empty where there are some."""
 

@@ -125,7 +125,7 @@ def _suggested(artifact: Artifact, pull: Pull, host: Host, offered: Sequence[Sug
     wanted = {each.key: each for each in offered if each.inside}
     fresh = [each for key, each in wanted.items() if key not in said]
     for key, remark in said.items():
-        body = wanted[key].body() if key in wanted else f"{_DONE}\n\n<!-- devfix:suggestion={key} -->"
+        body = host.worded(wanted[key]) if key in wanted else f"{_DONE}\n\n<!-- devfix:suggestion={key} -->"
         if _differs(remark.body, body):
             host.edit_inline(pull.number, remark, body)
     if not artifact["findings"] and not said and not _ours(reviews):

@@ -46,11 +46,11 @@ class Suggestion:
         said = "\0".join([self.path, *self.old, "", *self.lines])
         return hashlib.sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
-    def body(self) -> str:
-        """The comment, as Markdown."""
+    def body(self, language: str = "suggestion") -> str:
+        """The comment, as Markdown; ``language`` is what the host knows a suggestion by."""
         fence = "`" * max(3, 1 + max((len(run) for line in self.lines for run in _RUN.findall(line)), default=0))
         text = "".join(f"{line}\n" for line in self.lines)
-        return f"{self.about}\n\n{fence}suggestion\n{text}{fence}\n\n{_MARKER.format(key=self.key)}"
+        return f"{self.about}\n\n{fence}{language}\n{text}{fence}\n\n{_MARKER.format(key=self.key)}"
 
 
 def marker_key(body: str) -> str:

@@ -107,7 +107,8 @@ class Api:
         handler.send_response(answer.status)
         for name, value in answer.headers.items():
             handler.send_header(name, value)
-        handler.send_header("Content-Type", "application/json")
+        if content:
+            handler.send_header("Content-Type", "application/json")
         handler.send_header("Content-Length", str(len(content)))
         handler.end_headers()
         handler.wfile.write(content)

@@ -1,0 +1,196 @@
+"""The part of GitLab's API that the bot uses: bodies hold parameters that its documentation names, and no others.
+
+https://docs.gitlab.com/api/merge_requests, https://docs.gitlab.com/api/draft_notes and the pages beside them.
+"""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+
+from bot.serving import TOKEN, Answer, Api, route
+
+REPOSITORY = "lab/nets"
+_PROJECT = r"/projects/lab%2Fnets"
+_REQUEST = _PROJECT + r"/merge_requests/(\d+)"
+ME, PERSON = {"id": 7, "username": "devfix-bot"}, {"id": 8, "username": "ann"}
+_PER_PAGE = 2
+
+
+class GitLab(Api):
+    """One project, whose commits are those of a git repository that is served, too."""
+
+    prefix = "/api/v4"
+
+    def __init__(self, repository):
+        super().__init__()
+        self.repository, self.git_root = repository, repository.parent
+        self.requests, self.notes, self.drafts, self.discussions = {}, {}, {}, {}
+        self.next = 100
+
+    def authorise(self, handler):
+        if handler.headers.get("PRIVATE-TOKEN", "") != TOKEN:
+            raise Answer(401, {"message": "401 Unauthorized"})
+
+    def git(self, *arguments):
+        return subprocess.run(["git", "-C", self.repository, *arguments], capture_output=True, check=True).stdout
+
+    def commit(self, revision):
+        return self.git("rev-parse", revision).decode().strip()
+
+    def add_request(self, branch, **more):
+        self.next += 1
+        self.requests[self.next] = {
+            "id": self.next * 10,
+            "iid": self.next,
+            "title": "work",
+            "description": "",
+            "state": "opened",
+            "labels": [],
+            "created_at": "2026-01-02T03:04:05.000Z",
+            "source_branch": branch,
+            "target_branch": "main",
+            "source_project_id": 1,
+            "target_project_id": 1,
+            "web_url": f"{self.url}/lab/nets/-/merge_requests/{self.next}",
+            **more,
+        }
+        return self.next
+
+    def say(self, number, body, author=PERSON):
+        self.next += 1
+        self.notes.setdefault(number, []).append({"id": self.next, "body": body, "author": author})
+
+    def _request(self, number):
+        found = self.requests[int(number)]
+        base, head = self.commit(found["target_branch"]), self.commit(found["source_branch"])
+        start = self.git("merge-base", base, head).decode().strip()
+        return {**found, "sha": head, "diff_refs": {"base_sha": start, "head_sha": head, "start_sha": start}}
+
+    def _page(self, found, query):
+        page = int(query.get("page", 1))
+        rest = found[(page - 1) * _PER_PAGE :]
+        headers = {"X-Page": page, "X-Per-Page": _PER_PAGE, "X-Total": len(found)}
+        if len(rest) > _PER_PAGE:
+            headers["Link"] = f'<{self.url}/api/v4{self.calls[-1][1]}?page={page + 1}>; rel="next"'
+        return Answer(200, rest[:_PER_PAGE], **headers)
+
+    def _only(self, body, *names):
+        unknown = set(body) - set(names)
+        if unknown:
+            raise Answer(400, {"error": f"{', '.join(sorted(unknown))} do not have a meaning"})
+
+    @route("GET", "/user")
+    def user(self, query, body):
+        return ME
+
+    @route("GET", _PROJECT)
+    def project(self, query, body):
+        return {"id": 1, "default_branch": "main", "http_url_to_repo": f"{self.url}/git/{self.repository.name}"}
+
+    @route("GET", _PROJECT + "/merge_requests")
+    def list_requests(self, query, body):
+        found = [
+            self._request(number)
+            for number, each in sorted(self.requests.items())
+            if query.get("state", each["state"]) == each["state"]
+            and query.get("source_branch", each["source_branch"]) == each["source_branch"]
+        ]
+        return self._page(found, query)
+
+    @route("GET", _REQUEST)
+    def get_request(self, number, query, body):
+        if int(number) not in self.requests:
+            raise Answer(404, {"message": "404 Not found"})
+        return self._request(number)
+
+    @route("POST", _PROJECT + "/merge_requests")
+    def create_request(self, query, body):
+        self._only(body, "source_branch", "target_branch", "title", "description", "remove_source_branch")
+        taken = any(
+            each["source_branch"] == body["source_branch"] and each["state"] == "opened"
+            for each in self.requests.values()
+        )
+        if taken:
+            raise Answer(409, {"message": ["Another open merge request already exists for this source branch"]})
+        number = self.add_request(body["source_branch"], title=body["title"], description=body["description"])
+        return self._request(number)
+
+    @route("PUT", _REQUEST)
+    def update_request(self, number, query, body):
+        self._only(body, "title", "description", "add_labels", "state_event")
+        found = self.requests[int(number)]
+        found["labels"] += [label for label in body.pop("add_labels", "").split(",") if label]
+        if body.pop("state_event", "") == "close":
+            found["state"] = "closed"
+        found.update(body)
+        return self._request(number)
+
+    @route("GET", _REQUEST + "/diffs")
+    def diffs(self, number, query, body):
+        request = self._request(number)
+        span = f"{request['diff_refs']['base_sha']}..{request['sha']}"
+        found = []
+        for name in self.git("diff", "--name-only", span).decode().split():
+            patch = self.git("diff", span, "--", name).decode()
+            found.append({"old_path": name, "new_path": name, "diff": patch[patch.find("@@") :]})
+        return self._page(found, query)
+
+    @route("GET", _PROJECT + "/repository/files/(.+)")
+    def file(self, path, query, body):
+        try:
+            raw = self.git("show", f"{query['ref']}:{path}")
+        except subprocess.CalledProcessError:
+            raise Answer(404, {"message": "404 File Not Found"}) from None
+        return {"file_path": path, "encoding": "base64", "content": base64.b64encode(raw).decode()}
+
+    @route("GET", _REQUEST + "/notes")
+    def list_notes(self, number, query, body):
+        return self._page(self.notes.get(int(number), []), query)
+
+    @route("POST", _REQUEST + "/notes")
+    def create_note(self, number, query, body):
+        self._only(body, "body")
+        self.say(int(number), body["body"], ME)
+        return self.notes[int(number)][-1]
+
+    @route("PUT", _REQUEST + r"/notes/(\d+)")
+    def update_note(self, number, note, query, body):
+        self._only(body, "body")
+        found = next(each for each in self.notes[int(number)] if each["id"] == int(note))
+        found.update(body)
+        return found
+
+    @route("POST", _REQUEST + "/draft_notes")
+    def create_draft(self, number, query, body):
+        self._only(body, "note", "position")
+        position, refs = body["position"], self._request(number)["diff_refs"]
+        self._only(position, "base_sha", "start_sha", "head_sha", "position_type", "new_path", "old_path", "new_line")
+        if {name: position[name] for name in refs} != refs:
+            raise Answer(400, {"message": "400 Bad request - the position is not one of the diff"})
+        self.drafts.setdefault(int(number), []).append(body)
+        return {"id": len(self.drafts[int(number)]), **body}
+
+    @route("POST", _REQUEST + "/draft_notes/bulk_publish")
+    def publish(self, number, query, body):
+        for draft in self.drafts.pop(int(number)):
+            self.next += 2
+            note = {"id": self.next, "body": draft["note"], "position": draft["position"], "author": ME}
+            self.discussions.setdefault(int(number), []).append({"id": f"d{self.next}", "notes": [note]})
+        return Answer(204)
+
+    @route("GET", _REQUEST + "/discussions")
+    def list_discussions(self, number, query, body):
+        return self._page(self.discussions.get(int(number), []), query)
+
+    @route("PUT", _REQUEST + r"/discussions/(\w+)/notes/(\d+)")
+    def update_discussion(self, number, discussion, note, query, body):
+        self._only(body, "body")
+        found = next(each for each in self.discussions[int(number)] if each["id"] == discussion)
+        found["notes"][0].update(body)
+        return found["notes"][0]
+
+    @route("DELETE", _PROJECT + r"/repository/branches/(.+)")
+    def delete_branch(self, branch, query, body):
+        self.git("update-ref", "-d", f"refs/heads/{branch}")
+        return Answer(204)

@@ -57,6 +57,13 @@ def dask(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def hooks(session: nox.Session) -> None:
+    """The hooks with the real pre-commit, which builds their environment: what they do, and that it stays small."""
+    session.install(*CONSTRAINTS, "-e", ".[test]", "pre-commit")
+    session.run("pytest", "-s", "tests/bot/test_hooks.py", *session.posargs, env={"DEVFIX_ALL_HOOKS": "1"})
+
+
+@nox.session(default=False)
 def conformance(session: nox.Session) -> None:
     """The simulator against what a CUDA build of PyTorch says to every operator, each argument moved in turn."""
     session.install(*CONSTRAINTS, "-e", ".[test]")

@@ -1,4 +1,4 @@
-"""The hooks with the real pre-commit, on a scratch repository: it installs devfix's last commit from PyPI's packages."""
+"""The hooks with the real pre-commit, on a scratch repository: it installs the last commit, and what that needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from bot.conftest import BROKEN
+from bot.conftest import BROKEN, run_git
 
 ROOT = Path(__file__).parents[2]
 LARGEST = 100  # MB: pre-commit.ci has 250 for everything
@@ -22,10 +22,10 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def pre_commit(repository, tmp_path):
-    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout
-    (repository.tree / ".pre-commit-config.yaml").write_text(
-        f"repos:\n- repo: {ROOT}\n  rev: {commit.strip()}\n  hooks:\n  - id: devfix\n  - id: devfix-fix\n    stages: [manual]\n"
-    )
+    commit = run_git("rev-parse", "HEAD", cwd=ROOT)
+    hooks = "  - id: devfix\n  - id: devfix-fix\n    stages: [manual]\n"
+    configuration = f"repos:\n- repo: {ROOT}\n  rev: {commit}\n  hooks:\n{hooks}"
+    (repository.tree / ".pre-commit-config.yaml").write_text(configuration)
     (repository.tree / "pyproject.toml").write_text('[tool.devfix]\nexclude = ["old/"]\n')
     repository.git("add", "-A")
     home = tmp_path / "home"

@@ -25,6 +25,7 @@ _VERBS = {
     "check": "Print device bugs and change nothing.",
     "init": "Add devfix to a repository.",
     "migrate": "Repair many repositories.",
+    "completion": "Print what a shell needs to complete commands, options and rules.",
     "explain": "Explain one rule, with an example.",
     "lsp": "Serve an editor.",
     "rules": "List all rules.",

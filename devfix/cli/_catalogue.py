@@ -10,9 +10,13 @@ import ast
 import os
 from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-__all__ = ["Card", "card_for"]
+if TYPE_CHECKING:
+    import click
+    from click.shell_completion import CompletionItem
+
+__all__ = ["Card", "card_for", "completed"]
 
 
 class Card(NamedTuple):
@@ -33,6 +37,32 @@ def card_for(word: str) -> Card | None:
             if card is not None and (card.code == code or card.name == name):
                 return card
     return None
+
+
+def completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """For the shell: the codes and names that begin as what was typed; of a list with commas, the last one."""
+    from click.shell_completion import CompletionItem
+
+    ahead, comma, last = incomplete.rpartition(",")
+    cards = sorted([*filter(None, (_card(ast.parse(source)) for source in _rule_files())), *_of_plugins()])
+    words = [(word, card.summary) for card in cards for word in (card.code, card.name)]
+    fitting = [(word, summary) for word, summary in words if word.startswith((last, last.upper()))]
+    if last.strip("0123456789").upper() == last.strip("0123456789"):  # codes come first: names where they are begun
+        fitting = [(word, summary) for word, summary in fitting if word.isupper()]
+    return [CompletionItem(f"{ahead}{comma}{word}", help=summary) for word, summary in fitting]
+
+
+def _of_plugins() -> Iterator[Card]:
+    """The rules of installed packages; a shell is no place to tell of those that cannot be used."""
+    from devfix.config import ConfigError
+    from devfix.plugins import installed
+
+    try:
+        rules = installed()
+    except ConfigError:
+        return
+    for rule in rules:
+        yield Card(rule.code, rule.name, rule.summary, rule.documentation)
 
 
 def _rule_files() -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from devfix.cli._catalogue import completed
 from devfix.cli._failures import VERBOSE
 from devfix.report.formats import FORMATS
 
@@ -26,9 +27,23 @@ def _loud(context: click.Context, parameter: click.Parameter, value: int) -> int
 
 
 _OPTIONS = (
-    click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
-    click.option("--select", multiple=True, callback=_split, metavar="CODES", help="Only these rules: codes or names."),
-    click.option("--ignore", multiple=True, callback=_split, metavar="CODES", help="Not these rules."),
+    click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH..."),
+    click.option(
+        "--select",
+        multiple=True,
+        callback=_split,
+        shell_complete=completed,
+        metavar="CODES",
+        help="Only these rules: codes or names.",
+    ),
+    click.option(
+        "--ignore",
+        multiple=True,
+        callback=_split,
+        shell_complete=completed,
+        metavar="CODES",
+        help="Not these rules.",
+    ),
     click.option(
         "--severity",
         type=click.Choice(["error", "latent", "advice"]),

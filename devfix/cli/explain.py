@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from devfix.cli._catalogue import Card, card_for
+from devfix.cli._catalogue import Card, card_for, completed
 
 if TYPE_CHECKING:
     from codemods import Rule
@@ -15,7 +15,7 @@ __all__ = ["command"]
 
 
 @click.command("explain", short_help="Explain one rule, with an example.")
-@click.argument("code")
+@click.argument("code", shell_complete=completed)
 @click.option("--format", "style", type=click.Choice(["text", "md", "json"]), default="text", show_default=True)
 def command(code: str, style: str) -> None:
     """Explain one rule, by its code (DEV201) or its name: what it does, why, an example, and how safe the fix is."""

@@ -32,8 +32,8 @@ html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["tables.css"]
 
-# the index leaves room for pages that are still being written
-coming = ("bot", "editors", "formats", "init", "notebooks", "own-rules")
+# the index leaves room for a page that is still being written
+coming = ("own-rules",)
 
 
 def _leave_out_what_is_coming(app: Any, name: str, source: list[str]) -> None:

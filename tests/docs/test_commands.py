@@ -30,6 +30,9 @@ PARSERS = {
 }
 
 
+JOBS = sorted([ROOT / "action.yml", ROOT / ".pre-commit-hooks.yaml", *ROOT.glob("docs/ci/*.yml")])
+
+
 def named(page):
     return page.relative_to(ROOT).as_posix()
 
@@ -37,8 +40,9 @@ def named(page):
 def invocations(text):
     """The words behind ``devfix`` of each command in spans and blocks of code, up to what ends it."""
     spans = SPAN.findall(BLOCK.sub("", text))
-    lines = [line for _, body in BLOCK.findall(text) for line in body.replace("\\\n", " ").splitlines()]
-    commands = [re.sub(r"^(\$ |[-] run: |entry: )", "", line.strip()) for line in lines] + spans
+    blocks = [body for _, body in BLOCK.findall(text)] or [text]
+    lines = [line for body in blocks for line in body.replace("\\\n", " ").splitlines()]
+    commands = [re.sub(r"^(\$ |(- )?run: |entry: |- )", "", line.strip()) for line in lines] + spans
     for command in commands:
         found = re.match(r"(?:\S*/)?devfix (?=[a-z-])([^|>&;#`]*)", command)
         if found:
@@ -58,7 +62,7 @@ def command_of(words):
     return command, rest
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
+@pytest.mark.parametrize("page", [*PAGES, *JOBS], ids=named)
 def test_every_command_and_option_that_a_page_names_exists(page):
     for words in invocations(page.read_text(encoding="utf-8")):
         if words[0].startswith("-"):

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import sys
 
 import pytest
 import transcripts
@@ -12,6 +13,8 @@ PAGES = ("tutorial.md", "flow.md", "init.md", "trace.md", "verify.md")
 
 @pytest.mark.parametrize("name", PAGES)
 def test_the_commands_of_a_page_print_what_it_shows(name, tmp_path):
+    if name == "trace.md" and sys.version_info < (3, 11):
+        pytest.skip("a birth is known by its line only")
     folder = tmp_path / "nets"
     folder.mkdir()
     steps = list(transcripts.steps((DOCS / name).read_text(encoding="utf-8")))

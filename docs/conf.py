@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from typing import Any
 
 from devfix import __version__
 
@@ -31,16 +30,3 @@ html_copy_source = False
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["tables.css"]
-
-# the index leaves room for a page that is still being written
-coming = ("own-rules",)
-
-
-def _leave_out_what_is_coming(app: Any, name: str, source: list[str]) -> None:
-    missing = {page for page in coming if name == "index" and page not in app.env.found_docs}
-    source[0] = "\n".join(line for line in source[0].split("\n") if line not in missing)
-
-
-def setup(app: Any) -> None:
-    """Hook into Sphinx."""
-    app.connect("source-read", _leave_out_what_is_coming)

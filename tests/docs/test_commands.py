@@ -2,8 +2,10 @@
 
 import ast
 import json
+import os
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -94,6 +96,25 @@ def test_the_plan_of_the_page_is_read(tmp_path):
     tasks = list(plan.read_plan(str(tmp_path / "plan.toml")))
 
     assert [(task.folder, task.ref) for task in tasks] == [("training", "main")]
+
+
+def test_the_rule_of_the_page_passes_the_tests_of_the_page(tmp_path):
+    blocks = BLOCK.findall((ROOT / "docs" / "own-rules.md").read_text(encoding="utf-8"))
+    rule, tests = [body for language, body in blocks if language == "python"]
+    (tmp_path / "acme_rules.py").write_text(rule, encoding="utf-8")
+    (tmp_path / "test_acme.py").write_text(tests, encoding="utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_acme.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout
+    assert "2 passed" in done.stdout
 
 
 def test_a_command_that_is_not_there_is_noticed():

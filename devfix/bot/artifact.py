@@ -54,9 +54,9 @@ class Artifact:
 
 
 # --- writing --------------------------------------------------------------------------------------------------------
-def manifest(analysis: Analysis, around: Surroundings, base: str, head: str) -> Artifact:
-    """The artifact of an analysis; raises ``BotError`` where it is larger than one may be."""
-    patch = analysis.diff
+def manifest(analysis: Analysis, around: Surroundings, base: str, head: str, patch: bytes | None = None) -> Artifact:
+    """The artifact of an analysis, with its own patch or the one given; ``BotError`` where it is too large."""
+    patch = analysis.diff if patch is None else patch
     kept = [item for item in analysis.outcome.resolutions if item.status.value != "suppressed"]
     if len(analysis.files) > _LIMITS["files"]:
         raise BotError(f"the patch changes {len(analysis.files)} files, more than anybody reviews: use devfix apply")

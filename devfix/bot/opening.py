@@ -12,6 +12,7 @@ from devfix.bot import bodies
 from devfix.bot.analysis import Analysis, analyse
 from devfix.bot.artifact import Artifact, check_path, manifest
 from devfix.bot.hosts import Host, Pull, stopped
+from devfix.bot.proposing import Proposal, propose, refuse_again
 from devfix.bot.pushing import Commit, Remote
 from devfix.bot.settings import BotSettings
 from devfix.bot.stops import BotError, LeftAlone
@@ -130,7 +131,7 @@ def _proposed(
     if present is not None:
         stopped(present, host.talk(present.number))
     else:
-        _refuse_again(change, known)
+        refuse_again(known, change.patch)
         _keep_to_limits(settings, ours, known)
     if not dry_run:
         message = f"{change.title}\n\n{_told(change)}"
@@ -138,27 +139,14 @@ def _proposed(
         remote.push(
             Commit(change.artifact["head"], change.artifact.patch, message, settings.author), change.branch, ours=True
         )
-    if present is None:
-        number = host.open(change.branch, base, change.title, change.body, settings.draft)
-        if settings.labels:
-            host.label(number, settings.labels)
-        return f"{change.group}: opened #{number}"
-    if present.title == change.title and present.body.replace("\r\n", "\n").strip() == change.body.strip():
-        return f"{change.group}: #{present.number} is up to date"
-    host.edit(present.number, change.title, change.body)
-    return f"{change.group}: updated #{present.number}"
+    proposal = Proposal(change.branch, base, change.title, change.body, settings.draft, settings.labels)
+    number, done = propose(host, present, proposal)
+    return f"{change.group}: #{number} {done}" if done.startswith("is") else f"{change.group}: {done} #{number}"
 
 
 def _told(change: _Change) -> str:
     fixed = [item for item in change.artifact["findings"] if item["status"] == "fixed"]
     return "\n".join(f"- {item['path']}:{item['line']} {item['code']} {item['message']}" for item in fixed[:50])
-
-
-def _refuse_again(change: _Change, known: list[Pull]) -> None:
-    """What a person has closed is not proposed again with the same content."""
-    for pull in known:
-        if pull.state == "closed" and bodies.fingerprint(pull.body)[1] == change.patch:
-            raise LeftAlone(f"#{pull.number} proposed the same, and was closed")
 
 
 def _keep_to_limits(settings: BotSettings, ours: list[Pull], known: list[Pull]) -> None:

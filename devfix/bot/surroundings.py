@@ -12,7 +12,7 @@ from devfix.bot.stops import BotError
 from devfix.git import Git, GitError
 from devfix.redaction import hide
 
-__all__ = ["Surroundings", "of", "refuse_unsafe_runs", "take_token"]
+__all__ = ["Surroundings", "of", "refuse_unsafe_runs", "take_token", "token_of"]
 
 #: Variables that hold a token with which something can be written, those of the bot itself first.
 _TOKENS = {
@@ -76,6 +76,13 @@ def take_token(kind: str, environment: MutableMapping[str, str] | None = None) -
     for name in {*held, *_SECRETS}:
         hide(environment.pop(name, ""))
     return Token(value, tuple(dict.fromkeys(held)))
+
+
+def token_of(kind: str, environment: Mapping[str, str]) -> Token:
+    """The token for a host, which stays where it is: for commands whose children see no variables anyway."""
+    value = next((environment[name] for name in _TOKENS[kind] if environment.get(name)), "")
+    hide(value)
+    return Token(value)
 
 
 def of(environment: Mapping[str, str], number: int = 0) -> Surroundings:

@@ -127,7 +127,7 @@ def _of_table(table: Table, shared: Mapping[str, Any]) -> Task:
     folder = _folder(table.where("folder"), table.text("folder"))
     select, ignore, severity, unsafe = rules(table, merged)
     result = publishing(table, merged, folder)
-    if result.kind == "push" and result.branch == ref:
+    if result.kind in ("push", "pull-request") and result.branch == ref:
         raise table.error(f"the branch {ref!r} would be pushed over itself: name another one", "branch", "ref")
     keep = table.flag("keep-mirror", merged.get("keep-mirror", True))
     if result.kind == "branch" and not keep:

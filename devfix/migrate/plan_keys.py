@@ -20,7 +20,7 @@ from devfix.model import Severity
 
 __all__ = ["Table", "defaults", "is_ref", "publishing", "rules", "verification"]
 
-_RESULTS = ("patch", "branch", "push")
+_RESULTS = ("patch", "branch", "push", "pull-request")
 _VERIFY_KEYS = ("script", "args", "module", "python", "setup", "device", "max-steps", "timeout", "memory")
 #: As of ``devfix verify --device``; the module that has them imports more than a plan needs.
 _DEVICES = ("auto", "cuda", "mps", "xpu", "sim", "sim:mps", "sim:xpu", "cpu")

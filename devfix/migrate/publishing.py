@@ -54,7 +54,7 @@ def publish(mirror: Mirror, checkout: Checkout, paths: Sequence[str], wanted: Pu
         checkout.git("commit", "--quiet", "--no-verify", "--file=-", more=person, text=message)
         commit = checkout.git("rev-parse", "HEAD").strip()
         git("update-ref", f"refs/heads/{wanted.branch}", commit)
-        if wanted.kind == "push":
+        if wanted.kind != "branch":
             _push(git, wanted.branch, commit, address)
     return Published(wanted.kind, branch=wanted.branch, commit=commit, mirror=str(mirror.folder))
 

@@ -110,11 +110,13 @@ class Published:
     """What was made of the patch.
 
     Attributes:
-        kind: ``patch`` (a file), ``branch`` (a commit in the mirror), ``push`` (the same, at the remote).
+        kind: ``patch`` (a file), ``branch`` (a commit in the mirror), ``push`` (the same, at the remote),
+            ``pull-request`` (the same, and proposed).
         path: the patch file, relative to the folder that the records lie in; empty for none.
         branch: the branch's name.
         commit: the commit on it.
         mirror: the repository that holds the branch.
+        url: of the pull request; empty for none.
 
     """
 
@@ -123,6 +125,7 @@ class Published:
     branch: str = ""
     commit: str = ""
     mirror: str = ""
+    url: str = ""
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,8 @@ class Publishing:
     """What is made of a patch.
 
     Attributes:
-        kind: ``patch`` (a file), ``branch`` (and a commit in the mirror), ``push`` (and that at the remote).
+        kind: ``patch`` (a file), ``branch`` (and a commit in the mirror), ``push`` (and that at the remote),
+            ``pull-request`` (and one that proposes it).
         branch: the branch's name, which stays the same from run to run.
         author: ``Name <address>``.
         message: the first line of the commit's message.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -124,6 +125,8 @@ def _in_tree(task: Task, stages: Stages, result: _Result, mirror: Mirror, checko
     if task.publishing.kind != "patch":
         paths = [sources.display(change.path, str(checkout.folder)) for change in result.outcome.patch.files]
         result.published = _publish(mirror, checkout, paths, task, result.outcome)
+    if task.publishing.kind == "pull-request" and result.published is not None:
+        result.published = replace(result.published, url=_proposed(task, result, checkout.folder))
 
 
 def _publish(mirror: Mirror, checkout: Checkout, paths: Sequence[str], task: Task, outcome: Outcome) -> Published:
@@ -132,6 +135,26 @@ def _publish(mirror: Mirror, checkout: Checkout, paths: Sequence[str], task: Tas
 
     made = publish(mirror, checkout, paths, task.publishing, "\n".join(_told(outcome, checkout.folder)))
     return made if task.keep_mirror else replace(made, mirror="")
+
+
+def _proposed(task: Task, result: _Result, tree: Path) -> str:
+    """The pull request of a branch that has been pushed."""
+    try:
+        from devfix.bot.analysis import Analysis, evidence
+        from devfix.bot.artifact import manifest
+        from devfix.bot.proposing import host_of, propose_for
+        from devfix.bot.stops import BotError, LeftAlone
+    except ImportError as error:
+        raise _Stopped(f"pull requests need more packages ({error}): pip install 'devfix[bot]'") from error
+    shown = None if result.verdict is None else evidence(result.verdict)
+    analysis = Analysis(result.outcome, shown, "" if shown else "the plan names no script that proves it")
+    try:
+        around = host_of(task.source, os.environ)
+        made = manifest(analysis, around, result.commit, result.commit, result.diff)
+        wanted = task.publishing
+        return propose_for(task.source, wanted.branch, task.ref, wanted.message, made.manifest, made.patch, tree)
+    except (BotError, LeftAlone) as error:
+        raise _Stopped(f"the branch is pushed, and not proposed: {error}") from error
 
 
 def _where(outcome: Outcome, finding: Finding, tree: Path) -> str:

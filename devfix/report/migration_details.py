@@ -63,6 +63,7 @@ def _facts(record: Record) -> Iterator[tuple[str, str]]:
         yield "patch file", record.published.path
         branch, commit = record.published.branch, record.published.commit
         yield "branch", f"{branch} at {commit}" if commit else branch
+        yield "pull request", record.published.url
         yield "branch is in", record.published.mirror if branch else ""
     yield "by", f"devfix {record.tool}"
 

@@ -86,7 +86,7 @@ REPOSITORY = '[[repository]]\npath = "project"\n'
         (REPOSITORY + 'verify = { script = "a.py", device = "tpu" }\n', 3, "device must be one of"),
         (REPOSITORY + 'verify = { script = "a.py", python = "./no/python" }\n', 3, "no interpreter"),
         (REPOSITORY + 'verify = { script = "a.py", max-steps = 0 }\n', 3, "max-steps must be a number from 1"),
-        (REPOSITORY + '\n# remark\n\nresult = "mail"\n', 6, "result must be one of patch, branch, push"),
+        (REPOSITORY + '\n# remark\n\nresult = "mail"\n', 6, "result must be one of patch, branch, push, pull-request"),
         (REPOSITORY + 'select = ["DEV999"]\n', 3, "unknown rule 'DEV999'"),
         (REPOSITORY + 'author = "me"\n', 3, "'me' is not of the form"),
         (REPOSITORY + 'branch = "a b"\n', 3, "no name for a branch"),

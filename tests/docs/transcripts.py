@@ -30,6 +30,7 @@ _BLOCK = re.compile(
 _NUMBER = re.compile(r"(\d+\.\d{3,})")
 _INTERPRETER = re.compile(r"(device .*, )/\S*/bin/python[\d.]*")
 _VERSION = re.compile(r"\bPython 3\.\d+\.\d+")
+_BUILD = re.compile(r"\btorch( +)(\d+\.\d+\.\d+)(\+\w+)?(, built for [^,\n]*)?")
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def _commands(body: str, offset: int) -> Iterator[Step]:
 def run(command: str, folder: Path) -> str:
     """What a command prints, standard error included, in the order of a terminal, which is 88 columns wide.
 
-    The interpreter and its version are those of the pages.
+    There is no accelerator; the interpreter, its version and the build of torch are those of the pages.
     """
     environment = {
         **os.environ,
@@ -86,6 +87,7 @@ def run(command: str, folder: Path) -> str:
         "PYTHONUNBUFFERED": "1",
         "DEVFIX_CACHE_DIR": str(folder.parent / "cache"),
         "COLUMNS": "88",
+        "CUDA_VISIBLE_DEVICES": "",
         "NO_COLOR": "1",
         "GIT_AUTHOR_NAME": "Ann",
         "GIT_AUTHOR_EMAIL": "ann@example.org",
@@ -103,7 +105,8 @@ def run(command: str, folder: Path) -> str:
         timeout=120,
         check=False,
     )
-    lines = _VERSION.sub("Python 3.11.7", _INTERPRETER.sub(r"\1.venv/bin/python", done.stdout)).splitlines()
+    printed = _BUILD.sub(r"torch\1\2+cpu", _INTERPRETER.sub(r"\1.venv/bin/python", done.stdout))
+    lines = _VERSION.sub("Python 3.11.7", printed).splitlines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 

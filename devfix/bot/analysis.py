@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from devfix.migrate.task import Verification
 
 __all__ = ["Analysis", "analyse", "evidence"]
+
+_PATH = re.compile(r", (?:/|[A-Z]:\\)[^,]*$")  # of the interpreter, which is of this machine alone
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ def evidence(verdict: VerdictSummary) -> dict[str, Any]:
         "word": verdict.word,
         "reason": verdict.reason[:2000],
         "good": verdict.good,
-        "where": verdict.where[:500],
+        "where": _PATH.sub("", verdict.where)[:500],
         "command": " ".join([verdict.script, *verdict.arguments])[:1000],
         "runs": [_run(name, run) for name, run in (verdict.runs or {}).items()],
     }

@@ -6,7 +6,7 @@ import re
 
 __all__ = ["code", "fenced", "plain"]
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&-])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&])")
 _MENTION = re.compile(r"@(?=[\w-])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]+")
 _CODE = re.compile(r"`([^`]+)`")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_MOST_ANNOTATIONS = 10  # of one kind, which GitHub shows of a step
 _DRY_RUN = click.option("--dry-run", is_flag=True, help="Print every call to the host, and send those that only read.")
 _NUMBER = click.option(
     "--number", type=click.IntRange(min=1), metavar="N", help="The pull request (default: the job's)."
@@ -155,11 +156,8 @@ def _annotate(found: Artifact, around: Surroundings) -> None:
     if around.kind != "github":
         return
 
-    def escaped(given: str) -> str:
-        text = given.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-        return text.replace(":", "%3A").replace(",", "%2C")
+    from devfix.report.github import workflow_command
 
-    for item in found["findings"][:10]:
-        place = f"file={escaped(item['path'])},line={item['line']},title={escaped(item['code'])}"
-        message = item["message"].replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-        sys.stdout.write(f"::warning {place}::{message}\n")
+    for item in found["findings"][:_MOST_ANNOTATIONS]:
+        place = {"file": item["path"], "line": str(item["line"])}
+        sys.stdout.write(workflow_command("warning", f"devfix ({item['code']})", place, item["message"]) + "\n")

@@ -17,7 +17,7 @@ from devfix.report._printable import printable
 if TYPE_CHECKING:
     from devfix.report._view import View
 
-__all__ = ["render"]
+__all__ = ["render", "workflow_command"]
 
 _COMMANDS = {Severity.ERROR: "error", Severity.LATENT: "warning", Severity.ADVICE: "notice"}
 #: Notices share their ten with the one that counts what is left out.
@@ -46,9 +46,9 @@ def _commands(view: View) -> Iterator[tuple[str, str]]:
     for item in view.worst_first():
         command = _COMMANDS[item.finding.severity]
         title = f"devfix ({item.finding.code})"
-        yield command, _command(command, title, _place(view, item.finding), _message(view, item))
+        yield command, workflow_command(command, title, _place(view, item.finding), _message(view, item))
     for problem in view.report.outcome.problems:
-        yield "error", _command("error", "devfix", _problem_place(view, problem), _problem_message(problem))
+        yield "error", workflow_command("error", "devfix", _problem_place(view, problem), _problem_message(problem))
 
 
 def _place(view: View, finding: Finding) -> dict[str, str]:
@@ -75,7 +75,8 @@ def _problem_message(problem: Problem) -> str:
     return printable(f"{problem.message}; {problem.hint}" if problem.hint else problem.message)
 
 
-def _command(command: str, title: str, place: dict[str, str], message: str) -> str:
+def workflow_command(command: str, title: str, place: dict[str, str], message: str) -> str:
+    """One annotation: ``error``, ``warning`` or ``notice``, and where it stands by GitHub's names."""
     properties = ",".join(f"{key}={_property(value)}" for key, value in {"title": title, **place}.items())
     return f"::{command} {properties}::{_data(message)}"
 

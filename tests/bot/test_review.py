@@ -271,5 +271,5 @@ def test_annotations_only(bot, job, github, repository):
 
     result = bot("review")
 
-    assert result.stdout.startswith("::warning file=train.py,line=7,title=DEV102::")
+    assert result.stdout.startswith("::warning title=devfix (DEV102),file=train.py,line=7::")
     assert github.writes() == []

@@ -182,8 +182,13 @@ def _placed(node: ast.AST) -> ast.expr:
     return cast("ast.expr", node)
 
 
+@lru_cache(maxsize=65536)
 def text_of(node: ast.AST) -> str:
     """The normal form of an expression's source; asked for again and again, so kept."""
+    if isinstance(node, ast.Name):  # most are chains of names, which `ast.unparse` takes ten times as long for
+        return node.id
+    if isinstance(node, ast.Attribute) and isinstance(node.value, (ast.Name, ast.Attribute)):
+        return f"{text_of(node.value)}.{node.attr}"
     return ast.unparse(node)
 
 

@@ -140,8 +140,10 @@ def _connect(around: Surroundings, token: Token, dry_run: bool) -> Host:
         from devfix.bot.gitlab import GitLabHost
 
         return GitLabHost(around.api, around.repository, token.value, dry_run, _print)
+    except ModuleNotFoundError:
+        raise  # an extra is missing
     except ImportError as error:
-        raise BotError(f"the bot needs more packages ({error}): pip install 'devfix[bot]'") from error
+        raise BotError(f"the bot cannot use its packages ({error}): pip install --upgrade 'devfix[bot]'") from error
 
 
 def tell_call(tell: Tell | None, method: str, url: str, body: bytes, sent: bool) -> None:

@@ -133,6 +133,8 @@ def _one_line_errors() -> Iterator[None]:
         click.echo(redacted(f"nothing was done: {reason}"), err=True)
     except BotError as error:
         raise OneLine(redacted(str(error))) from error
+    except ModuleNotFoundError as error:
+        raise OneLine(f"the bot needs {error.name}: pip install 'devfix[bot]'") from error
 
 
 def _counted(found: Artifact) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from bot.conftest import BROKEN, CLEAN, CONFIGURATION
 from bot.github_server import BOT
@@ -273,3 +275,14 @@ def test_annotations_only(bot, job, github, repository):
 
     assert result.stdout.startswith("::warning title=devfix (DEV102),file=train.py,line=7::")
     assert github.writes() == []
+
+
+@pytest.mark.parametrize("name", ["jsonschema", "githubkit"])
+def test_a_missing_package_is_one_line(bot, job, pull, monkeypatch, name):
+    monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, "devfix.bot.github", raising=False)
+    job(pull)
+
+    result = bot("review")
+
+    assert (result.code, result.stderr) == (2, f"devfix: the bot needs {name}: pip install 'devfix[bot]'\n")

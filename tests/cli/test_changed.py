@@ -1,5 +1,6 @@
 """``--since`` and ``--staged`` from outside: whole programs are read, and changed lines are spoken of."""
 
+import json
 import os
 import subprocess
 import sys
@@ -29,6 +30,26 @@ model = nn.Linear(4, 2).to(device)
 STEP = "for step in range(4):\n    loss = model({batch}).sum()\n    loss.backward()\n"
 BROKEN = HEAD + STEP.format(batch="torch.randn(8, 4)")
 CLEAN = HEAD + STEP.format(batch="torch.randn(8, 4, device=device)")
+
+
+NOTEBOOK = json.dumps(
+    {
+        "cells": [
+            {
+                "cell_type": "code",
+                "execution_count": None,
+                "id": "one",
+                "metadata": {},
+                "outputs": [],
+                "source": [f"{line}\n" for line in [*BROKEN.splitlines(), "# end"]],
+            }
+        ],
+        "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    },
+    indent=1,
+)
 
 
 def git(*arguments, **more):
@@ -229,6 +250,18 @@ def test_a_submodule_is_left_alone_and_can_be_named(check, project, tmp_path_fac
     assert check("sub", "--since", "HEAD").code == 0
     both = check(".", "sub", "--since", "HEAD")
     assert both.code == 2 and "several repositories" in both.stderr and both.stderr.count("\n") == 1
+
+
+def test_changed_lines_of_a_notebook_are_those_of_its_cells(check, project):
+    commit(project, a__ipynb=NOTEBOOK)
+    write(project / "a.ipynb", NOTEBOOK.replace("# end", "# the end"))
+    assert lines(check(".", "--since", "HEAD")) == []
+
+    write(project / "a.ipynb", NOTEBOOK.replace("(8, 4)", "(9, 4)"))
+    assert len(lines(check(".", "--since", "HEAD"))) == 1
+    git("add", "a.ipynb")
+    (project / "a.ipynb").unlink()
+    assert len(lines(check(".", "--staged"))) == 1
 
 
 # --- what git cannot say --------------------------------------------------------------------------------------------

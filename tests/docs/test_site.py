@@ -1,6 +1,5 @@
 """The site: it builds without a warning, says what the code says, and its links lead somewhere."""
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -44,7 +43,6 @@ def test_every_link_of_a_page_leads_to_a_file_and_a_heading(page):
         assert not anchor or anchor in anchors(path), f"{page.name} links to {target}: no such heading"
 
 
-@pytest.mark.skipif(importlib.util.find_spec("sphinx_click") is None, reason="the site needs the extra docs")
 def test_the_site_builds_without_a_warning_and_holds_every_command(tmp_path):
     options = ["-q", "-W", "--keep-going", "-d", tmp_path / "trees"]
     command = [sys.executable, "-m", "sphinx", *options, DOCS, tmp_path / "site"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
@@ -24,9 +25,13 @@ def run(folder: str, *, configuration: bool, hook: bool, host: str | None, diff:
     if not os.path.isdir(folder):
         raise OneLine(f"{folder}: is no folder" if os.path.lexists(folder) else f"{folder}: does not exist")
     root = sources.git_root(folder) or os.path.abspath(folder)
-    wanted = Wanted(configuration, hook, host or "")
-    groups = _groups(root, wanted if wanted != Wanted() else adoption.fitting(root))
     asks = not diff and not yes and sys.stdin.isatty()
+    wanted = Wanted(configuration, hook, host or "")
+    if wanted == Wanted():
+        wanted = adoption.fitting(root)
+        if not asks:  # nobody has said that a bot may write to pull requests
+            wanted = replace(wanted, host="")
+    groups = _groups(root, wanted)
     codes = [_handle(group, root, write=yes, asks=asks) for group in groups]
     shown = any(isinstance(part, Addition) for group in groups for part in group)
     if shown and not (diff or yes or asks):

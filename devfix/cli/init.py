@@ -25,7 +25,8 @@ def command(folder: str, **given: Any) -> None:
     """Add devfix to the repository of FOLDER: shows each change as a diff, and asks.
 
     Without --config, --hook and --workflow, what fits is offered: the configuration, the hook where pre-commit is
-    used, and the workflow where GitHub runs others. What is there stays as it is; a second run changes nothing.
+    used, and, where there is somebody to ask, the workflow if GitHub runs others. What is there stays as it is; a
+    second run changes nothing.
 
     Exit codes: 0 all is there, or was declined; 1 something was only shown, or cannot be added; 2 wrong usage; 130
     interrupted.

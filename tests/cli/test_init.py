@@ -103,6 +103,19 @@ def test_a_workflow_comes_with_the_switch_of_the_bot_and_is_asked_for_as_one(rep
     assert (again.code, again.stdout) == (0, b"")
 
 
+def test_a_workflow_beside_others_is_offered_to_somebody_and_not_made_unasked(repository, environment, outside):
+    (repository / ".github" / "workflows").mkdir(parents=True)
+    assert b"bot" not in outside("init", "--diff").stdout
+
+    code, printed = answering("n\nn\nn\n", environment)
+
+    assert code == 0
+    assert "enabled = true" in printed and "Make .github/workflows/devfix-review.yml and" in printed
+    assert outside("init", "--yes").code == 0
+    assert os.listdir(repository / ".github" / "workflows") == []
+    assert b"bot" not in (repository / "pyproject.toml").read_bytes()
+
+
 def test_a_pipeline_of_gitlab_is_made_and_not_added_to(repository, outside):
     assert outside("init", "--workflow", "gitlab", "--yes").code == 0
     assert b"devfix bot review" in (repository / ".gitlab-ci.yml").read_bytes()

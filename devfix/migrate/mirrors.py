@@ -107,17 +107,7 @@ class Mirror:
 
         """
         with self._locked() as git:
-            if not (self.folder / _COMPLETE).exists():
-                self._begin()
-            try:
-                commit = self._fetch(git)
-            except GitError as error:
-                if not _CORRUPT.search(error.log):
-                    raise
-                self._begin()
-                commit = self._fetch(git)
-            (self.folder / _COMPLETE).touch()
-        return commit
+            return self._fetch_well(git)
 
     @contextmanager
     def checkout(self, commit: str, *, whole: bool) -> Iterator[Checkout]:
@@ -136,6 +126,8 @@ class Mirror:
         folder = holder / slug(self._task.name)
         try:
             with self._locked() as git:
+                if not (self.folder / _COMPLETE).exists():  # since the fetch, another task has deleted it
+                    self._fetch_well(git)
                 self._attach(folder, holder.name, commit)
                 inside = Git(str(folder), self._task.source, self._task.git_timeout, git.lock)
                 self._fill(inside, whole)
@@ -204,6 +196,20 @@ class Mirror:
             (self.folder / name).mkdir(parents=True)
         (self.folder / "config").write_text(_CONFIG, "utf-8")
         (self.folder / "HEAD").write_text("ref: refs/heads/main\n", "utf-8")
+
+    def _fetch_well(self, git: Git) -> str:
+        """Fetch into a mirror that is there and whole, or is made anew."""
+        if not (self.folder / _COMPLETE).exists():
+            self._begin()
+        try:
+            commit = self._fetch(git)
+        except GitError as error:
+            if not _CORRUPT.search(error.log):
+                raise
+            self._begin()
+            commit = self._fetch(git)
+        (self.folder / _COMPLETE).touch()
+        return commit
 
     def _fetch(self, git: Git) -> str:
         ref = self._task.ref or "HEAD"

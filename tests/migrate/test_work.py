@@ -300,6 +300,15 @@ def test_several_may_delete_the_same_mirror(task, repository, commit, broken, tm
     assert list((tmp_path / "mirrors").glob("*.git")) == []
 
 
+def test_a_mirror_that_another_task_deletes_before_the_checkout_is_fetched_again(task):
+    mirror = Mirror(task)
+    commit = mirror.fetch()
+    mirror.delete()
+
+    with mirror.checkout(commit, whole=False) as checkout:
+        assert (checkout.folder / "train.py").is_file()
+
+
 def test_a_patch_is_proved(task, broken):
     record = migrate(replace(task, verification=Verification("train.py", device="sim", timeout=60.0)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix import sources
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from devfix.changes import Scope
     from devfix.suppressions import Suppressions
 
-__all__ = ["Resolutions"]
+__all__ = ["Resolutions", "in_order"]
 
 
 class Resolutions:
@@ -109,12 +110,17 @@ class Resolutions:
             new = sources.encode(file, text)
             if new != file.raw:
                 changes.append(FileChange(file.path, file.raw, new))
-        resolutions = sorted(self.resolutions.values(), key=lambda item: position(item.finding))
+        resolutions = in_order(map(self._as_given, self.resolutions.values()))
         problems = sorted(self.problems, key=lambda problem: (problem.path, problem.line, problem.message))
         patch = Patch(tuple(sorted(changes, key=lambda change: change.path)))
         notebooks = tuple(file.cells for file in self.space.given.values() if file.cells is not None)
-        told = tuple(resolutions), patch, self._wanted(problems), checked, self._wanted(self._notes()), notebooks
+        told = resolutions, patch, self._wanted(problems), checked, self._wanted(self._notes()), notebooks
         return in_words_of_cells(Outcome(*told)) if notebooks else Outcome(*told)
+
+    def _as_given(self, item: Resolution) -> Resolution:
+        """With the lines of its story as they were given: a finding that was seen after an edit shows edited ones."""
+        events = tuple(map(self.space.given_event, item.finding.events))
+        return item if events == item.finding.events else replace(item, finding=replace(item.finding, events=events))
 
     def _wanted(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         return tuple(problem for problem in problems if self.scope is None or self.scope.concerns(problem))
@@ -145,3 +151,8 @@ class Resolutions:
         if refused := self._refused(remedy):
             return Status.NOT_FIXED, refused, remedy
         return Status.FIXABLE, "the fix is unsafe: --unsafe-fixes applies it", remedy
+
+
+def in_order(resolutions: Iterable[Resolution]) -> tuple[Resolution, ...]:
+    """Resolutions by the places of their findings."""
+    return tuple(sorted(resolutions, key=lambda item: position(item.finding)))

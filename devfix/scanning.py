@@ -6,7 +6,6 @@ were looked for; a scan with the same of all these can be taken from the cache.
 
 from __future__ import annotations
 
-import difflib
 import gc
 import os
 import signal
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from devfix import flow, sources
 from devfix._encoding import from_json, to_json
+from devfix.alignment import Alignment
 from devfix.cache import Cache, digest, tool_version
 from devfix.cells import held_to_cells
 from devfix.config import Settings
@@ -28,7 +28,7 @@ from devfix.flow.entries import can_matter, starts_program
 from devfix.flow.program import listing
 from devfix.flow.sites import Site
 from devfix.flow.syntax import SourceTree, text_of
-from devfix.model import CellMap, Event, Finding, Problem, Severity, Span
+from devfix.model import CellMap, Event, Finding, Problem, Severity
 from devfix.sources import SourceError, SourceFile
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class Workspace:
         self.whole = False  # every line of long data is followed
         self._contents: dict[str, str] = {}
         self._common: str | None = None
+        self._alignments: dict[str, tuple[str, Alignment]] = {}
         self.changed: dict[str, str] = {}
 
     def put(self, file: SourceFile, given: bool = True) -> None:
@@ -193,19 +194,35 @@ class Workspace:
         return any(tree.thin and os.path.abspath(tree.path) in read for tree in self._trees.values())
 
     def original(self, finding: Finding) -> Finding:
-        """The finding with its line counted in the text as it was given, so that it stays the same finding."""
-        key = os.path.abspath(finding.path)
-        if key not in self.changed:
+        """The finding with its places counted in the texts as they were given, so that it stays the same finding."""
+        if not self.changed:
             return finding
-        before, after = self.given[key].text.splitlines(), self.changed[key].splitlines()
-        line = finding.span.line - 1
-        for _, i1, i2, j1, j2 in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-            if j1 <= line < j2:
-                shift = min(i1 + line - j1, max(i1, i2 - 1)) - line
-                span = finding.span
-                moved = Span(span.line + shift, span.column, span.end_line + shift, span.end_column)
-                return replace(finding, span=moved)
-        return finding
+        aligned = self._aligned(finding.path)
+        span = finding.span if aligned is None else aligned.span(finding.span)
+        return replace(finding, span=span, events=tuple(map(self._original_event, finding.events)))
+
+    def _original_event(self, event: Event) -> Event:
+        aligned = self._aligned(event.path)
+        if aligned is None:
+            return event
+        line, column = aligned.place(event.line, event.column)
+        return replace(event, line=line, column=column)
+
+    def given_event(self, event: Event) -> Event:
+        """An event whose line is counted in the text as it was given, with the source that stands there."""
+        aligned = self._aligned(event.path)
+        return event if aligned is None else replace(event, source=aligned.there(event.line).strip())
+
+    def _aligned(self, path: str) -> Alignment | None:
+        """The present text of a changed file, and the one that was given."""
+        key = os.path.abspath(path)
+        if key not in self.changed:
+            return None
+        present = self.changed[key]
+        known = self._alignments.get(key)
+        if known is None or known[0] != present:
+            known = self._alignments[key] = present, Alignment(present, self.given[key].text)
+        return known[1]
 
     def root(self, path: str) -> str:
         """The folder that bounds the program of an entry."""

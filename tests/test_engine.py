@@ -157,6 +157,16 @@ def test_findings_keep_the_lines_of_the_text_as_it_was_given(write):
     assert all(text.splitlines()[item.finding.span.line - 1].startswith("model[1] =") for item in outcome.resolutions)
 
 
+def test_so_do_the_lines_of_a_story_that_is_told_again_after_an_edit(write):
+    """An edit above a finding that is left: its story leads through the file as it lies there."""
+    files = write(a=HEAD + BATCH)
+    _, second = check(files, settings()).resolutions
+
+    left = [item for item in apply(files, settings(), without=[second.finding]).resolutions if item.status != "fixed"]
+
+    assert [(item.finding.span, item.finding.events) for item in left] == [(second.finding.span, second.finding.events)]
+
+
 def test_bytes_outside_the_edit_stay(write, tmp_path):
     raw = b"\xef\xbb\xbf" + HEAD.replace("\n", "\r\n").rstrip().encode()
     (tmp_path / "train.py").write_bytes(raw)

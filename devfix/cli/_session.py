@@ -16,7 +16,8 @@ from devfix.cli._interrupts import interruptible
 from devfix.cli._known import known_rules, with_local
 from devfix.cli._output import Output, check_output, refuse_source, write_stdout
 from devfix.config import Settings
-from devfix.model import Finding, Outcome, Problem, Severity
+from devfix.model import Finding, Outcome, Patch, Problem, Severity
+from devfix.relocation import relocated
 from devfix.report import Mode, Report
 from devfix.report._view import View
 from devfix.report.formats import FORMATS
@@ -162,8 +163,12 @@ def _run(request: Request) -> int:
         write_stdout(outcome.patch.files[0].new if outcome.patch.files else raw)
     elif request.mode is Mode.APPLY:
         outcome = landing.land(outcome, whole=request.proof is not None)
+    texts = Texts(tried.patch, files)
+    if request.mode is Mode.APPLY:
+        outcome, files = relocated(outcome, files)
+        tried, texts = Outcome(), Texts(Patch(), files)  # what is left has no fix
     report = Report(outcome, request.mode)
-    view = View(report, Texts(tried.patch, files), tried, proof)
+    view = View(report, texts, tried, proof)
     Output(request.output_format, request.output_file, request.statistics, request.verbosity).show(
         view, diff=request.diff, filters=request.filters
     )

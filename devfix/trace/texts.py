@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from devfix import sources
+from devfix.alignment import Alignment
 from devfix.flow.syntax import SourceTree
 from devfix.model import Edit
 from devfix.sources import SourceFile
@@ -62,19 +62,15 @@ class Texts:
         """The line of the file as it is on the disk that a line of this text comes from, or stands beside."""
         if path not in self.changes:
             return line
-        old, new = self._lines(path, self._original(path)), self._lines(path, self.changes[path])
-        blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-        for _, start, end, new_start, new_end in blocks:
-            if new_start <= line - 1 < new_end:
-                return max(min(start + line - 1 - new_start, max(end - 1, start), len(old) - 1), 0) + 1
-        return line
+        present, original = (self._decoded(path, each) for each in (self.changes[path], self._original(path)))
+        return Alignment(present, original).line(line)
 
     @staticmethod
-    def _lines(path: str, content: bytes) -> list[str]:
+    def _decoded(path: str, content: bytes) -> str:
         try:
-            return sources.decode(path, content).text.splitlines()
+            return sources.decode(path, content).text
         except sources.SourceError:
-            return content.decode("utf-8", "replace").splitlines()
+            return content.decode("utf-8", "replace")
 
     def after(self, edits: Iterable[Edit]) -> Texts:
         """The same project after some edits.

@@ -22,8 +22,10 @@ from devfix.flow.entries import can_matter
 from devfix.model import AddKeyword, AppendCode, Edit, Finding, Outcome, Problem, Remedy, ReplaceExpression, Status
 from devfix.novelty import unconcerned
 from devfix.resolutions import Resolutions
-from devfix.scanning import Identity, Scan, Workspace, identity, scan_all, scan_program
+from devfix.scanning import Identity, Scan, identity, scan_program
+from devfix.scans import scan_all
 from devfix.sources import SourceError, SourceFile
+from devfix.workspace import Workspace
 
 if TYPE_CHECKING:
     from devfix.changes import Scope

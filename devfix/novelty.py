@@ -9,8 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.model import Finding
-from devfix.scanning import Identity, Scan, Workspace, identity, scan_all
+from devfix.scanning import Identity, Scan, identity
+from devfix.scans import scan_all
 from devfix.sources import SourceFile
+from devfix.workspace import Workspace
 
 if TYPE_CHECKING:
     from devfix.changes import Scope

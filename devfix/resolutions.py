@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from devfix import sources
 from devfix.cells import in_words_of_cells
 from devfix.model import FileChange, Finding, Outcome, Patch, Problem, Remedy, Resolution, Safety, Status
-from devfix.scanning import Identity, Workspace, identity, position
+from devfix.scanning import Identity, identity, position
+from devfix.workspace import Workspace
 
 if TYPE_CHECKING:
     from devfix.changes import Scope

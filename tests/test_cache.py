@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-import devfix.scanning as scanning
+import devfix.scans
 from devfix import cache as caching
 from devfix import sources
 from devfix._encoding import from_json, to_json
@@ -58,8 +58,8 @@ def cache(tmp_path):
 def scans(monkeypatch):
     """The entry files that were really scanned."""
     made: list[str] = []
-    original = scanning.scan_program
-    monkeypatch.setattr(scanning, "scan_program", lambda space, path: (made.append(path), original(space, path))[1])
+    original = devfix.scans.scan_program
+    monkeypatch.setattr(devfix.scans, "scan_program", lambda space, path: (made.append(path), original(space, path))[1])
     return made
 
 
@@ -105,8 +105,7 @@ def test_a_changed_import_outside_the_given_files_is_seen(project, cache):
 def test_a_new_file_that_an_import_can_mean_is_seen(project, cache):
     (project / "parts.py").unlink()
     assert look(cache, paths=("train.py",)).resolutions == ()
-    scanning._importable.cache_clear()
-    scanning.listing.cache_clear()  # another run starts without it
+    devfix.scans.forget_listings()  # another run starts without them
     (project / "parts.py").write_text(PARTS)
 
     assert look(cache, paths=("train.py",)).resolutions
@@ -114,8 +113,7 @@ def test_a_new_file_that_an_import_can_mean_is_seen(project, cache):
 
 def test_a_file_that_no_import_can_mean_changes_nothing(project, cache, scans):
     look(cache)
-    scanning._importable.cache_clear()
-    scanning.listing.cache_clear()
+    devfix.scans.forget_listings()
     (project / "model-0001.pt").write_text("")
     look(cache)
 
@@ -139,7 +137,7 @@ def test_other_settings_are_other_scans(project, cache, scans, settings):
 
 def test_other_code_of_devfix_is_another_scan(project, cache, scans, monkeypatch):
     look(cache)
-    monkeypatch.setattr(scanning, "tool_version", lambda: "another")
+    monkeypatch.setattr(devfix.scans, "tool_version", lambda: "another")
     look(cache)
 
     assert scans.count("train.py") == 2

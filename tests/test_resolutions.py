@@ -8,8 +8,9 @@ from devfix import engine, suppressions
 from devfix.config import Settings
 from devfix.model import Status
 from devfix.resolutions import Resolutions
-from devfix.scanning import Workspace, identity, scan_program
+from devfix.scanning import identity, scan_program
 from devfix.sources import SourceFile
+from devfix.workspace import Workspace
 
 BROKEN = """\
 import torch

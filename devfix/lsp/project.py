@@ -18,8 +18,10 @@ from devfix.lsp.documents import moved_span
 from devfix.lsp.values import Sightings
 from devfix.model import Event, Finding, Problem, Resolution, Span
 from devfix.resolutions import Resolutions
-from devfix.scanning import Identity, Scan, Workspace, forget_listings, identity, scan_program, syntax_problem
+from devfix.scanning import Identity, Scan, identity, scan_program, syntax_problem
+from devfix.scans import forget_listings
 from devfix.sources import SourceError, SourceFile
+from devfix.workspace import Workspace
 
 __all__ = ["MOST_CHARACTERS", "Project", "Repair", "Report"]
 

@@ -14,7 +14,7 @@ from devfix import flow
 from devfix.flow import modules
 from devfix.flow.syntax import SourceTree, text_of
 from devfix.flow.values import ACCELERATOR, CPU, DeviceValue, Place, Ref, Tensor, Value, options
-from devfix.scanning import Workspace
+from devfix.workspace import Workspace
 
 __all__ = ["Sighting", "Sightings"]
 

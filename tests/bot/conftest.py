@@ -15,9 +15,8 @@ pytest.importorskip("githubkit", reason="the bot's packages are missing: pip ins
 from bot.github_server import REPOSITORY, GitHub
 from bot.serving import TOKEN
 
-from devfix import scanning
 from devfix.cli import main
-from devfix.flow import program
+from devfix.scans import forget_listings
 
 CONFIGURATION = "[tool.devfix.bot]\nenabled = true\n"
 HEAD = """\
@@ -134,8 +133,7 @@ def bot(capfd, monkeypatch):
     """``devfix bot`` in this process, which forgets between two calls what folders hold."""
 
     def call(*arguments):
-        for remembered in (program.listing, scanning._importable):
-            remembered.cache_clear()
+        forget_listings()
         folder, variables = os.getcwd(), dict(os.environ)
         with pytest.raises(SystemExit) as exited:
             main(["bot", *map(str, arguments)])

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from devfix import scanning
 from devfix.cli import main
-from devfix.flow import program
+from devfix.scans import forget_listings
 
 
 @dataclass(frozen=True)
@@ -87,8 +86,7 @@ def devfix(project, capfdbinary):
     """The command in this process, which forgets between two calls what folders hold."""
 
     def call(*arguments):
-        for remembered in (program.listing, scanning._importable):
-            remembered.cache_clear()
+        forget_listings()
         with pytest.raises(SystemExit) as exited:
             main(list(arguments))
         sys.stdout.flush()

@@ -13,8 +13,20 @@ from devfix.flow import Facts
 from devfix.flow.facts import Binding
 from devfix.flow.facts_of_moves import Transfer
 from devfix.flow.live import value_of
+from devfix.flow.sites import Site
 from devfix.flow.state import State
-from devfix.flow.values import Ref, Tensor, TupleValue, Value, Yields
+from devfix.flow.values import (
+    Const,
+    External,
+    Number,
+    Ref,
+    Tensor,
+    Text,
+    TupleValue,
+    Value,
+    Yields,
+    options,
+)
 from devfix.model import InsertStatement, Where
 
 __all__ = ["containers", "held_value"]
@@ -62,9 +74,15 @@ def _comprehension(facts: Facts, culprit: Culprit, binding: Binding, siblings: S
         held, shape = [], "dict" if _star(culprit, name) == 2 else "list"
     else:
         return None
-    if shape == "list" and held and all(_tensors_of_dict(memory, item) for item in held):
+    each = [option for item in held for option in options(item)]
+    if shape == "list" and each and all(_has_tensors(memory, option) for option in each):
+        moved = f"v{style[0]}"
+        if not all(_all_tensors(memory, option) for option in each):
+            if not _names_torch(facts, site):
+                return None
+            moved += " if isinstance(v, torch.Tensor) else v"
         item = name[:-1] if name.endswith("s") and len(name) > 2 else "item"
-        return f"{name} = [{{k: v{style[0]} for k, v in {item}.items()}} for {item} in {name}]"
+        return f"{name} = [{{k: {moved} for k, v in {item}.items()}} for {item} in {name}]"
     if not all(isinstance(item, Tensor) and item.sure for item in held):
         return None
     if shape == "dict":
@@ -73,13 +91,47 @@ def _comprehension(facts: Facts, culprit: Culprit, binding: Binding, siblings: S
     return f"{name} = [{item}{style[0]} for {item} in {name}]"
 
 
-def _tensors_of_dict(memory: State, value: Value) -> bool:
+def _has_tensors(memory: State, value: Value) -> bool:
+    """Whether a value is a dictionary of tensors, and of what holds none: texts, numbers, lists of them."""
+    kept = _dictionary(memory, value)
+    plain = all(_is_tensor(item) or _holds_none(memory, item) for item in kept)
+    return plain and any(_is_tensor(item) for item in kept)
+
+
+def _all_tensors(memory: State, value: Value) -> bool:
     """Whether a value is a dictionary of nothing but tensors."""
+    kept = _dictionary(memory, value)
+    return bool(kept) and all(_is_tensor(item) for item in kept)
+
+
+def _dictionary(memory: State, value: Value) -> list[Value]:
+    """What a dictionary holds; empty for other values."""
     if not isinstance(value, Ref) or memory.record(value).kind != "dict":
-        return False
+        return []
     record = memory.record(value)
-    held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
-    return bool(held) and all(isinstance(item, Tensor) and item.sure for item in held)
+    return [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+
+
+def _is_tensor(value: Value) -> bool:
+    return all(isinstance(option, Tensor) and option.sure for option in options(value))
+
+
+def _holds_none(memory: State, value: Value) -> bool:
+    """Whether a value is known to be no tensor and to hold none."""
+    for option in options(value):
+        if isinstance(option, (Text, Number, Const)):
+            continue
+        if isinstance(option, Yields) and _holds_none(memory, option.element):
+            continue
+        if isinstance(option, TupleValue) and all(_holds_none(memory, item) for item in option.items):
+            continue
+        return False
+    return True
+
+
+def _names_torch(facts: Facts, site: Site) -> bool:
+    """Whether ``torch`` is PyTorch where the statement will stand."""
+    return value_of(site, site.level, ast.Name("torch", ast.Load())) == External("torch")
 
 
 def held_value(facts: Facts, binding: Binding) -> tuple[Value, State] | None:

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from codemods._attributes import Attribute, methods_of
-from codemods._unmoved import Whole, moves_itself, wholes_named
+from codemods._unmoved import Whole, moves_itself, own_mover, wholes_named
 from codemods._words import words_at
 from devfix.flow import Facts
 from devfix.flow.facts import Meeting
 from devfix.flow.sites import Site
+from devfix.flow.state import State
 from devfix.flow.syntax import SourceTree, text_of
 from devfix.flow.values import ACCELERATOR, UNKNOWN, Record, Tensor, options
 from devfix.model import AppendCode, Edit, InsertStatement, Where
@@ -81,13 +82,39 @@ def moved_as_a_whole(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
             return []
         if _made_by_itself(born, record):
             return []  # its own ``to`` makes it anew: what that leaves behind is the cause
+        if any(_leaves_behind(attribute) for attribute in attributes if record in attribute.owners):
+            return []  # called once more, it would leave the same behind
         words = words_at(facts, meeting, born.level)
         if words is None or not words.plain or not words.trailer.startswith(".to("):
             return []
         if not words.ready(born.level, born.stmt):
             return []
-        edits[AppendCode(born.tree.path, born.span, words.trailer)] = None
+        if _gives_itself(memory, record):
+            edits[AppendCode(born.tree.path, born.span, words.trailer)] = None
+            continue
+        match born.stmt:
+            case ast.Assign(targets=[ast.Name() | ast.Attribute() as name], value=value) if value is born.node:
+                code = f"{born.tree.source(name)}{words.trailer}"
+                edits[InsertStatement(born.tree.path, born.tree.span(born.stmt), Where.AFTER, code)] = None
+            case _:
+                return []  # what its ``to`` returns is not the object
     return list(edits)
+
+
+def _leaves_behind(attribute: Attribute) -> bool:
+    """Whether the class moves itself, with siblings of the attribute and without it."""
+    return any(_beside(attribute))
+
+
+def _gives_itself(memory: State, record: Record) -> bool:
+    """Whether its own ``to`` returns an object on every path that a reader sees."""
+    method = own_mover(memory, record)
+    if method is None or not isinstance(method.node, ast.FunctionDef):
+        return False
+    last = method.node.body[-1]
+    returns = [node for node in ast.walk(method.node) if isinstance(node, ast.Return)]
+    given = [text_of(node.value) if node.value is not None else "None" for node in returns]
+    return isinstance(last, (ast.Return, ast.If, ast.With)) and "None" not in given
 
 
 def _made_by_itself(born: Site, record: Record) -> bool:

@@ -21,6 +21,7 @@ __all__ = [
     "containers_named",
     "is_made_by_program",
     "moves_itself",
+    "own_mover",
     "unmoved",
     "whole_of",
     "wholes_named",
@@ -158,9 +159,14 @@ def _keeps(memory: State, key: int, wanted: int) -> bool:
 
 def moves_itself(memory: State, record: Record) -> bool:
     """Whether an object of the project has a ``to`` of its own that takes a device."""
+    return own_mover(memory, record) is not None
+
+
+def own_mover(memory: State, record: Record) -> Function | None:
+    """The ``to`` of an object of the project that takes a device; ``None`` where it has none."""
     bases = lineage(record.cls) if record.cls is not None else ()
     own = (memory.names(scope).get("to") for base in bases if (scope := getattr(base, "scope", None)))
-    return any(isinstance(method, Function) and _places(method) for method in own)
+    return next((method for method in own if isinstance(method, Function) and _places(method)), None)
 
 
 def _places(method: Function) -> bool:

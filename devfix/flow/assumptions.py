@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.flow.syntax import text_of
-from devfix.flow.values import ANYWHERE, Const, External, Ref, Tensor, TupleValue, Union, Unknown, Value, options, union
+from devfix.flow.values import (
+    ANYWHERE,
+    Const,
+    External,
+    Number,
+    Ref,
+    Tensor,
+    Text,
+    TupleValue,
+    Union,
+    Unknown,
+    Value,
+    options,
+    union,
+)
 
 if TYPE_CHECKING:
     from devfix.flow.interpreter import Interpreter
 
-__all__ = ["assume", "condition_key", "subject_of"]
+__all__ = ["assume", "assumed", "condition_key", "known_tensor", "subject_of"]
 
 
 def subject_of(test: ast.Compare, left: Value) -> str:
@@ -61,6 +77,28 @@ def assume(run: Interpreter, test: ast.expr, holds: bool) -> None:
     _narrow(run, test, holds)
 
 
+@contextmanager
+def assumed(run: Interpreter, test: ast.expr, holds: bool) -> Iterator[None]:
+    """Take a condition for true or false within one expression: ``v.to(device) if torch.is_tensor(v) else v``."""
+    assert run.frame is not None
+    env = run.frame.env
+    names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
+    saved = {name: run.now.envs.get(env, {}).get(name) for name in names}
+    known = dict(run.now.assumptions)
+    assume(run, test, holds)
+    try:
+        yield
+    finally:
+        if run.state is not None:
+            run.now.assumptions.clear()
+            run.now.assumptions.update(known)
+            for name, value in saved.items():
+                if value is None:
+                    run.now.unbind(env, name)
+                else:
+                    run.now.bind(env, name, value)
+
+
 _SCALARS = frozenset({"str", "bytes", "int", "float", "bool", "complex", "Number", "string_classes", "string_types"})
 
 
@@ -74,7 +112,11 @@ def _narrow_kind(run: Interpreter, test: ast.Call, holds: bool) -> None:
         return
     tensor = asked == {"Tensor"}
     if tensor or (holds and asked <= _SCALARS):
-        kept = [_narrowed(option, tensor and holds) for option in options(value)]
+        left = options(value)
+        if tensor:
+            known = {option: known_tensor(run, option) for option in left}
+            left = tuple(option for option in left if known[option] in (None, holds)) or left
+        kept = [_narrowed(option, tensor and holds) for option in left]
         if kept != list(options(value)):
             run.bind(name, union(kept))
 
@@ -93,6 +135,16 @@ def _asked_kinds(run: Interpreter, test: ast.Call) -> set[str] | None:
     kinds = run.evaluate(test.args[1])
     wanted = kinds.items if isinstance(kinds, TupleValue) else (kinds,)
     return {kind.name.split(".")[-1] if isinstance(kind, External) else "" for kind in wanted}
+
+
+def known_tensor(run: Interpreter, value: Value) -> bool | None:
+    """Whether a value is a tensor, as ``isinstance`` says it; ``None`` where the code does not tell."""
+    if isinstance(value, Tensor):
+        return True if value.sure and not value.loose else None
+    if isinstance(value, Ref):
+        record = run.record(value)
+        return False if record.kind in ("list", "dict", "set") and record.cls is None else None
+    return False if isinstance(value, (Text, Number, Const, TupleValue)) else None
 
 
 def _narrowed(value: Value, is_tensor: bool) -> Value:

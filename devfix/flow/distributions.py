@@ -60,6 +60,11 @@ def make(run: Interpreter, name: str, args: list[Value], keywords: Keywords, nod
     return run.new(Record("distribution", last, fields=fields, born=run.site(node)))
 
 
+def _shape(args: list[Value], keywords: Keywords) -> Value:
+    """How many are drawn; None for one."""
+    return args[0] if args else keywords.get("sample_shape", NONE)
+
+
 def diverge(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value | None:
     """``kl_divergence(p, q)``: the parameters of both meet; ``None`` where one is not known."""
     held = [value for value in (*args, *keywords.values()) if _is_distribution(run, value)]
@@ -77,10 +82,13 @@ def method(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: K
             from devfix.flow import batches
 
             birth = Birth("made", batches.source_key(run, "made", node))
-            given = args[0] if args else keywords.get("sample_shape", NONE)
-            return Tensor(run.default_place, (birth,) if run.default_place == CPU else (), scalar=given == NONE)
+            single = _shape(args, keywords) == NONE
+            return Tensor(run.default_place, (birth,) if run.default_place == CPU else (), scalar=single)
         drawn = _met(run, node, f".{name}()", sides)
-        return drawn if name == "rsample" or not isinstance(drawn, Tensor) else replace(drawn, grad=False)
+        if not isinstance(drawn, Tensor):
+            return drawn
+        single = all(side.scalar for side in sides) and _shape(args, keywords) == NONE
+        return replace(drawn, grad=drawn.grad and name == "rsample", scalar=single, single=single)
     if name in _MEASURE and args:
         given_sides = tensors_in(run, args[0], text_of(node.args[0]) if node.args else "…")
         return _met(run, node, f".{name}()", [*sides, *given_sides], free=_innermost(run, ref) in _TAKE_NUMBERS)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from devfix.flow import assign, calls, conditions, hosts, iteration, misuse, project_functions
-from devfix.flow.assumptions import assume
+from devfix.flow.assumptions import assume, assumed
 from devfix.flow.definitions import make_function
 from devfix.flow.device_names import device_named
 from devfix.flow.operators import binary, compare, formatted, unary
@@ -206,7 +206,10 @@ def _conditional(run: Interpreter, node: ast.IfExp) -> Value:
     truth = run.truth(node.test)
     if truth is not None:
         return evaluate(run, node.body if truth else node.orelse)
-    values = evaluate(run, node.body), evaluate(run, node.orelse)
+    with assumed(run, node.test, True):
+        body = evaluate(run, node.body)
+    with assumed(run, node.test, False):
+        values = body, evaluate(run, node.orelse)
     places = [_device_of(value) for value in values]
     if set(places) == {ACCELERATOR, CPU} and not run.elsewhere:
         chosen = places.index(ACCELERATOR)  # the program chooses a device: the path on which it has its accelerator

@@ -69,13 +69,17 @@ def _weightless(run: Interpreter, name: str, args: list[Value], keywords: Keywor
     return modules.make(run, name, node, weights=False)
 
 
+#: Made of elementwise operations: a weight without dimensions may be on the CPU.
+_TAKE_NUMBERS = frozenset({"BCELoss", "BCEWithLogitsLoss"})
+
+
 def _loss(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     ref = modules.make(run, name, node, weights=False)
     if not {"reduction", "reduce", "**"} & set(keywords):
         run.now.update(ref, info=(("mean", True),))
     for key in ("weight", "pos_weight"):
         value = keywords.get(key) or (args[0] if key == "weight" and args else None)
-        if isinstance(value, Tensor):
+        if isinstance(value, Tensor) and not (value.scalar and name.split(".")[-1] in _TAKE_NUMBERS):
             run.now.put(ref, key, replace(value, births=(Birth("buffer", ref.id),)))
             run.now.update(ref, weights=True, places=frozenset({value.place}))
         elif value is not None and value != NONE:

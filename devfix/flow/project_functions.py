@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["call_function", "one_of_each"]
 
 MOST_DEPTH = 28
+MOST_NESTED = 4  # containers within containers that are compared
 
 
 @lru_cache(maxsize=8192)
@@ -73,14 +74,27 @@ def one_of_each(run: Interpreter, values: Sequence[Value]) -> Value:
     """The alternatives of what is yielded or collected; objects made by the same expression are one, the latest.
 
     The body that makes them is followed more than once, but each object that comes out has its own life: a method that
-    changes it changes it wholly.
+    changes it changes it wholly.  So are lists and dictionaries that hold the same under the same names.
     """
     latest: dict[object, Value] = {}
     for value in (option for each in values for option in options(each)):
-        record = run.record(value) if isinstance(value, Ref) else None
-        alike = record is not None and record.kind == "instance" and record.born is not None
-        latest[(record.cls, record.born.node) if alike and record and record.born else value] = value
+        latest[_identity(run, value)] = value
     return union(latest.values())
+
+
+def _identity(run: Interpreter, value: Value, depth: int = 0) -> object:
+    """What two values have in common that came out of two turns of one loop; the value itself where nothing tells."""
+    if isinstance(value, TupleValue):
+        return ("tuple", *(_identity(run, item, depth) for item in value.items))
+    if not isinstance(value, Ref) or depth > MOST_NESTED:
+        return value
+    record = run.record(value)
+    if record.kind == "instance" and record.born is not None:
+        return (record.cls, record.born.node)
+    if record.kind not in ("list", "dict") or record.cls is not None:
+        return value
+    held = tuple((name, _identity(run, item, depth + 1)) for name, item in record.fields.items())
+    return (record.kind, held, record.info, None if record.rest is None else _identity(run, record.rest, depth + 1))
 
 
 def call_function(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from devfix.flow import assign, holding
+from devfix.flow.assumptions import known_tensor
 from devfix.flow.classes import lineage
 from devfix.flow.knowledge_of_methods import EVERY_MODULE_HAS
 from devfix.flow.values import (
@@ -82,7 +83,19 @@ def _hasattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.
             return Const(bool(record.get("data-parallel")))
         if record.kind == "module" and args[1].value in EVERY_MODULE_HAS:
             return Const(True)
+    if len(args) == 2 and isinstance(args[1], Const) and args[1].value in _MOVES:
+        return _can_move(run, args[0])
     return UNKNOWN
+
+
+_MOVES = ("to", "cuda", "cpu")
+
+
+def _can_move(run: Interpreter, value: Value) -> Value:
+    """Whether a value has the methods with which tensors are moved: numbers, texts and plain containers have not."""
+    outcomes = {known_tensor(run, option) for option in options(value)}
+    outcome = outcomes.pop() if len(outcomes) == 1 else None
+    return UNKNOWN if outcome is None else Const(outcome)
 
 
 def _isinstance(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -140,6 +153,10 @@ def _vars(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Cal
 def _type(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if len(args) == 1 and isinstance(args[0], Ref) and run.record(args[0]).cls is not None:
         return run.record(args[0]).cls or UNKNOWN
+    if len(args) == 1 and isinstance(args[0], Tensor) and args[0].sure and not args[0].loose and not args[0].grad:
+        return External("torch.Tensor")
+    if len(args) == 1 and isinstance(args[0], Ref) and run.record(args[0]).kind in ("list", "dict", "set"):
+        return External(f"builtins.{run.record(args[0]).kind}")
     return UNKNOWN
 
 

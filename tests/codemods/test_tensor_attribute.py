@@ -100,3 +100,64 @@ def test_what_an_objects_own_move_makes_is_not_moved_again(repair, unchanged):
     )
 
     assert ")).to(device)" not in repair(CODE, program).replace(program.split("graph = ")[1].split("\n")[0], "")
+
+
+_ROLLOUTS = """
+  class Rollouts:
+      def __init__(self, steps):
+          self.states = torch.rand(steps, 4)
+          self.rewards = torch.rand(steps, 2)
+          self.chances = torch.rand(steps, 2)
+
+      def to(self, device):
+          {moves}
+
+
+  device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+  policy = nn.Linear(4, 2).to(device)
+  rollouts = Rollouts(8)
+  {call}
+  loss = (policy(rollouts.states) * rollouts.chances - rollouts.rewards).pow(2).mean()
+  loss.backward()
+"""
+_ALL = ("self.states = self.states.to(device)", "self.rewards = self.rewards.to(device)")
+_LAST = "self.chances = self.chances.to(device)"
+
+
+def _rollouts(moves, call):
+    return _ROLLOUTS.format(moves="\n          ".join(moves), call=call)
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["rollouts.to(device)", "rollouts.to(torch.device(device))", "rollouts.to(device=device)"],
+)
+def test_what_an_objects_own_move_forgets_is_moved_there(repair, unchanged, call):
+    before = unchanged(_rollouts(_ALL, call))
+
+    assert repair(CODE, before) == unchanged(_rollouts([*_ALL, _LAST], call))
+
+
+def test_what_a_chained_move_forgets_is_moved_before_the_return(repair, unchanged):
+    made = "rollouts = Rollouts(8).to(device)"
+    before = unchanged(_rollouts([*_ALL, "return self"], "").replace("rollouts = Rollouts(8)", made))
+
+    assert repair(CODE, before) == unchanged(
+        _rollouts([*_ALL, _LAST, "return self"], "").replace("rollouts = Rollouts(8)", made)
+    )
+
+
+@pytest.mark.parametrize(
+    ("end", "after"),
+    [
+        ([], "rollouts = Rollouts(8)\nrollouts.to(device)\n"),
+        (["return"], "rollouts = Rollouts(8)\nrollouts.to(device)\n"),
+        (["return None"], "rollouts = Rollouts(8)\nrollouts.to(device)\n"),
+        (["return self"], "rollouts = Rollouts(8).to(device)\n"),
+    ],
+    ids=["no-return", "bare-return", "none", "itself"],
+)
+def test_an_object_whose_own_move_returns_nothing_is_moved_in_a_statement(repair, unchanged, end, after):
+    before = unchanged(_rollouts([*_ALL, _LAST, *end], "pass"))
+
+    assert repair(CODE, before) == before.replace("rollouts = Rollouts(8)\n", after)

@@ -25,6 +25,8 @@ here, there = torch.ones(3), torch.ones(3).cuda()
         pytest.param("kl_divergence(Normal(there, 1.0), Normal(here, 1.0))", id="divergence"),
         pytest.param("there + Categorical(here).sample()", id="drawn-on-the-cpu"),
         pytest.param("there * Normal(0.0, 1.0).sample((3,))", id="drawn-from-numbers"),
+        pytest.param("there * td.Beta(torch.tensor(1.0), torch.tensor(1.0)).sample((3,))", id="several-of-one"),
+        pytest.param("there * td.Beta(torch.tensor([1.0]), torch.tensor([1.0])).sample()", id="of-one-element"),
     ],
 )
 def test_these_meet(met, last):
@@ -42,6 +44,8 @@ def test_these_meet(met, last):
         pytest.param("there + Normal(there, 1.0).mean", id="attribute"),
         pytest.param("there + Independent(Normal(there, 1.0), 1).sample()", id="drawn-from-independent"),
         pytest.param("there * Normal(0.0, 1.0).sample()", id="drawn-number"),
+        pytest.param("there * td.Beta(torch.tensor(1.0), torch.tensor(1.0)).sample()", id="drawn-without-dimensions"),
+        pytest.param("there * td.Gamma(torch.tensor(2.0), 1.0).rsample()", id="reparametrised-without-dimensions"),
         pytest.param("there + Normal(unknown, 1.0).sample()", id="unknown-parameter"),
         pytest.param("there + td.transforms.ExpTransform()(there)", id="no-distribution"),
     ],

@@ -200,3 +200,72 @@ def test_bindings_and_transfers_are_noted_in_their_order(analyse):
     assert [binding.name for binding in facts.bindings if binding.kind == "target"][:2] == ["x", "y"]
     transfer = facts.transfers[0]
     assert (transfer.birth.item, transfer.place) == (("0",), "accelerator")
+
+
+_MOVERS = {
+    "comprehension": "return {k: (v.to(device) if torch.is_tensor(v) else v) for k, v in batch.items()}",
+    "in place by key": """
+    for key in batch:
+        if isinstance(batch[key], torch.Tensor):
+            batch[key] = batch[key].to(device)
+    return batch""",
+    "what can move": """
+    for key, value in batch.items():
+        if hasattr(value, "to"):
+            batch[key] = value.to(device)
+    return batch""",
+    "by type": """
+    for key in list(batch):
+        if type(batch[key]) is torch.Tensor:
+            batch[key] = batch[key].to(device)
+    return batch""",
+    "all but the lists": """
+    for key in batch:
+        if type(batch[key]) == list:
+            continue
+        batch[key] = batch[key].to(device)
+    return batch""",
+    "attempted": """
+    for key in batch:
+        try:
+            batch[key] = batch[key].to(device)
+        except AttributeError:
+            pass
+    return batch""",
+    "into another": """
+    moved = {}
+    for key, value in batch.items():
+        moved[key] = value.to(device) if torch.is_tensor(value) else value
+    return moved""",
+}
+_DRAWN = """
+def move(batch, device):
+    {mover}
+
+def batches(count):
+    for _ in range(count):
+        tokens = torch.randint(0, 9, (4, 3))
+        yield {{"tokens": tokens, "tags": tokens % 2, "ids": list(range(4)), "name": "train"}}
+
+for batch in batches(5):
+    batch = move(batch, torch.device("cuda"))
+    there + batch["t{end}"]
+"""
+
+
+@pytest.mark.parametrize("mover", list(_MOVERS))
+@pytest.mark.parametrize("end", ["okens", "ags"])
+def test_what_a_generator_yields_is_moved_by_key(met, mover, end):
+    assert met(SETUP + _DRAWN.format(mover=_MOVERS[mover].lstrip(), end=end)) == []
+
+
+@pytest.mark.parametrize(
+    "mover",
+    [
+        "return {k: v for k, v in batch.items()}",
+        "return {k: (v.to(device) if k == 'other' else v) for k, v in batch.items()}",
+        "return batch",
+    ],
+)
+def test_what_a_generator_yields_meets_where_nothing_moves_it(met, mover):
+    assert met(SETUP + _DRAWN.format(mover=mover, end="okens")) == ['there + batch["tokens"]']

@@ -47,7 +47,6 @@ ASKED = FAILING if os.environ.get("DEVFIX_ALL_TRACE") else SAMPLE
 #: What is told otherwise than the author would: the lines are right in all of these.
 OTHERWISE = {
     "constants_from_a_package": {"rule"},  # told as an attribute of a module, which it is: DEV202
-    "coroutine_of_batches": {"rule"},  # a batch that no loader made, in an attribute: DEV202
     "functional_ensemble": {"rule", "name"},  # one entry of the dictionary is named, as an attribute: DEV202
     "replay_and_temperature": {"rule"},  # a batch that no loader made: DEV102
     "state_reset_between_epochs": {"rule"},  # in a dictionary of an attribute: DEV202

@@ -1,6 +1,7 @@
 """A run with one finding of each fate, and a browser that says what a page does."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -19,6 +20,9 @@ from devfix.model import (
     Span,
     Status,
 )
+from devfix.report import Mode, Report
+from devfix.report._view import View
+from devfix.report.positions import Texts
 
 SPAN = Span(23, 4, 23, 10)
 EVENTS = (
@@ -67,6 +71,21 @@ def outcome(resolutions):
         checked=4,
         notes=(Problem("train.py", "unused suppression (DEV999)", 9, "remove the comment"),),
     )
+
+
+def view_of(outcome, mode=Mode.CHECK):
+    """What the writer of a format is given."""
+    return View(Report(outcome, mode), Texts(outcome.patch), outcome)
+
+
+@pytest.fixture
+def view(outcome, tmp_path, monkeypatch):
+    """The run in a folder that holds its file: 27 lines, the finding's with a letter of two bytes and one of four."""
+    monkeypatch.chdir(tmp_path)
+    lines = ["x = 1"] * 27
+    lines[22] = "é😀; labels = next(batches)"
+    (tmp_path / "train.py").write_text("\n".join(lines), encoding="utf-8")
+    return view_of(replace(outcome, patch=Patch()))
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from devfix import config, engine, sources
-from devfix.model import FileChange, Finding, Outcome
+from devfix.bot.paths import refusal
+from devfix.model import FileChange, Finding, Outcome, Resolution, Status
+from devfix.scanning import Identity, identity
 
 if TYPE_CHECKING:
     from devfix.changes import Scope
@@ -82,17 +84,40 @@ def analyse(
     settings = replace(settings, ignore=(*settings.ignore, *ignore))
     files, problems = sources.load(paths, settings.exclude, settings.root)
 
+    refused: dict[Identity, tuple[Finding, str]] = {}  # with why their files are left alone
+
     def again(without: Sequence[Finding]) -> Outcome:
-        found = engine.apply(files, settings, jobs, without=without, scope=scope)
+        left = [*without, *(finding for finding, _ in refused.values())]
+        found = engine.apply(files, settings, jobs, without=left, scope=scope)
         mine = [problem for problem in problems if scope is None or scope.concerns(problem)]
-        return replace(found, problems=(*found.problems, *mine))
+        told = tuple(_because(item, refused) for item in found.resolutions)
+        return replace(found, resolutions=told, problems=(*found.problems, *mine))
 
     outcome = again(())
+    while more := _refused(outcome):
+        refused.update(more)
+        outcome = again(())
     if not outcome.patch.files:
         return Analysis(outcome, not_verified="there is nothing to prove: no edit is made")
     if verification is None:
         return Analysis(outcome, not_verified="no script is configured that proves it ([tool.devfix.bot.verify])")
     return _proved(outcome, again, verification)
+
+
+def _refused(outcome: Outcome) -> dict[Identity, tuple[Finding, str]]:
+    """Findings whose repair changes a file that the bot leaves alone, and why it does."""
+    found = {}
+    for item in outcome.resolutions:
+        paths = item.remedy.paths if item.status is Status.FIXED and item.remedy is not None else ()
+        reasons = [reason for path in paths if (reason := refusal(path.replace(os.sep, "/")))]
+        if reasons:
+            found[identity(item.finding)] = item.finding, reasons[0]
+    return found
+
+
+def _because(item: Resolution, refused: Mapping[Identity, tuple[Finding, str]]) -> Resolution:
+    known = refused.get(identity(item.finding))
+    return item if known is None else replace(item, reason=known[1])
 
 
 def _proved(outcome: Outcome, again: Any, verification: Verification) -> Analysis:

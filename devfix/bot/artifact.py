@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import stat
 import tempfile
 from collections.abc import Mapping
@@ -20,6 +19,7 @@ from typing import Any
 
 from devfix import __version__
 from devfix.bot.analysis import Analysis
+from devfix.bot.paths import refusal
 from devfix.bot.stops import BotError
 from devfix.bot.surroundings import Surroundings
 from devfix.git import Git, GitError
@@ -27,13 +27,11 @@ from devfix.model import Resolution
 from devfix.redaction import redacted
 from devfix.report import hunks
 
-__all__ = ["Artifact", "check_path", "manifest", "patched", "read", "write"]
+__all__ = ["Artifact", "manifest", "patched", "read", "write"]
 
 _MANIFEST, _PATCH = "manifest.json", "devfix.patch"
 _LARGEST = {_MANIFEST: 4 << 20, _PATCH: 4 << 20}  # bytes
 _MOST_LINES = 50  # of one finding's story
-_SUFFIXES = (".py", ".pyw", ".ipynb")
-_PLAIN = re.compile(r"[^\x00-\x1f\x7f\\]+")
 _LIMITS = {"files": 200, "findings": 500, "problems": 200}
 
 
@@ -132,21 +130,10 @@ def read(folder: str) -> Artifact:
     if told != {"sha256": _digest(artifact.patch), "size": len(artifact.patch)}:
         raise BotError(f"{_PATCH}: not the patch that {_MANIFEST} speaks of")
     for path in artifact.paths:
-        check_path(path)
+        if refused := refusal(path):
+            raise BotError(refused)
     _check_patch(artifact)
     return artifact
-
-
-def check_path(path: str) -> None:
-    """Raise ``BotError`` for a path that no patch of ours changes: outside, hidden, or no Python."""
-    parts = path.split("/")
-    inside = _PLAIN.fullmatch(path) and not path.startswith("/") and ":" not in parts[0]
-    if not inside or any(part in ("", ".", "..") for part in parts):
-        raise BotError(f"{path!r} is not a path within the repository")
-    if any(part.startswith(".") for part in parts):
-        raise BotError(f"{path!r} is hidden, or belongs to the CI: it is not changed")
-    if not path.endswith(_SUFFIXES):
-        raise BotError(f"{path!r} is neither a Python file nor a notebook: it is not changed")
 
 
 def _content(folder: str, name: str) -> bytes:
@@ -223,4 +210,13 @@ def _applied(patch: bytes, before: Mapping[str, bytes]) -> dict[str, bytes]:
             git("apply", "--whitespace=nowarn", "-", text=os.fsdecode(patch))
         except GitError as error:
             raise BotError(f"{_PATCH} does not apply: {error}") from error
+        if _files(folder) != set(before):
+            raise BotError(f"{_PATCH}: it makes other files than {_MANIFEST} says")
         return {name: Path(folder, name).read_bytes() for name in before}
+
+
+def _files(folder: str) -> set[str]:
+    """Regular files below a folder that are not git's own, with slashes; other things under a name that none has."""
+    paths = [path for path in Path(folder).rglob("*") if path.relative_to(folder).parts[0] != ".git"]
+    plain = {path.relative_to(folder).as_posix() for path in paths if path.is_file() and not path.is_symlink()}
+    return plain | {f"/{path}" for path in paths if path.is_symlink()}

@@ -27,8 +27,8 @@ def group_marker(group: str, patch: str) -> str:
 
 def fingerprint(body: str) -> tuple[str, str]:
     """Group and patch of a pull request's body; empty where it is none of ours."""
-    found = _FINGERPRINT.search(body)
-    return (found[1], found[2]) if found else ("", "")
+    found = _FINGERPRINT.findall(body)  # the last one is ours: what stands before may be told by the code
+    return found[-1] if found else ("", "")
 
 
 def title(findings: Sequence[Mapping[str, Any]]) -> str:

@@ -77,8 +77,8 @@ class GitHubHost:
         with _told("the repository"):
             return str(self._rest.repos.get(self._owner, self._name).json()["default_branch"])
 
-    def content(self, path: str, revision: str, repository: str = "") -> bytes | None:
-        owner, _, name = (repository or self._repository).partition("/")
+    def content(self, path: str, revision: str) -> bytes | None:
+        owner, name = self._owner, self._name
         with _told(path):
             try:
                 found: Any = self._rest.repos.get_content(owner=owner, repo=name, path=quote(path), ref=revision).json()

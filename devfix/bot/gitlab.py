@@ -74,11 +74,10 @@ class GitLabHost:
         with _told("the project"):
             return str(self._gitlab.projects.get(self._repository).default_branch)
 
-    def content(self, path: str, revision: str, repository: str = "") -> bytes | None:
-        project = self._gitlab.projects.get(repository, lazy=True) if repository else self._project
+    def content(self, path: str, revision: str) -> bytes | None:
         with _told(path):
             try:
-                return bytes(project.files.get(path, ref=revision).decode())
+                return bytes(self._project.files.get(path, ref=revision).decode())
             except GitlabGetError as error:
                 if error.response_code == 404:
                     return None

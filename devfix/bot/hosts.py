@@ -69,8 +69,8 @@ class Host(Protocol):
     def default_branch(self) -> str:
         """The branch that pull requests go to."""
 
-    def content(self, path: str, revision: str, repository: str = "") -> bytes | None:
-        """A file at a commit (of another repository, where one is named), ``None`` where it is not there."""
+    def content(self, path: str, revision: str) -> bytes | None:
+        """A file at a commit, ``None`` where it is not there."""
 
     def shown_lines(self, number: int) -> Mapping[str, set[int]]:
         """The lines of the new side that a pull request shows, by path."""

@@ -10,6 +10,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&])")
 _MENTION = re.compile(r"@(?=[\w-])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]+")
 _CODE = re.compile(r"`([^`]+)`")
+_LINKED = re.compile(r"(?<=#)(?=\w)|(?<=\bGH)(?=-\d)|(?<=\bwww)(?=\.)", re.IGNORECASE)
 _BREAK = "\u200b"  # between @ and a name: nobody is called
 
 
@@ -40,6 +41,7 @@ def fenced(text: str, language: str = "") -> str:
 
 
 def _escaped(text: str) -> str:
+    text = _LINKED.sub(_BREAK, text)  # a backslash does not keep GitHub from it
     text = _SPECIAL.sub(r"\\\1", text)
     text = text.replace("://", f":{_BREAK}//")  # no link is made of it, and no other repository is told
     return _MENTION.sub(f"@{_BREAK}", text)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
 from devfix.bot import bodies
-from devfix.bot.analysis import Analysis, analyse
-from devfix.bot.artifact import Artifact, check_path, manifest
+from devfix.bot.analysis import analyse
+from devfix.bot.artifact import Artifact, manifest
 from devfix.bot.hosts import Host, Pull, stopped
 from devfix.bot.proposing import Proposal, propose, refuse_again
 from devfix.bot.pushing import Commit, Remote
@@ -78,7 +78,7 @@ def open_all(
         if not analysis.files:
             told.append(_obsolete(host, ours.get(PREFIX + name), f"{name}: nothing to repair"))
             continue
-        change = _Change(name, _checked(analysis, around, head))
+        change = _Change(name, manifest(analysis, around, head, head))
         try:
             told.append(_proposed(change, base, settings, host, token, list(ours.values()), dry_run))
         except LeftAlone as reason:
@@ -109,12 +109,6 @@ def _head(git: Git) -> str:
         return git("rev-parse", "HEAD").strip()
     except GitError as error:
         raise BotError(str(error)) from error
-
-
-def _checked(analysis: Analysis, around: Surroundings, head: str) -> Artifact:
-    for change in analysis.files:
-        check_path(change.path.replace(os.sep, "/"))
-    return manifest(analysis, around, head, head)
 
 
 def _proposed(

@@ -101,7 +101,7 @@ def _fitting(artifact: Artifact, around: Surroundings, host: Host) -> Pull:
 
 
 def _existing(host: Host, path: str, pull: Pull) -> bytes:
-    content = host.content(path, pull.head, pull.head_repository)
+    content = host.content(path, pull.head)  # of this repository, which has the commits of its forks' pull requests
     if content is None:
         raise BotError(f"{path} is not in {pull.head[:12]}")
     return content
@@ -149,12 +149,14 @@ def _say(host: Host, pull: Pull, reviews: Sequence[Remark], body: str, fresh: Se
 
 
 def _ours(reviews: Sequence[Remark]) -> Remark | None:
-    return next((remark for remark in reviews if remark.mine and bodies.REVIEW_MARKER in remark.body), None)
+    return next(
+        (remark for remark in reviews if remark.mine and remark.body.rstrip().endswith(bodies.REVIEW_MARKER)), None
+    )
 
 
 def _differs(old: str, new: str) -> bool:
     """Hosts send bodies with other newlines, and without blanks at the end."""
-    return old.replace("\r\n", "\n").strip() != new.strip()
+    return old.replace("\r\n", "\n").strip() != new.replace("\r\n", "\n").strip()
 
 
 def _text(artifact: Artifact) -> str:

@@ -55,8 +55,8 @@ class Suggestion:
 
 def marker_key(body: str) -> str:
     """The key of the suggestion that a comment holds; empty where it is none of ours."""
-    found = _KEY.search(body)
-    return found[1] if found else ""
+    found = _KEY.findall(body)  # the last one is ours: what stands before may be told by the code
+    return found[-1] if found else ""
 
 
 def suggestions(

@@ -56,8 +56,8 @@ class Surroundings:
 
     @property
     def fork(self) -> bool:
-        """Whether the pull request comes from somewhere else."""
-        return bool(self.head_repository) and self.head_repository.lower() != self.repository.lower()
+        """Whether there is a pull request from somewhere else, or nobody can tell from where (a deleted fork)."""
+        return bool(self.number) and self.head_repository.lower() != self.repository.lower()
 
 
 @dataclass
@@ -156,14 +156,15 @@ def refuse_unsafe_runs(around: Surroundings, folder: str) -> None:
         )
     if not around.fork:
         return
+    where = around.head_repository or "a repository that is not known"
     if around.held:
         raise BotError(
-            f"the code comes from {around.head_repository}, and {', '.join(around.held)} is in the environment:"
+            f"the code comes from {where}, and {', '.join(around.held)} is in the environment:"
             " it is not run. Run devfix bot review in a job without a token (docs/bot.md)"
         )
     if kept := _kept_by_checkout(folder):
         raise BotError(
-            f"the code comes from {around.head_repository}, and {kept} in the configuration of this checkout holds a"
+            f"the code comes from {where}, and {kept} in the configuration of this checkout holds a"
             " token: it is not run. Check out with persist-credentials: false (docs/bot.md)"
         )
 

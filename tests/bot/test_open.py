@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timezone
 
 import pytest
-from bot.conftest import BROKEN, CLEAN, CONFIGURATION
+from bot.conftest import BROKEN, CLEAN, CONFIGURATION, run_git
 from bot.serving import TOKEN
 
 GROUPED = CONFIGURATION + 'max-hourly = 9\n[tool.devfix.bot.groups]\ncheckpoints = ["DEV3"]\n'
@@ -135,6 +135,17 @@ def test_limits(bot, github, main, key, words):
 
     assert words in bot("open").stderr
     assert [pull["head"]["ref"] for pull in github.pulls.values()] == ["devfix/checkpoints"]
+
+
+def test_a_file_of_the_ci_is_left_alone_and_told_and_the_others_are_repaired(bot, github, main):
+    (main.tree / ".github" / "scripts").mkdir(parents=True)
+    (main.tree / ".github" / "scripts" / "train.py").write_text(BROKEN)
+    main.commit(pyproject__toml=CONFIGURATION + 'paths = [".github/scripts", "train.py"]\n')
+
+    assert bot("open").code == 0
+    assert "belongs to the CI: it is not changed" in only(github)["body"]
+    assert main.git("ls-remote", "origin", "devfix/device")
+    assert run_git("diff", "--name-only", "main", "devfix/device", cwd=main.bare) == "train.py"
 
 
 def test_only_the_tip_of_the_default_branch_is_repaired(bot, github, main):

@@ -11,6 +11,9 @@ import shutil
 import pytest
 from bot.conftest import BROKEN, CLEAN, CONFIGURATION
 
+from devfix.bot.artifact import Artifact, patched
+from devfix.bot.stops import BotError
+
 VERIFIED = CONFIGURATION + '[tool.devfix.bot.verify]\nscript = "train.py"\n'
 
 
@@ -64,7 +67,36 @@ def test_a_fork_is_reviewed_by_two_jobs(bot, job, github, pull, privileged, tmp_
     assert bot("review", "--artifact", tmp_path / "artifact").code == 0
     privileged()
 
-    assert "not found" not in bot("post", tmp_path / "artifact").stderr
+    result = bot("post", tmp_path / "artifact")
+
+    assert (result.code, len(github.inline[pull])) == (0, 1), result.stderr
+
+
+def test_a_file_with_a_name_that_the_bot_does_not_change_is_told_and_the_rest_is_posted(
+    bot, job, github, pull, privileged, repository, tmp_path
+):
+    (repository.tree / "two\nlines.py").write_text(BROKEN)
+    repository.commit(train__py=BROKEN)
+    github.pulls[pull]["head"]["sha"] = github.commit("topic")
+    job(pull, token="")
+    assert bot("review", "--artifact", tmp_path / "artifact").code == 0
+    privileged()
+
+    assert bot("post", tmp_path / "artifact").code == 0
+    assert [each["path"] for each in github.inline[pull]] == ["train.py"]
+    assert "it is not changed" in github.reviews[pull][0]["body"]
+
+
+def test_a_patch_that_makes_another_file_than_was_read_is_refused():
+    before = {"a.py": b"x = 1\n"}
+    change = b"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n"
+    more = b"diff --git a/.ci/x b/.ci/x\nnew file mode 100644\n--- /dev/null\n+++ b/.ci/x\n@@ -0,0 +1 @@\n+y\n"
+    digests = {"before": hashlib.sha256(b"x = 1\n").hexdigest(), "after": hashlib.sha256(b"x = 2\n").hexdigest()}
+    manifest = {"files": [{"path": "a.py", **digests}]}
+
+    assert patched(Artifact(manifest, change), before) == {"a.py": b"x = 2\n"}
+    with pytest.raises(BotError, match="makes other files"):
+        patched(Artifact(manifest, change + more), before)
 
 
 @pytest.mark.parametrize(
@@ -254,6 +286,15 @@ def test_a_fork_s_code_is_not_run_beside_a_token(bot, job, github, verified, mon
 
     assert result.code == 2
     assert variable in result.stderr and "secret-of-the-lab" not in result.stderr
+
+
+def test_the_code_of_a_fork_that_was_deleted_is_not_run_beside_a_token(bot, job, github, verified):
+    github.pulls[verified]["head"]["repo"] = None
+    job(verified)
+
+    result = bot("review", "--artifact", "out")
+
+    assert result.code == 2 and "comes from a repository that is not known" in result.stderr
 
 
 def test_a_fork_s_code_is_not_run_in_a_checkout_that_keeps_a_token(bot, job, github, verified, repository):

@@ -35,6 +35,18 @@ def test_a_second_run_says_nothing_new(bot, job, github, pull):
     assert github.writes() == []
 
 
+def test_a_second_run_says_nothing_new_of_files_with_crlf(bot, job, github, pull, repository):
+    repository.commit(train__py=BROKEN.replace("\n", "\r\n"))
+    github.pulls[pull]["head"]["sha"] = github.commit("topic")
+    job(pull)
+    bot("review")
+    assert "+    loss = model(torch.randn(8, 4).to(device))" in github.reviews[pull][0]["body"]
+    github.calls.clear()
+
+    assert bot("review").code == 0
+    assert github.writes() == []
+
+
 def test_what_has_changed_is_edited_and_what_is_new_is_one_review_more(bot, job, github, pull, repository):
     job(pull)
     bot("review")

@@ -65,8 +65,23 @@ def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[list[_Opcode]
     tail = _shared(old[::-1], new[::-1], limit=min(len(old), len(new)) - head)
     start, tail = max(head - _CONTEXT, 0), max(tail - _CONTEXT, 0)
     matcher = difflib.SequenceMatcher(None, old[start : len(old) - tail], new[start : len(new) - tail])
-    for group in matcher.get_grouped_opcodes(_CONTEXT):
-        yield [(tag, a1 + start, a2 + start, b1 + start, b2 + start) for tag, a1, a2, b1, b2 in group]
+    groups = [
+        [(tag, a1 + start, a2 + start, b1 + start, b2 + start) for tag, a1, a2, b1, b2 in group]
+        for group in matcher.get_grouped_opcodes(_CONTEXT)
+    ]
+    if groups:  # lines that are alike may be matched otherwise than end to end: the context lies outside, then
+        groups[0][:0] = _context(groups[0][0], start, before=True)
+        groups[-1] += _context(groups[-1][-1], tail, before=False)
+    yield from groups
+
+
+def _context(opcode: _Opcode, outside: int, *, before: bool) -> list[_Opcode]:
+    """What the context at one end of a diff lacks: of ``outside`` lines there, which both texts share."""
+    tag, a1, a2, b1, b2 = opcode
+    missing = min(_CONTEXT - (a2 - a1 if tag == "equal" else 0), outside)
+    if missing <= 0:
+        return []
+    return [("equal", a1 - missing, a1, b1 - missing, b1) if before else ("equal", a2, a2 + missing, b2, b2 + missing)]
 
 
 def _shared(first: Sequence[bytes], second: Sequence[bytes], limit: int) -> int:

@@ -49,6 +49,8 @@ def test_the_format(repository):
         pytest.param(b"", b"x\n", id="was-empty"),
         pytest.param(b"x\n", b"", id="gets-empty"),
         pytest.param(b"\x0ca\x1cb\nc\n", b"\x0ca\x1cb\nd\n", id="form-feed"),
+        pytest.param(b"\n\n\na\n\n", b"a\n\n\n\n\na\n\n", id="alike-at-the-end"),
+        pytest.param(b"\n\na\n\n\n\n", b"\n\na\n\n\n\n\na\n", id="alike-at-the-start"),
         pytest.param(b"x\n" * 20_000, b"y\n" + b"x\n" * 20_000 + b"z\n", id="long-and-repetitive"),
     ],
 )

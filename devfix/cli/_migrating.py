@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ import click
 
 from devfix.cli._failures import OneLine
 from devfix.cli._interrupts import interruptible
+from devfix.cli._pages import need_jinja2
 from devfix.migrate.record import Record
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ def run(
     verbose: int,
 ) -> int:
     """Migrate, and return the exit code."""
-    if report is not None and find_spec("jinja2") is None:
-        raise OneLine("--report needs jinja2: pip install 'devfix[report]'")
+    if report is not None:
+        need_jinja2("--report")
     made = _engine(engine, scheduler)
 
     from devfix.migrate.entry import migrate

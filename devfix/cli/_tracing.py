@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from devfix.cli._failures import OneLine
+from devfix.cli._pages import need_jinja2, print_run
 from devfix.cli._verifying import one_line_errors, prepared
-
-if TYPE_CHECKING:
-    from devfix.trace.tracing import Trace
 
 __all__ = ["map_script", "refuse_what_runs", "trace_log", "trace_script"]
 
@@ -26,55 +23,25 @@ def trace_script(script: str, args: tuple[str, ...], output_format: str, **given
     from devfix.cli._interrupts import interruptible
     from devfix.trace.tracing import trace
 
-    need_jinja2(output_format)
+    if output_format == "html":
+        need_jinja2("--output-format html")
     with interruptible(), one_line_errors():
         found = trace(prepared(script, args, **given))
-    show(found, output_format)
+    print_run(found, output_format, text="trace", json="trace_json", html="trace_html")
     return found.exit_code
 
 
 def map_script(script: str, args: tuple[str, ...], output_format: str, **given: Any) -> int:
     """Run a script to its first steps, show where everything lives, and return the exit code."""
     from devfix.cli._interrupts import interruptible
-    from devfix.report import place_map
     from devfix.trace.surveying import survey
 
-    need_jinja2(output_format)
+    if output_format == "html":
+        need_jinja2("--output-format html")
     with interruptible(), one_line_errors():
         found = survey(prepared(script, args, **given))
-    if output_format == "json":
-        sys.stdout.write(place_map.dumps(found))
-    elif output_format == "html":
-        from devfix.report import place_map_html
-
-        sys.stdout.buffer.write(place_map_html.page(found).encode())
-    else:
-        place_map.show(found)
-    sys.stdout.flush()
+    print_run(found, output_format, text="place_map", json="place_map", html="place_map_html")
     return found.exit_code
-
-
-def need_jinja2(output_format: str) -> None:
-    """Say in one line that pages need jinja2, where it is missing."""
-    if output_format == "html" and find_spec("jinja2") is None:
-        raise OneLine("--output-format html needs jinja2: pip install 'devfix[report]'")
-
-
-def show(found: Trace, output_format: str) -> None:
-    """Print what a run showed on standard output."""
-    from devfix.report import trace
-
-    if output_format == "json":
-        from devfix.report import trace_json
-
-        sys.stdout.write(trace_json.dumps(found))
-    elif output_format == "html":
-        from devfix.report import trace_html
-
-        sys.stdout.buffer.write(trace_html.page(found).encode())
-    else:
-        trace.show(found)
-    sys.stdout.flush()
 
 
 def refuse_what_runs(context: click.Context, args: Sequence[str], output_format: str) -> None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from devfix.cli._failures import OneLine
+from devfix.cli._pages import need_jinja2, print_run
 
 if TYPE_CHECKING:
     from devfix.model import Finding, Outcome
@@ -232,9 +231,8 @@ def verify(
     from devfix.report.verdict import Proof
     from devfix.verify import patches
 
-    if (output_format == "html" or page is not None) and find_spec("jinja2") is None:
-        option = "--output-format html" if output_format == "html" else "--html"
-        raise OneLine(f"{option} needs jinja2: pip install 'devfix[report]'")
+    if output_format == "html" or page is not None:
+        need_jinja2("--output-format html" if output_format == "html" else "--html")
     with interruptible(), one_line_errors():
         experiment = prepared(script, args, **given)
         notes: tuple[str, ...] = ()
@@ -249,20 +247,5 @@ def verify(
 
             with open(page, "wb") as file:
                 file.write(verdict_html.page(proof).encode())
-    show(proof, output_format)
+    print_run(proof, output_format, text="verdict", json="verdict", html="verdict_html")
     return proof.exit_code
-
-
-def show(proof: Proof, output_format: str) -> None:
-    """Print a proof on standard output."""
-    from devfix.report import verdict
-
-    if output_format == "json":
-        sys.stdout.write(verdict.dumps(proof))
-    elif output_format == "html":
-        from devfix.report import verdict_html
-
-        sys.stdout.buffer.write(verdict_html.page(proof).encode())
-    else:
-        verdict.show(proof)
-    sys.stdout.flush()

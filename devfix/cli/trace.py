@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from devfix.cli._pages import format_option
 from devfix.cli._verifying import ScriptCommand, limit_options
 
 __all__ = ["command"]
@@ -23,13 +24,7 @@ __all__ = ["command"]
 )
 @limit_options
 @click.option("--keep", is_flag=True, help="Leave the scratch copy behind, and say where.")
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json", "html"]),
-    default="text",
-    show_default=True,
-    help="All on standard output; html is one file that needs nothing else.",
-)
+@format_option
 def command(
     script: str, args: tuple[str, ...], log: str | None, place_map: bool, output_format: str, **given: Any
 ) -> None:

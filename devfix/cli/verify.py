@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from devfix.cli._pages import format_option
 from devfix.cli._verifying import ScriptCommand, limit_options
 
 __all__ = ["command"]
@@ -19,13 +20,7 @@ __all__ = ["command"]
 )
 @limit_options
 @click.option("--keep", is_flag=True, help="Leave the scratch copies behind, and say where.")
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json", "html"]),
-    default="text",
-    show_default=True,
-    help="All on standard output; html is one file that needs nothing else.",
-)
+@format_option
 @click.option("--html", "page", type=click.Path(dir_okay=False), metavar="FILE", help="Write the html to FILE, too.")
 def command(
     script: str, args: tuple[str, ...], patched: str | None, output_format: str, page: str | None, **given: Any

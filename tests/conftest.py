@@ -4,9 +4,26 @@ from __future__ import annotations
 
 import pytest
 
+from devfix import sources
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DEVFIX_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Write texts, and give them as read files, under the names that a user would give."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(**texts: str):
+        for name, text in texts.items():
+            path = tmp_path / f"{name.replace('__', '/')}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode())
+        return [sources.read(f"{name.replace('__', '/')}.py") for name in texts]
+
+    return call

@@ -241,8 +241,9 @@ class Facts:
     ``gives_tensor`` says of calls of project functions whether they gave one tensor each time; ``in_datasets`` holds
     the keys of made values that a data set was built from.
     ``kept`` has the tensors of each list (by identity) by their place in the source, ``kept_uses`` what is done
-    with them as tensors: names of methods, and ``operand``.  ``flagged`` are calls ``x.cuda(True)``, ``leaves`` the
-    factories with ``requires_grad=True`` by the key of their source.
+    with them as tensors: names of methods, and ``operand``.  ``drawn`` are the keys of made values that a function
+    returns where lots decide that other calls return from an accelerator.  ``flagged`` are calls ``x.cuda(True)``,
+    ``leaves`` the factories with ``requires_grad=True`` by the key of their source.
     ``copies`` are copies of parameters, each place once; ``sized`` says of made values what they took their shape from.
     ``moves`` bring modules to the accelerator, ``moves_to_cpu`` certainly bring one to the CPU.
     ``steps`` are the places at which optimizers step, each once.
@@ -267,6 +268,7 @@ class Facts:
     needs_cpu: dict[tuple[str, int, int], HostUse] = field(default_factory=dict)
     kept: dict[int, dict[tuple[str, int, int], Kept]] = field(default_factory=dict)
     kept_uses: dict[int, set[str]] = field(default_factory=dict)
+    drawn: set[int] = field(default_factory=set)
     dropped: dict[int, Dropped] = field(default_factory=dict)
     uncalled: dict[tuple[str, int, int], Uncalled] = field(default_factory=dict)
     flagged: dict[tuple[str, int, int], Flagged] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.flow import assign
+from devfix.flow import alternation, assign
 from devfix.flow.sites import Frame
 from devfix.flow.state import DeadPath, State
 from devfix.flow.syntax import text_of, walk
@@ -123,6 +123,7 @@ def call_function(
         raise DeadPath
     if _is_generator(function.node):
         return Yields(one_of_each(run, frame.yields))
+    alternation.note_returns(run, function, ends)
     result = union(value for _, value in ends)
     tensor = all(isinstance(value, Tensor) and value.sure and not value.loose for value in options(result))
     run.facts.gives_tensor[node] = tensor and run.facts.gives_tensor.get(node, True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.flow import arrays, checkpoints, hosts, iteration
+from devfix.flow import alternation, arrays, checkpoints, hosts, iteration
 from devfix.flow.knowledge_of_methods import MEAN_LOSSES, PAIRS, REDUCTIONS, UNDIFFERENTIABLE
 from devfix.flow.meetings import Side, meet, tensors_in
 from devfix.flow.syntax import text_of
@@ -49,8 +49,13 @@ def _sides(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Ca
     return [side for value, text in pairs for side in tensors_in(run, value, text)]
 
 
+_JOINS = frozenset("cat concat concatenate stack hstack vstack dstack".split())
+
+
 def _mixes(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     sides = _sides(run, args, keywords, node)
+    if name.split(".")[-1] in _JOINS:
+        sides = alternation.told_apart(run, sides)
     place, births = meet(run, node, name.split(".")[-1], sides)
     scalar = name.split(".")[-1] in MEAN_LOSSES and not {"reduction", "reduce", "**"} & set(keywords)
     return Tensor(place, births, scalar=scalar, grad=any(side.grad for side in sides), single=scalar)

@@ -8,9 +8,7 @@ of the new failure is read; all others are dropped.  What is proved is made smal
 from __future__ import annotations
 
 import itertools
-import math
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -24,31 +22,18 @@ from devfix.trace.candidates.learning import Word, vain_words, words_of
 from devfix.trace.diagnosis import Diagnosis
 from devfix.trace.smaller import without_each
 from devfix.trace.texts import Texts
+from devfix.trace.trials import Budget, Trials
 from devfix.verify.experiment import Experiment
 from devfix.verify.judgement import Verdict
 from devfix.verify.patches import changes_of, outcome_for, program_files
 from devfix.verify.records import Run
 
-__all__ = ["Budget", "Repair", "Step", "repair"]
+__all__ = ["Repair", "Step", "repair"]
 
 #: Verdicts that another patch may change; the others say something of the script itself.
 _OPEN = ("not-fixed", "loss-differs", "broken")
 
 _MOST_REFUSED = 2
-_LEAST_SECONDS = 5.0  # for a run that was begun
-
-
-@dataclass(frozen=True)
-class Budget:
-    """What a search may take: runs on the accelerator, seconds, failures that follow each other, tries for each.
-
-    No run lasts longer than what is left of the seconds.
-    """
-
-    runs: int = 60
-    seconds: float = 900.0
-    depth: int = 10
-    tries: int = 16
 
 
 @dataclass(frozen=True)
@@ -96,7 +81,7 @@ def repair(
     experiment: Experiment,
     changes: Mapping[str, bytes] | None = None,
     bounds: Bounds | None = None,
-    budget: Budget = Budget(),
+    budget: Budget | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Repair:
     """Look for edits after which the script runs on the accelerator and trains as it does without one.
@@ -105,7 +90,7 @@ def repair(
         experiment: the script, and where it runs.
         changes: a patch to begin with, such as that of the static rules.
         bounds: what is to be left alone; default: what the project's files say.
-        budget: when to give up.
+        budget: when to give up; default: `Budget()`.
         tell: is given one line for each run.
 
     Raises:
@@ -113,71 +98,64 @@ def repair(
 
     """
     bounds = bounds or Bounds(experiment.project, Settings(root=str(experiment.project.root)))
-    return _Search(experiment, bounds, budget, tell).run(dict(changes or {}))
+    return _Search(Trials(experiment, budget or Budget(), tell), bounds).run(dict(changes or {}))
 
 
 @dataclass
 class _Search:
-    experiment: Experiment
+    trials: Trials
     bounds: Bounds
-    budget: Budget
-    tell: Callable[[str], None]
-    runs: int = 0
-    started: float = field(default_factory=time.monotonic)
-    seen: set[frozenset[tuple[str, bytes]]] = field(default_factory=set)
-    proved_once: bool = False
-    unprovable: bool = False  # a verdict said of the script itself that it proves nothing
     hopeless: set[object] = field(default_factory=set)
     vain: set[Word] = field(default_factory=set)  # devices that the program does not have where they were tried
-    original: Run | None = None  # without any change
-    fewest_forgotten: float = math.inf  # parameters that got a gradient and no optimizer held, of the runs that ended
     withheld: bool = False  # a candidate was left out, for a comment or for its file
     unsafe: str = ""  # why an unsafe edit that was not asked for would help
-    best: tuple[Verdict, Mapping[str, bytes]] | None = None
+
+    def spent(self) -> bool:
+        return bool(self.unsafe) or self.trials.spent()
 
     def run(self, changes: dict[str, bytes]) -> Repair:
-        texts = Texts(self.experiment.project.root, changes)
-        self.tell("running it as it is" if not changes else "running it with what reading repairs")
-        first = self._traced(texts)
+        texts = Texts(self.trials.experiment.project.root, changes)
+        self.trials.tell("running it as it is" if not changes else "running it with what reading repairs")
+        first = self.trials.traced(texts)
         if first.ok:
-            verdict = self._proved(texts, first)
+            verdict = self.trials.proved(texts, first)
             found = self._trained(texts, first) if verdict.word == "no-error" and first.forgotten else None
             if found is not None:
                 steps, after, verdict = found
-                return Repair(steps, changes, after.changes, verdict, self.runs, None, "", after.originals)
+                return Repair(steps, changes, after.changes, verdict, self.trials.runs, None, "", after.originals)
             if verdict.word not in _OPEN or not changes:
                 reason = "" if verdict.word == "fixed" else f"{verdict.word}: {verdict.reason}"
-                return Repair((), changes, changes, verdict, self.runs, None, reason)
+                return Repair((), changes, changes, verdict, self.trials.runs, None, reason)
             return self.run({})  # what reading repairs is not right: begin without it
         if changes and not first.device_error:
-            self._find_own_failure(texts, first)
+            self.trials.find_own_failure(texts, first)
         found = self._dared(texts, first) or self._follow(texts, first, ())
         if found is not None:
             steps, patched, verdict = found
             smallest = self._smallest(patched, changes)
-            return Repair(steps, changes, smallest, verdict, self.runs, None, "", patched.originals)
-        if changes and not self.unprovable and not self.unsafe:
+            return Repair(steps, changes, smallest, verdict, self.trials.runs, None, "", patched.originals)
+        if changes and not self.trials.unprovable and not self.unsafe:
             return self.run({})
         diagnosis = progress.diagnosis_of(first)
-        best = self.best[0] if self.best else None
+        best = self.trials.best[0] if self.trials.best else None
         answered = diagnosis is not None and self.bounds.answered(diagnosis, texts)
         reason = self._reason(first, diagnosis)
-        return Repair((), changes, changes, best, self.runs, diagnosis, reason, answered=answered)
+        return Repair((), changes, changes, best, self.trials.runs, diagnosis, reason, answered=answered)
 
     def _dared(self, texts: Texts, first: Run) -> tuple[tuple[Step, ...], Texts, Verdict] | None:
         """What reading repairs with ``--unsafe-fixes`` only, where a run proves it; unasked, the search ends there."""
         if not first.device_error:
             return None
-        project = self.experiment.project
+        project = self.trials.experiment.project
         unsafe = changes_of(project, outcome_for(project, replace(self.bounds.settings, unsafe_fixes=True)))
-        if not unsafe or frozenset(unsafe.items()) in self.seen or not all(map(self.bounds.holds, unsafe)):
+        if not unsafe or frozenset(unsafe.items()) in self.trials.seen or not all(map(self.bounds.holds, unsafe)):
             return None
         for path in unsafe:
             texts.content(path)  # what it held is kept
         dared = Texts(project.root, unsafe, texts.originals)
-        self.tell("running it with the edits that reading is not sure of")
-        run = self._traced(dared)
-        verdict = self._proved(dared, run) if run.ok else None
+        self.trials.tell("running it with the edits that reading is not sure of")
+        run = self.trials.traced(dared)
+        verdict = self.trials.proved(dared, run) if run.ok else None
         if verdict is None or verdict.word != "fixed":
             return None
         if self.bounds.settings.unsafe_fixes:
@@ -187,63 +165,19 @@ class _Search:
 
     def _trained(self, texts: Texts, first: Run) -> tuple[tuple[Step, ...], Texts, Verdict] | None:
         """An optimizer that is built later, where the run went well and left parameters as they were."""
-        root = self.experiment.project.root
-        paths = [os.path.relpath(path, root) for path in program_files(self.experiment.project)]
-        for diagnosis, candidate in itertools.islice(built_later(paths, texts), self.budget.tries):
+        root = self.trials.experiment.project.root
+        paths = [os.path.relpath(path, root) for path in program_files(self.trials.experiment.project)]
+        for diagnosis, candidate in itertools.islice(built_later(paths, texts), self.trials.budget.tries):
             after = self._written(candidate, texts)
-            if after is None or self._spent() or not self.bounds.allows(candidate, diagnosis, texts):
+            if after is None or self.spent() or not self.bounds.allows(candidate, diagnosis, texts):
                 continue
-            self.tell(f"trying: {candidate.title}")
-            run = self._traced(after)
+            self.trials.tell(f"trying: {candidate.title}")
+            run = self.trials.traced(after)
             if run.ok and len(run.forgotten) < len(first.forgotten):
-                verdict = self._proved(after, run)
+                verdict = self.trials.proved(after, run)
                 if verdict.word == "fixed":
                     return (Step(diagnosis, candidate, texts),), after, verdict
         return None
-
-    def _traced(self, texts: Texts) -> Run:
-        self.runs += 1
-        self.seen.add(frozenset(texts.changes.items()))
-        left = self.budget.seconds - (time.monotonic() - self.started)
-        run = self.experiment.watched(texts.changes, max(left, _LEAST_SECONDS))
-        if not texts.changes:
-            self.original = run
-        if run.ok:
-            self.fewest_forgotten = min(self.fewest_forgotten, len(run.forgotten))
-        return run
-
-    def _proved(self, texts: Texts, run: Run) -> Verdict:
-        self.tell("it runs; comparing what it trains")
-        verdict = self._verdict(texts, run)
-        if verdict.word != "fixed" and self.best is None:
-            self.best = (verdict, texts.changes)
-        self.unprovable = self.unprovable or verdict.word == "inconclusive"
-        return verdict
-
-    def _verdict(self, texts: Texts, run: Run) -> Verdict:
-        """That of the proof, which takes the runs as they were made."""
-        made = {"patched/device": run, **({"original/device": self.original} if self.original else {})}
-        verdict = self.experiment.prove(texts.changes, made)
-        if self.original is None and "original/device" in verdict.runs:
-            self.runs += 1
-        self.original, self.proved_once = verdict.runs.get("original/device", self.original), True
-        return verdict
-
-    def _find_own_failure(self, texts: Texts, run: Run) -> None:
-        """Where the script fails without an accelerator too, nothing can be proved: one proof tells."""
-        if self.proved_once:
-            return
-        verdict = self._verdict(texts, run)
-        if verdict.word == "inconclusive":
-            self.best, self.unprovable = (verdict, texts.changes), True
-
-    def _spent(self) -> bool:
-        return (
-            self.unprovable
-            or bool(self.unsafe)
-            or self.runs >= self.budget.runs
-            or time.monotonic() - self.started > self.budget.seconds
-        )
 
     def _follow(
         self, texts: Texts, failed: Run, steps: tuple[Step, ...]
@@ -252,8 +186,8 @@ class _Search:
         diagnosis = progress.diagnosis_of(failed)
         if (
             diagnosis is None
-            or self._spent()
-            or len(steps) == self.budget.depth
+            or self.spent()
+            or len(steps) == self.trials.budget.depth
             or progress.place_of(diagnosis) in self.hopeless
         ):
             return None
@@ -262,20 +196,20 @@ class _Search:
         later: list[tuple[Texts, Run, Step]] = []
         refused = 0
         for candidate, after in self._candidates(diagnosis, texts):
-            if self._spent():
+            if self.spent():
                 break
-            self.tell(f"trying: {candidate.title}")
-            run, step = self._traced(after), Step(diagnosis, candidate, texts)
+            self.trials.tell(f"trying: {candidate.title}")
+            run, step = self.trials.traced(after), Step(diagnosis, candidate, texts)
             self.vain |= vain_words(candidate, texts, run)
             if run.ok:
-                verdict = self._proved(after, run)
-                if verdict.word == "fixed" and len(run.forgotten) <= self.fewest_forgotten:
+                verdict = self.trials.proved(after, run)
+                if verdict.word == "fixed" and len(run.forgotten) <= self.trials.fewest_forgotten:
                     return (*steps, step), after, verdict
                 refused += 1
                 if steps and refused == _MOST_REFUSED:
                     break  # what was edited before is to blame
             elif not run.device_error:
-                self._find_own_failure(after, run)
+                self.trials.find_own_failure(after, run)
             elif progress.got_further(failed, run, diagnosis):
                 if progress.is_another(diagnosis, run):
                     found = self._follow(after, run, (*steps, step))
@@ -284,7 +218,7 @@ class _Search:
                 else:
                     later.append((after, run, step))
         for after, run, step in later:
-            if self._spent():
+            if self.spent():
                 break
             found = self._follow(after, run, (*steps, step))
             if found is not None:
@@ -306,7 +240,7 @@ class _Search:
                 continue
             tried += 1
             yield candidate, after
-            if tried == self.budget.tries:
+            if tried == self.trials.budget.tries:
                 return
 
     def _written(self, candidate: Candidate, texts: Texts) -> Texts | None:
@@ -317,24 +251,24 @@ class _Search:
             after = texts.after(candidate.edits)
         except RewriteError:
             return None
-        return None if frozenset(after.changes.items()) in self.seen else after
+        return None if frozenset(after.changes.items()) in self.trials.seen else after
 
     def _smallest(self, texts: Texts, base: Mapping[str, bytes]) -> Mapping[str, bytes]:
         """The changes without those hunks of ours that nothing needs."""
         for smaller in without_each(texts, base):
-            if self._spent():
+            if self.spent():
                 break
-            self.tell("trying without one of the changes")
-            run = self._traced(smaller)
-            if run.ok and self._verdict(smaller, run).word == "fixed":
+            self.trials.tell("trying without one of the changes")
+            run = self.trials.traced(smaller)
+            if run.ok and self.trials.verdict(smaller, run).word == "fixed":
                 return self._smallest(smaller, base)
         return texts.changes
 
     def _reason(self, first: Run, diagnosis: Diagnosis | None) -> str:
         if self.unsafe:
             return self.unsafe
-        if self.unprovable and self.best is not None:
-            return f"nothing can be proved: {self.best[0].reason}"
+        if self.trials.unprovable and self.trials.best is not None:
+            return f"nothing can be proved: {self.trials.best[0].reason}"
         if not first.device_error:
             return f"its run shows no device error: {first.outcome}"
         if diagnosis is None:
@@ -344,10 +278,10 @@ class _Search:
         ignored = self.bounds.ignored(diagnosis)
         if ignored:
             return ignored
-        if self._spent():
-            return f"nothing helped within {self.runs} {'run' if self.runs == 1 else 'runs'}"
-        if self.best is not None:
-            return f"no edit that was tried helps; with the first after which it ran on: {self.best[0].reason}"
+        if self.spent():
+            return f"nothing helped within {self.trials.runs} {'run' if self.trials.runs == 1 else 'runs'}"
+        if self.trials.best is not None:
+            return f"no edit that was tried helps; with the first after which it ran on: {self.trials.best[0].reason}"
         if self.withheld:
             return "no edit helps outside of what comments and the configuration leave alone"
         return "no edit that was tried helps"

@@ -17,7 +17,8 @@ from devfix.trace import progress
 from devfix.trace import repair as search
 from devfix.trace.candidates import Candidate
 from devfix.trace.diagnosis import Diagnosis
-from devfix.trace.repair import Budget, repair
+from devfix.trace.repair import repair
+from devfix.trace.trials import Budget
 from devfix.verify.judgement import Verdict
 from devfix.verify.project import Project
 from devfix.verify.records import Failure, Run, RunError

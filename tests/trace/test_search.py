@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from devfix.trace.repair import Budget, Repair, repair
+from devfix.trace.repair import Repair, repair
+from devfix.trace.trials import Budget
 from devfix.verify.experiment import prepare
 
 TRAIN = """\

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from devfix import config, engine, sources
+from devfix.bot.parts import Part, parts_of
 from devfix.bot.paths import refusal
 from devfix.model import FileChange, Finding, Outcome, Resolution, Status
 from devfix.scanning import Identity, identity
@@ -32,12 +33,14 @@ class Analysis:
         outcome: findings, what becomes of them, and the patch, of which nothing is written.
         evidence: what runs prove, as in schema/artifact-1.json; ``None`` where nothing was run.
         not_verified: why nothing was proved, in a sentence; empty where it was.
+        parts: which hunks of the patch belong together; empty where nobody has asked, and all do.
 
     """
 
     outcome: Outcome
     evidence: Mapping[str, Any] | None = None
     not_verified: str = ""
+    parts: tuple[Part, ...] = ()
 
     @property
     def diff(self) -> bytes:
@@ -60,6 +63,7 @@ def analyse(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     jobs: int = 1,
+    apart: bool = False,
 ) -> Analysis:
     """Analyse the repository that is the current folder; nothing is written.
 
@@ -70,6 +74,7 @@ def analyse(
         select: codes of the only rules, instead of the configured ones.
         ignore: codes of rules that are left out, too.
         jobs: worker processes.
+        apart: whether to find out which hunks can be taken without the others.
 
     Raises:
         devfix.config.ConfigError: wrong configuration.
@@ -99,9 +104,12 @@ def analyse(
         outcome = again(())
     if not outcome.patch.files:
         return Analysis(outcome, not_verified="there is nothing to prove: no edit is made")
-    if verification is None:
-        return Analysis(outcome, not_verified="no script is configured that proves it ([tool.devfix.bot.verify])")
-    return _proved(outcome, again, verification)
+    found = _not_run(outcome) if verification is None else _proved(outcome, again, verification)
+    return replace(found, parts=parts_of(found.outcome, again)) if apart else found
+
+
+def _not_run(outcome: Outcome) -> Analysis:
+    return Analysis(outcome, not_verified="no script is configured that proves it ([tool.devfix.bot.verify])")
 
 
 def _refused(outcome: Outcome) -> dict[Identity, tuple[Finding, str]]:

@@ -11,7 +11,7 @@ import json
 import os
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 
 from devfix import __version__
 from devfix.bot.analysis import Analysis
+from devfix.bot.parts import Part
 from devfix.bot.paths import refusal
 from devfix.bot.stops import BotError
 from devfix.bot.surroundings import Surroundings
@@ -32,7 +33,7 @@ __all__ = ["Artifact", "manifest", "patched", "read", "write"]
 _MANIFEST, _PATCH = "manifest.json", "devfix.patch"
 _LARGEST = {_MANIFEST: 4 << 20, _PATCH: 4 << 20}  # bytes
 _MOST_LINES = 50  # of one finding's story
-_LIMITS = {"files": 200, "findings": 500, "problems": 200}
+_LIMITS = {"files": 200, "findings": 500, "parts": 500, "problems": 200}
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,11 @@ class Artifact:
     def paths(self) -> list[str]:
         """The files that the patch changes."""
         return [file["path"] for file in self.manifest["files"]]
+
+    @property
+    def parts(self) -> list[Part]:
+        """Which hunks of the patch belong together."""
+        return [tuple((each["path"], each["line"]) for each in part) for part in self.manifest["parts"]]
 
 
 # --- writing --------------------------------------------------------------------------------------------------------
@@ -70,6 +76,7 @@ def manifest(analysis: Analysis, around: Surroundings, base: str, head: str, pat
             {"path": _slashes(change.path), "before": _digest(change.old), "after": _digest(change.new)}
             for change in analysis.files
         ],
+        "parts": [[{"path": path, "line": line} for path, line in part] for part in _told_parts(analysis)],
         "findings": [_finding(item) for item in kept[: _LIMITS["findings"]]],
         "problems": [
             {"path": _slashes(each.path)[:500], "line": each.line, "message": _told(each.message, 1000)}
@@ -104,6 +111,13 @@ def _finding(item: Resolution) -> dict[str, Any]:
         "title": "" if remedy is None else _told(remedy.title, 1000),
         "reason": _told(item.reason or finding.reason, 2000),
     }
+
+
+def _told_parts(analysis: Analysis) -> Sequence[Part]:
+    """None where there are too many: all hunks belong together then."""
+    most = _LIMITS["parts"]
+    fits = len(analysis.parts) <= most and all(len(part) <= most for part in analysis.parts)
+    return analysis.parts if fits else ()
 
 
 def _told(text: str, most: int) -> str:

@@ -77,10 +77,13 @@ def review(document: Mapping[str, Any], offered: Sequence[Suggestion], diff: str
     elif offered:
         inside = len(offered) - len(outside)
         told = f"{_count(inside, 'edit')} can be taken over below" if inside else "No edit can be suggested inline"
+        told += ", each without the others" if inside > 1 else ""
         if outside:
-            lie = "edit lies" if len(outside) == 1 else "edits lie"
-            told += f"; {len(outside)} {lie} outside of the lines that this pull request shows"
-        parts.append(f"{told}. They belong together: take all of them, or apply the patch.")
+            told += (
+                f"; {_count(len(outside), 'edit')} only with the patch, outside of the lines that this pull request"
+                " shows or together with edits elsewhere"
+            )
+        parts.append(f"{told}.")
     parts += [_rules(fixed), _left(document), "#### Evidence" if fixed else "", _evidence(document) if fixed else ""]
     if offered and not made:
         parts.append(_patch(diff))

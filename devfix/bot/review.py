@@ -39,7 +39,7 @@ def examine(around: Surroundings, settings: BotSettings, jobs: int = 1) -> Artif
         scope = since(settings.paths, around.base)
     except ChangesError as error:
         raise BotError(f"{error} (the checkout needs the history: fetch-depth: 0)") from error
-    analysis = analyse(settings.paths, settings.verification, scope=scope, jobs=jobs)
+    analysis = analyse(settings.paths, settings.verification, scope=scope, jobs=jobs, apart=True)
     return manifest(analysis, around, around.base, head)
 
 
@@ -79,7 +79,7 @@ def post(artifact: Artifact, around: Surroundings, host: Host, token: Token, *, 
         told = f"#{pull.number} comes from a fork, which is not pushed to: suggestions are made\n"
     else:
         told = ""
-    offered = suggestions(before, after, host.shown_lines(pull.number), artifact["findings"])
+    offered = suggestions(before, after, host.shown_lines(pull.number), artifact["findings"], artifact.parts)
     return told + _suggested(artifact, pull, host, offered)
 
 

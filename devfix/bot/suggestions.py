@@ -1,8 +1,8 @@
-"""A patch as suggestions: for hunks that lie wholly inside what the pull request shows."""
+"""A patch as suggestions: for hunks that belong together and lie wholly inside what the pull request shows."""
 
 from __future__ import annotations
 
-import difflib
+import functools
 import hashlib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from devfix.bot.markdown import code, plain
+from devfix.bot.parts import Hunk, Part, hunks, lines_of
 
 __all__ = ["Suggestion", "marker_key", "suggestions"]
 
 _MARKER = "<!-- devfix:suggestion={key} -->"
 _KEY = re.compile(r"<!-- devfix:suggestion=([0-9a-f]{16}) -->")
 _RUN = re.compile(r"`+")
+_MOST_LINES = 25  # of hunks that belong together, and what lies between
 
 
 @dataclass(frozen=True)
@@ -64,60 +66,105 @@ def suggestions(
     after: Mapping[str, bytes],
     shown: Mapping[str, Collection[int]],
     findings: Sequence[Mapping[str, Any]],
+    parts: Sequence[Part] = (),
 ) -> list[Suggestion]:
-    """The hunks of a patch, in the order of files and lines.
+    """What a patch does, in the order of files and lines; what belongs together is one suggestion, or none.
 
     Args:
         before: the files as the pull request has them.
         after: the files as they are to be.
         shown: the lines of the new side that the pull request shows, by path.
         findings: as in schema/artifact-1.json, for what suggestions are about.
+        parts: which hunks belong together; all of them where this does not name each hunk once.
 
     """
-    return [
-        suggestion
-        for path in sorted(before)
-        for suggestion in _of_file(path, before[path], after[path], shown.get(path, ()), findings)
-    ]
+    texts = {path: _Text.of(path, before[path], after[path], shown.get(path, ())) for path in sorted(before)}
+    found = {hunk.place: hunk for path in texts for hunk in hunks(path, before[path], after[path])}
+    if sorted(place for part in parts for place in part) != sorted(found):
+        parts = [tuple(found)]
+    wanted = [[found[place] for place in part] for part in parts if part]
+    made = [text.suggestion(span, inside, findings) for text, span, inside in _placed(wanted, texts)]
+    return sorted(made, key=lambda each: (each.path, each.first))
 
 
-def _of_file(
-    path: str, before: bytes, after: bytes, shown: Collection[int], findings: Sequence[Mapping[str, Any]]
-) -> Iterator[Suggestion]:
-    try:
-        old, new = before.decode("utf-8"), after.decode("utf-8")
-    except UnicodeDecodeError:
-        old, new = before.decode("latin-1"), after.decode("latin-1")
-        shown = ()
-    if "\r" in old or path.endswith(".ipynb"):  # hosts write suggestions with LF; and nobody reads a notebook's JSON
-        shown = ()
-    old_lines, new_lines = old.removesuffix("\n").split("\n"), new.removesuffix("\n").split("\n")
-    for a1, a2, b1, b2 in _stretches(old_lines, new_lines, shown):
-        yield Suggestion(
-            path,
-            a1 + 1,
-            a2,
-            tuple(new_lines[b1:b2]),
-            tuple(old_lines[a1:a2]),
-            all(line in shown for line in range(a1 + 1, a2 + 1)),
-            _about(path, a1 + 1, a2, findings),
-        )
+@dataclass(frozen=True)
+class _Span:
+    """Old lines, counted from 0, and the new ones that replace them."""
+
+    a1: int
+    a2: int
+    b1: int
+    b2: int
+
+    def to(self, other: _Span) -> _Span:
+        """Both, and what lies between."""
+        return _Span(*(pick(getattr(self, name), getattr(other, name)) for name, pick in _ENDS))
 
 
-def _stretches(old: list[str], new: list[str], shown: Collection[int]) -> Iterator[tuple[int, int, int, int]]:
-    """What is replaced by what; lines that are only added take a neighbour along, the one that is shown if one is."""
-    found: list[tuple[int, int, int, int]] = []
-    for tag, a1, a2, b1, b2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag == "equal":
+_ENDS = (("a1", min), ("a2", max), ("b1", min), ("b2", max))
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A file before and after, and the lines of it that the pull request shows."""
+
+    path: str
+    old: list[str]
+    new: list[str]
+    shown: Collection[int]
+
+    @classmethod
+    def of(cls, path: str, before: bytes, after: bytes, shown: Collection[int]) -> _Text:
+        old, new, fits = lines_of(before, after)
+        if not fits or b"\r" in before or path.endswith(".ipynb"):
+            shown = ()  # hosts write suggestions in UTF-8 and with LF; and nobody reads a notebook's JSON
+        return cls(path, old, new, shown)
+
+    def span(self, hunk: Hunk) -> _Span:
+        """The lines of a hunk; what is only added takes a neighbour along, the one that is shown if one is."""
+        a1, a2, b1, b2 = hunk.a1, hunk.a2, hunk.b1, hunk.b2
+        if a1 < a2:
+            return _Span(a1, a2, b1, b2)
+        above = a1 > 0 and (a1 in self.shown or a1 == len(self.old) or a1 + 1 not in self.shown)
+        return _Span(a1 - 1, a2, b1 - 1, b2) if above else _Span(a1, a2 + 1, b1, b2 + 1)
+
+    def shows(self, span: _Span) -> bool:
+        return all(line in self.shown for line in range(span.a1 + 1, span.a2 + 1))
+
+    def suggestion(self, span: _Span, inside: bool, findings: Sequence[Mapping[str, Any]]) -> Suggestion:
+        lines, old = tuple(self.new[span.b1 : span.b2]), tuple(self.old[span.a1 : span.a2])
+        about = _about(self.path, span.a1 + 1, span.a2, findings)
+        return Suggestion(self.path, span.a1 + 1, span.a2, lines, old, inside, about)
+
+
+def _placed(parts: Sequence[Sequence[Hunk]], texts: Mapping[str, _Text]) -> Iterator[tuple[_Text, _Span, bool]]:
+    """Where the suggestions are, and whether they can be made: a part that lies in one place of one file."""
+    whole: dict[str, list[tuple[_Span, list[_Span]]]] = {}
+    for part in parts:
+        spans = [(hunk.path, texts[hunk.path].span(hunk)) for hunk in part]
+        if len({path for path, _ in spans}) != 1:
+            yield from ((texts[path], span, False) for path, span in spans)
             continue
-        if a1 == a2:
-            above = a1 > 0 and (a1 in shown or a1 == len(old) or a1 + 1 not in shown)
-            a1, a2, b1, b2 = (a1 - 1, a2, b1 - 1, b2) if above else (a1, a2 + 1, b1, b2 + 1)
-        if found and found[-1][1] >= a1:  # both took the same line along
-            first = found.pop()
-            a1, b1 = first[0], first[2]
-        found.append((a1, a2, b1, b2))
-    return iter(found)
+        own = [span for _, span in spans]
+        whole.setdefault(spans[0][0], []).append((functools.reduce(_Span.to, own), own))
+    for path, found in whole.items():
+        for span, own in _apart(found):
+            near = len(own) == 1 or span.a2 - span.a1 <= _MOST_LINES
+            if near and texts[path].shows(span):
+                yield texts[path], span, True
+            else:
+                yield from ((texts[path], each, False) for each in own)
+
+
+def _apart(found: Sequence[tuple[_Span, list[_Span]]]) -> list[tuple[_Span, list[_Span]]]:
+    """Parts of one file, as one where they have lines in common."""
+    made: list[tuple[_Span, list[_Span]]] = []
+    for span, own in sorted(found, key=lambda each: each[0].a1):
+        if made and made[-1][0].a2 > span.a1:
+            known, others = made.pop()
+            span, own = known.to(span), [*others, *own]
+        made.append((span, own))
+    return made
 
 
 def _about(path: str, first: int, last: int, findings: Sequence[Mapping[str, Any]]) -> str:

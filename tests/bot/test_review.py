@@ -86,7 +86,8 @@ def test_what_is_outside_of_the_diff_is_not_suggested_but_told(bot, job, github,
     (review,) = github.bodies("POST", "/reviews")
     assert review["comments"] == []
     assert (
-        "1 edit lies outside" in review["body"] and "+    loss = model(torch.randn(8, 4).to(device))" in review["body"]
+        "1 edit only with the patch, outside" in review["body"]
+        and "+    loss = model(torch.randn(8, 4).to(device))" in review["body"]
     )
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import base64
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from itertools import takewhile
 from typing import Any
 from urllib.parse import quote
 
 import httpx
 from githubkit import GitHub, TokenAuthStrategy, UnauthAuthStrategy
-from githubkit.exception import GitHubException, RateLimitExceeded, RequestFailed
+from githubkit.exception import GitHubException, RateLimitExceeded, RequestError, RequestFailed
 from githubkit.retry import RetryChainDecision, RetryOption, RetryServerError
 
 from devfix.bot.hosts import LONGEST_WAIT_S, Pull, Remark, Tell, tell_call
@@ -25,6 +27,8 @@ __all__ = ["GitHubHost"]
 _MOST_RETRIES = 3
 _TIMEOUT_S = 60.0
 _MARKERS = "<!-- devfix:"
+
+logging.getLogger("githubkit").addHandler(logging.NullHandler())  # what is wrong is told once, without a traceback
 
 
 class GitHubHost:
@@ -72,6 +76,12 @@ class GitHubHost:
             head = f"{self._owner}:{branch}"
             found = [_pull(each) for each in self._all(self._rest.pulls.list, state="all", head=head)]
         return sorted((pull for pull in found if pull.head_branch == branch), key=lambda pull: -pull.number)
+
+    def pulls_since(self, moment: datetime) -> list[Pull]:
+        with _told("pull requests"):
+            newest_first = self._each(self._rest.pulls.list, state="all", sort="created", direction="desc")
+            found = list(takewhile(lambda pull: pull.created > moment, map(_pull, newest_first)))
+        return [pull for pull in found if pull.head_repository.lower() == self._repository.lower()]
 
     def default_branch(self) -> str:
         with _told("the repository"):
@@ -189,7 +199,11 @@ class GitHubHost:
 
     def _all(self, method: Callable[..., Any], **given: Any) -> list[dict[str, Any]]:
         """All pages."""
-        return list(self._rest.paginate(method, _listed, self._owner, self._name, per_page=100, **given))
+        return list(self._each(method, **given))
+
+    def _each(self, method: Callable[..., Any], **given: Any) -> Iterator[dict[str, Any]]:
+        """One after the other; a page is asked for when it is needed."""
+        return iter(self._rest.paginate(method, _listed, self._owner, self._name, per_page=100, **given))
 
 
 class _Transport(httpx.HTTPTransport):
@@ -231,8 +245,12 @@ def _told(what: str) -> Iterator[None]:
         ) from error
     except RequestFailed as error:
         raise BotError(f"GitHub: {what}: {error.response.status_code} {_said(error)}") from error
+    except RequestError as error:
+        raise BotError(redacted(f"GitHub: {what}: no connection: {error.exc}")) from error
     except GitHubException as error:
         raise BotError(redacted(f"GitHub: {what}: {error!r}")) from error
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise BotError(f"GitHub: {what}: the answer is none of GitHub's API (is GITHUB_API_URL right?)") from error
 
 
 _HINTS = {

@@ -70,6 +70,11 @@ class GitLabHost:
             pulls = [self._pull(each) for each in found if each.source_project_id == each.target_project_id]
         return sorted(pulls, key=lambda pull: -pull.number)
 
+    def pulls_since(self, moment: datetime) -> list[Pull]:
+        with _told("merge requests"):
+            found = self._project.mergerequests.list(state="all", created_after=moment.isoformat(), iterator=True)
+            return [self._pull(each) for each in found if each.source_project_id == each.target_project_id]
+
     def default_branch(self) -> str:
         with _told("the project"):
             return str(self._gitlab.projects.get(self._repository).default_branch)
@@ -246,6 +251,8 @@ def _told(what: str) -> Iterator[None]:
         raise BotError(redacted(f"GitLab: {what}: {error.response_code or ''} {error.error_message}{more}")) from error
     except requests.RequestException as error:
         raise BotError(redacted(f"GitLab: {what}: {error}")) from error
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise BotError(f"GitLab: {what}: the answer is none of GitLab's API (is CI_SERVER_URL right?)") from error
 
 
 def _position(offered: Suggestion, places: Mapping[str, str]) -> dict[str, Any]:

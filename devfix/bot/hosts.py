@@ -66,6 +66,9 @@ class Host(Protocol):
     def pulls_of(self, branch: str) -> list[Pull]:
         """All from one branch of this repository, whatever became of them, the newest first."""
 
+    def pulls_since(self, moment: datetime) -> list[Pull]:
+        """All from branches of this repository that were opened since, whatever became of them."""
+
     def default_branch(self) -> str:
         """The branch that pull requests go to."""
 

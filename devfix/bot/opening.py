@@ -126,7 +126,7 @@ def _proposed(
         stopped(present, host.talk(present.number))
     else:
         refuse_again(known, change.patch)
-        _keep_to_limits(settings, ours, known)
+        _keep_to_limits(settings, ours, host)
     if not dry_run:
         message = f"{change.title}\n\n{_told(change)}"
         remote = Remote(host.clone_url(change.artifact["repository"]), token)
@@ -143,13 +143,14 @@ def _told(change: _Change) -> str:
     return "\n".join(f"- {item['path']}:{item['line']} {item['code']} {item['message']}" for item in fixed[:50])
 
 
-def _keep_to_limits(settings: BotSettings, ours: list[Pull], known: list[Pull]) -> None:
+def _keep_to_limits(settings: BotSettings, ours: list[Pull], host: Host) -> None:
     if len(ours) >= settings.max_open:
         raise LeftAlone(f"{len(ours)} pull requests are open, and max-open is {settings.max_open}")
     hour_ago = datetime.now(timezone.utc) - timedelta(hours=1)
-    numbers = {pull.number for pull in (*ours, *known) if pull.created > hour_ago}
-    if len(numbers) >= settings.max_hourly:
-        raise LeftAlone(f"{len(numbers)} were opened within the last hour, and max-hourly is {settings.max_hourly}")
+    recent = [pull for pull in host.pulls_since(hour_ago) if bodies.fingerprint(pull.body)[0]]
+    opened = {(pull.number, pull.head_branch) for pull in (*ours, *recent) if pull.created > hour_ago}
+    if len(opened) >= settings.max_hourly:
+        raise LeftAlone(f"{len(opened)} were opened within the last hour, and max-hourly is {settings.max_hourly}")
 
 
 def _obsolete(host: Host, pull: Pull | None, why: str) -> str:

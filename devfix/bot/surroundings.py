@@ -88,7 +88,12 @@ def token_of(kind: str, environment: Mapping[str, str]) -> Token:
 def of(environment: Mapping[str, str], number: int = 0) -> Surroundings:
     """What the variables of the CI say; raises ``BotError`` where they are those of no CI."""
     if environment.get("GITHUB_REPOSITORY"):
-        return _github(environment, number)
+        try:
+            return _github(environment, number)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise BotError(
+                f"GITHUB_EVENT_PATH: {environment.get('GITHUB_EVENT_PATH')} is no event of GitHub's"
+            ) from error
     if environment.get("CI_PROJECT_PATH"):
         return _gitlab(environment, number)
     raise BotError("this is neither a job of GitHub Actions (GITHUB_REPOSITORY) nor one of GitLab (CI_PROJECT_PATH)")

@@ -48,9 +48,12 @@ def review(artifact: str | None, number: int | None, dry_run: bool, jobs: int) -
         from devfix.bot import artifact as artifacts
         from devfix.bot.hosts import connected
         from devfix.bot.review import examine, post
+        from devfix.redaction import redacted
 
         found = examine(around, settings, jobs)
         _summarise(found)
+        for problem in found["problems"]:
+            click.echo(redacted(f"{problem['path']}:{problem['line'] or 1}: {problem['message']}"), err=True)
         if settings.mode == "annotations":
             _annotate(found, around)
         if artifact is not None:

@@ -110,12 +110,17 @@ class GitHub(Api):
         url = f"{self.url}/git/{self.repository.name}"
         return example(models.FullRepository, full_name=REPOSITORY, default_branch="main", clone_url=url)
 
+    def _sorted(self, query):
+        if query.get("sort") != "created":
+            return sorted(self.pulls.items())
+        return sorted(self.pulls.items(), key=lambda each: each[1]["created_at"], reverse=query["direction"] == "desc")
+
     @route("GET", _REPO + r"/pulls")
     def list_pulls(self, query, body):
         branch = query.get("head", "").partition(":")[2]
         found = [
             self._pull(number, models.PullRequestSimple)
-            for number, pull in sorted(self.pulls.items())
+            for number, pull in self._sorted(query)
             if query["state"] in ("all", pull["state"]) and branch in ("", pull["head"]["ref"])
         ]
         return self._page(found, query, _REPO + "/pulls")

@@ -93,7 +93,8 @@ class GitLab(Api):
         found = [
             self._request(number)
             for number, each in sorted(self.requests.items())
-            if query.get("state", each["state"]) == each["state"]
+            if query.get("state", "all") in ("all", each["state"])
+            and each["created_at"] > query.get("created_after", "")
             and query.get("source_branch", each["source_branch"]) == each["source_branch"]
         ]
         return self._page(found, query)

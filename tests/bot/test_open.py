@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from bot.conftest import BROKEN, CLEAN, CONFIGURATION, run_git
@@ -135,6 +135,23 @@ def test_limits(bot, github, main, key, words):
 
     assert words in bot("open").stderr
     assert [pull["head"]["ref"] for pull in github.pulls.values()] == ["devfix/checkpoints"]
+
+
+@pytest.mark.parametrize("state", ["closed", "merged"])
+def test_what_was_opened_and_closed_within_the_hour_counts(bot, github, main, state):
+    now = datetime.now(timezone.utc)
+    for age, branch in enumerate(("devfix/one", "devfix/two", "topic")):
+        number = github.add_pull("main", body=f"<!-- devfix:group=one patch={'0' * 64} -->" if age < 2 else "")
+        github.pulls[number].update(
+            head={**github.pulls[number]["head"], "ref": branch},
+            state="closed",
+            merged_at=now.isoformat() if state == "merged" else None,
+            created_at=(now - timedelta(minutes=20 * age)).isoformat(),
+        )
+
+    assert "2 were opened within the last hour, and max-hourly is 2" in bot("open").stderr
+    github.pulls[min(github.pulls)]["created_at"] = (now - timedelta(minutes=61)).isoformat()
+    assert "opened #" in bot("open").stderr
 
 
 def test_a_file_of_the_ci_is_left_alone_and_told_and_the_others_are_repaired(bot, github, main):

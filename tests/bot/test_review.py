@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
@@ -107,6 +108,52 @@ def test_other_people_s_markers_are_not_edited(bot, job, github, pull):
 
     assert bot("review").code == 0
     assert [method for method, _ in github.writes()] == ["POST"]
+
+
+# --- trouble ------------------------------------------------------------------------------------------------------
+def test_a_server_that_fails_once_is_asked_again_and_nothing_is_said_of_it(job, github, pull):
+    job(pull)
+    github.troubles.append(("GET", Answer(502, {"message": "bad gateway"})))
+
+    done = subprocess.run(
+        [sys.executable, "-m", "devfix", "bot", "review"], capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1), done.stderr
+
+
+@pytest.mark.parametrize("document", ["<html>", [1], {"number": 1}, {"head": "x"}])
+def test_an_answer_of_something_else_is_one_line(bot, job, github, pull, document):
+    job(pull)
+    github.troubles.append(("GET", Answer(200, document)))
+
+    result = bot("review")
+
+    assert (result.code, result.stderr.count("\n")) == (2, 1)
+    assert "the answer is none of GitHub's API" in result.stderr
+
+
+def test_no_connection_is_one_line(bot, job, pull, monkeypatch):
+    job(pull)
+    monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
+
+    assert "pull request #101: no connection: " in bot("review").stderr
+
+
+@pytest.mark.parametrize("payload", [{"pull_request": [1]}, {"pull_request": {"number": "x"}}])
+def test_an_event_that_is_none(bot, job, payload):
+    job(payload=payload, token="")
+
+    assert "is no event of GitHub" in bot("review").stderr
+
+
+def test_a_path_that_is_not_there_is_told(bot, job, github, repository):
+    repository.commit(pyproject__toml=CONFIGURATION + 'paths = ["nowhere"]\n', train__py=CLEAN)
+    repository.branch("topic")
+    repository.commit(train__py=BROKEN)
+    job(github.add_pull("topic"))
+
+    assert "nowhere:1: " in bot("review").stderr
 
 
 # --- a commit -------------------------------------------------------------------------------------------------------

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from devfix.flow.syntax import SourceTree
 
-__all__ = ["Reach", "common_block", "dependents", "independent", "reach"]
+__all__ = ["Reach", "common_block", "dependents", "independent", "reach", "shown"]
 
 _MOST_DEPTH = 3
+_MOST_SHOWN = 60  # characters
 
 
 @dataclass
@@ -154,11 +155,17 @@ def dependents(
         changes = touches(clashes, moved.reads)
         if statement is block[last]:
             if needs or changes:
-                return [], f"line {statement.lineno} uses what would have to move behind it"
+                return [], f"{shown(tree, statement)} uses what would have to move behind it"
         elif needs or changes:
             moving.append(statement)
             moved.add(here)
     return moving, ""
+
+
+def shown(tree: SourceTree, statement: ast.stmt) -> str:
+    """A statement's first line as a reason or a title quotes it: its number would be another one after an edit."""
+    line = tree.line(statement.lineno)
+    return f"`{line if len(line) <= _MOST_SHOWN else line[: _MOST_SHOWN - 1] + '…'}`"
 
 
 def independent(tree: SourceTree, block: Sequence[ast.stmt], first: int, last: int, shared: set[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from codemods._ordering import common_block, dependents, independent, reach, touches
+from codemods._ordering import common_block, dependents, independent, reach, shown, touches
 from devfix.flow import Facts
 from devfix.flow.live import module_names
 from devfix.flow.sites import Level, Site
@@ -49,10 +49,10 @@ def _reordered(facts: Facts, built: Site, level: Level, late: Level, replaced: b
     moving, reason = dependents(tree, block, first, last, shared)
     if not moving:
         return None, reason
-    title = f"build it behind line {block[last].end_lineno}"
+    title = f"build it behind {shown(tree, block[last])}"
     if any(hasattr(statement, "body") for statement in moving) and independent(tree, block, first, last, shared):
         moving = list(block[first:last])  # the same as moving that one line up: far less changes
-        title = f"move line {block[last].lineno} ahead of it"
+        title = f"move {shown(tree, block[last])} ahead of it"
     edit = MoveStatements(tree.path, tuple(tree.span(statement) for statement in moving), tree.span(block[last]))
     return Remedy(title, (edit,)), ""
 
@@ -70,7 +70,7 @@ def moved_ahead(restored: Site, late: Site) -> Remedy | None:
         if independent(level.tree, block, first, last, model_names(restored, level)):
             spans = tuple(level.tree.span(statement) for statement in block[first:last])
             edit = MoveStatements(level.tree.path, spans, level.tree.span(block[last]))
-            return Remedy(f"move line {block[last].lineno} ahead of where the state is loaded", (edit,))
+            return Remedy(f"move {shown(level.tree, block[last])} ahead of where the state is loaded", (edit,))
     return None
 
 

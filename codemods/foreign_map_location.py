@@ -40,6 +40,7 @@ from collections.abc import Iterator
 
 from codemods._contradictions import contradictions, loads
 from codemods._operands import device_for
+from codemods._placing import same_function
 from codemods._rule import Example, Rule, command_attributes
 from codemods._story import story
 from codemods.load_without_map_location import edit_of, target_of
@@ -115,17 +116,22 @@ def _uses(facts: Facts, loading: Loading) -> Iterator[Use]:
                 yield meeting.site, meeting, operand
 
 
-def _may_be_a_number(use: Use) -> bool:
+def _may_be_a_number(facts: Facts, use: Use) -> bool:
     """Whether the operation takes numbers as well: an entry of a checkpoint may be one, unless it has a shape."""
     _, meeting, operand = use
     takes_numbers = meeting is not None and (meeting.takes_numbers or meeting.consumer == "index")
-    return takes_numbers and not (operand is not None and operand.sure)
+    return takes_numbers and not (operand is not None and (operand.sure or _is_saved(facts, operand)))
+
+
+def _is_saved(facts: Facts, operand: Operand) -> bool:
+    """Whether the program itself saves a tensor with dimensions under this key."""
+    return bool(operand.births) and all(b.item and facts.entries.get(b.item[0], False) for b in operand.births)
 
 
 def _finding(facts: Facts, loading: Loading, what: str, uses: tuple[Use, ...]) -> Finding:
     site = loading.site
     remedies = list(_remedies(facts, loading, uses))
-    perhaps = bool(uses) and all(_may_be_a_number(use) for use in uses)
+    perhaps = bool(uses) and all(_may_be_a_number(facts, use) for use in uses)
     return Finding(
         RULE.code,
         RULE.name,
@@ -185,12 +191,29 @@ def _at_uses(facts: Facts, uses: tuple[Use, ...]) -> Iterator[Edit]:
     for site, meeting, operand in uses:
         if meeting is None or operand is None:
             return
+        entry = _entry(facts, meeting, operand)
+        if entry is not None:
+            yield entry
+            continue
         words = device_for(facts, site, site.level, meeting.partners)
         for node in ast.walk(site.node):
             read = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load)
             if words and read and ast.unparse(node) == operand.text:
                 yield AppendCode(site.tree.path, site.tree.span(node), f".to({words})")
                 break
+
+
+def _entry(facts: Facts, meeting: Meeting, operand: Operand) -> Edit | None:
+    """``mean = checkpoint["mean"].to(device)``, for a name that is read from there and given to another function."""
+    births = set(operand.births)
+    for binding in facts.bindings:
+        read = binding.kind == "assign" and isinstance(binding.value, ast.Subscript)
+        if not read or binding.birth not in births or same_function(meeting.site.level, binding.site.level):
+            continue
+        words = device_for(facts, binding.site, binding.site.level)
+        if words and binding.value is not None and len(births) == 1:
+            return AppendCode(binding.site.tree.path, binding.site.tree.span(binding.value), f".to({words})")
+    return None
 
 
 __getattr__, __dir__ = command_attributes(__name__)

@@ -68,7 +68,21 @@ def save(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Val
     target = args[1] if len(args) > 1 else keywords.get("f", UNKNOWN)
     if run.backend is None:  # of several processes, one may have saved it from its own device for all
         run.now.saved |= {_key(option) for option in options(target)} - {""}
+    for option in options(args[0] if args else keywords.get("obj", UNKNOWN)):
+        if isinstance(option, Ref) and run.record(option).kind == "dict":
+            for key, value in run.record(option).fields.items():
+                run.facts.entries[key] = run.facts.entries.get(key, True) and _has_dimensions(value)
     return Const(None)
+
+
+def _has_dimensions(value: Value) -> bool:
+    """Whether an entry is a tensor with dimensions, but for what an earlier run has saved there."""
+    made = [option for option in options(value) if not (isinstance(option, Tensor) and _is_loaded(option))]
+    return bool(made) and all(isinstance(o, Tensor) and o.sure and not (o.loose or o.scalar) for o in made)
+
+
+def _is_loaded(value: Tensor) -> bool:
+    return any(birth.kind == "load" for birth in value.births)
 
 
 def load(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:

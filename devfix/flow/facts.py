@@ -244,6 +244,7 @@ class Facts:
     with them as tensors: names of methods, and ``operand``.  ``drawn`` are the keys of made values that a function
     returns where lots decide that other calls return from an accelerator.  ``flagged`` are calls ``x.cuda(True)``,
     ``leaves`` the factories with ``requires_grad=True`` by the key of their source.
+    ``entries`` says of the keys of dictionaries that ``torch.save`` is given whether a tensor with dimensions is there.
     ``copies`` are copies of parameters, each place once; ``sized`` says of made values what they took their shape from.
     ``moves`` bring modules to the accelerator, ``moves_to_cpu`` certainly bring one to the CPU.
     ``steps`` are the places at which optimizers step, each once.
@@ -269,6 +270,7 @@ class Facts:
     kept: dict[int, dict[tuple[str, int, int], Kept]] = field(default_factory=dict)
     kept_uses: dict[int, set[str]] = field(default_factory=dict)
     drawn: set[int] = field(default_factory=set)
+    entries: dict[str, bool] = field(default_factory=dict)
     dropped: dict[int, Dropped] = field(default_factory=dict)
     uncalled: dict[tuple[str, int, int], Uncalled] = field(default_factory=dict)
     flagged: dict[tuple[str, int, int], Flagged] = field(default_factory=dict)

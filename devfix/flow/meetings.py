@@ -166,7 +166,7 @@ def _distinct(operands: list[Operand]) -> tuple[Operand, ...]:
 
 
 def _result(sides: Sequence[Side]) -> tuple[Place, tuple[Birth, ...]]:
-    dimensioned = [side for side in sides if not side.scalar] or list(sides)
+    dimensioned = [side for side in sides if not side.scalar and not _may_be_loaded_number(side)] or list(sides)
     places = {place for side in dimensioned for place in side.places}
     if ACCELERATOR in places and (len(places) == 1 or any(side.places == {ACCELERATOR} for side in dimensioned)):
         return ACCELERATOR, tuple(birth for birth in _origins(dimensioned, ACCELERATOR) if birth.kind == "moved")
@@ -176,6 +176,12 @@ def _result(sides: Sequence[Side]) -> tuple[Place, tuple[Birth, ...]]:
         return OTHER, tuple(birth for birth in _origins(dimensioned, OTHER) if birth.kind == "moved")
     loads = (birth for side in dimensioned for _, operand in side.alternatives for birth in operand.births)
     return ANYWHERE, tuple(dict.fromkeys(birth for birth in loads if birth.kind == "load"))[:4]
+
+
+def _may_be_loaded_number(side: Side) -> bool:
+    """Whether it is an entry of a checkpoint of which nothing says that it is a tensor."""
+    operands = [operand for _, operand in side.alternatives]
+    return all(not operand.sure and any(birth.kind == "load" for birth in operand.births) for operand in operands)
 
 
 def _origins(sides: Sequence[Side], place: Place) -> tuple[Birth, ...]:

@@ -152,3 +152,63 @@ def test_an_entry_that_may_be_a_number_is_only_a_latent_finding(tmp_path):
     outcome = engine.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
 
     assert [(r.finding.severity, r.finding.span.line) for r in outcome.resolutions] == [(Severity.LATENT, 4)]
+
+
+RESUMED = """
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def epoch(net, rows, centre):
+    for row in rows:
+        {used}
+
+
+def main(rows):
+    net = nn.Linear(4, 4).to(device)
+    centre = {made}
+    epoch(net, rows, centre)
+    torch.save({{"net": net.state_dict(), "centre": {saved}, "number": 3}}, "last.pt")
+    found = torch.load("last.pt", map_location="cpu")
+    net.load_state_dict(found["net"])
+    {taken}
+
+
+main(torch.rand(8, 4))
+"""
+USED = "net(row.to(device) - centre).sum().backward()"
+MADE = "torch.rand(4).to(device)"
+TAKEN = 'centre = found["centre"]\n    epoch(net, rows, centre)'
+
+
+def resumed(used=USED, made=MADE, saved="centre", taken=TAKEN):
+    return "import torch\nfrom torch import nn\n" + RESUMED.format(used=used, made=made, saved=saved, taken=taken)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(resumed(), id="subtracted"),
+        pytest.param(resumed(used="(net(row.to(device)) * centre).sum().backward()"), id="factor"),
+        pytest.param(resumed(saved="centre.clone()"), id="copied"),
+        pytest.param(resumed(made="torch.rand(9, 4).to(device).mean(0)"), id="statistics"),
+        pytest.param(resumed(saved="centre.cpu()"), id="saved-from-the-host"),
+    ],
+)
+def test_an_entry_that_the_program_saves_as_a_tensor_is_moved_where_it_is_read(repair, text):
+    assert repair("DEV302", text) == text.replace('found["centre"]', 'found["centre"].to(device)')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(resumed(taken=TAKEN.replace('["centre"]', '["centre"].to(device)')), id="moved"),
+        pytest.param(resumed(taken=TAKEN.replace("rows, centre", "rows, centre.to(device)")), id="moved-when-given"),
+        pytest.param(resumed(made="torch.tensor(0.5)"), id="without-dimensions"),
+        pytest.param(resumed(made="0.5"), id="number"),
+        pytest.param(resumed(saved="centre.mean().item()"), id="saved-as-a-number"),
+        pytest.param(resumed(taken='print(found["centre"].numpy() - 1)'), id="for-numpy"),
+        pytest.param(resumed(used="net(row.to(device) - centre.to(device)).sum().backward()"), id="moved-at-use"),
+    ],
+)
+def test_an_entry_that_may_stay_is_left(repair, text):
+    assert repair("DEV302", text) == text

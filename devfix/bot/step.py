@@ -44,14 +44,21 @@ def _main(environment: Mapping[str, str]) -> int:
     folder = Path(environment.get("RUNNER_TEMP") or ".", "devfix")
     folder.mkdir(parents=True, exist_ok=True)
     report, sarif, diff = folder / "devfix.json", folder / "devfix.sarif", folder / "devfix.diff"
-    checked = _devfix("check", [*given, "--output-format", "json", "--output-file", str(report)], paths)
+    checked = _devfix("check", [*given, "--output-format", "json", "--output-file", str(report)], paths, told=True)
     if checked.returncode not in (0, 1):
         return checked.returncode
-    _devfix("check", [*given, "--quiet", "--output-format", "sarif", "--output-file", str(sarif)], paths)
-    if environment.get("DEVFIX_ANNOTATIONS") != "false":
-        sys.stdout.write(_devfix("check", [*given, "--quiet", "--output-format", "github"], paths).stdout)
-    diff.write_text(_devfix("apply", ["--diff", "--quiet", *given], paths).stdout, "utf-8", "surrogateescape")
     document = json.loads(report.read_text("utf-8"))
+    if "findings" not in document:
+        raise _Wrong("args may not hold --statistics: the summary counts, and what is kept needs each finding")
+    kept = _devfix("check", [*given, "--quiet", "--output-format", "sarif", "--output-file", str(sarif)], paths)
+    shown = _devfix("check", [*given, "--quiet", "--output-format", "github"], paths)
+    if environment.get("DEVFIX_ANNOTATIONS") != "false":
+        sys.stdout.write(shown.stdout)
+    repair = _devfix("apply", ["--diff", "--quiet", *given], paths)
+    diff.write_text(repair.stdout, "utf-8", "surrogateescape")
+    failed = max(each.returncode for each in (kept, shown, repair))
+    if failed not in (0, 1):
+        return failed
     left = [item for item in document["findings"] if item["status"] in ("fixable", "not-fixed")]
     fixable = [item for item in left if item["remedy"] and item["remedy"]["safety"] == "safe"]
     _append(
@@ -68,8 +75,7 @@ def _main(environment: Mapping[str, str]) -> int:
     if where and environment.get("DEVFIX_SUMMARY") != "false":
         with open(where, "a", encoding="utf-8") as file:
             file.write(summary(document))
-    failed = {"findings": checked.returncode == 1, "fixable": bool(fixable), "never": False}[fail_on]
-    return int(failed)
+    return int({"findings": checked.returncode == 1, "fixable": bool(fixable), "never": False}[fail_on])
 
 
 def _arguments(environment: Mapping[str, str]) -> tuple[list[str], list[str]]:
@@ -84,9 +90,17 @@ def _arguments(environment: Mapping[str, str]) -> tuple[list[str], list[str]]:
     return more, paths
 
 
-def _devfix(verb: str, options: Sequence[str], paths: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def _devfix(
+    verb: str, options: Sequence[str], paths: Sequence[str], told: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """A run of devfix, which tells people of the findings: once for all runs is enough."""
     command = [sys.executable, "-m", "devfix", verb, *options, "--", *paths]
-    return subprocess.run(command, stdout=subprocess.PIPE, text=True, errors="surrogateescape", check=False)
+    pipe = subprocess.PIPE
+    errors = None if told else pipe
+    done = subprocess.run(command, stdout=pipe, stderr=errors, text=True, errors="surrogateescape", check=False)
+    if done.returncode not in (0, 1) and not told:
+        sys.stderr.write(done.stderr)
+    return done
 
 
 def _append(path: str | None, outputs: Mapping[str, object]) -> None:

@@ -46,6 +46,7 @@ def test_findings_are_shown_kept_and_counted(step, repository):
 
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("::error title=devfix (DEV102),file=train.py,line=7")
+    assert done.stderr.count("DEV102") == 1  # told once, and kept in three formats
     assert (outputs["findings-count"], outputs["fixable-count"]) == ("1", "1")
     assert json.loads(Path(outputs["sarif-file"]).read_text())["version"] == "2.1.0"
     assert ".to(device)" in Path(outputs["diff-file"]).read_text()
@@ -78,3 +79,10 @@ def test_inputs_reach_no_shell(step, repository):
 
     assert done.returncode == 1
     assert not (repository.tree / "evil").exists()
+
+
+def test_what_only_counts_is_no_input(step):
+    done, outputs, _ = step(paths=".", args="--statistics")
+
+    assert (done.returncode, outputs, "Traceback" in done.stderr) == (2, {}, False)
+    assert "args may not hold --statistics" in done.stdout

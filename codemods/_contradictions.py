@@ -51,7 +51,9 @@ class Contradiction:
         return [operand.text for operand in (*self.meeting.cpu, *self.meeting.accelerator) if operand.text != "…"]
 
     def fits(self, text: str, level: Level | None = None) -> bool:
-        """Whether a device, tensor or module at a level of ``other`` is elsewhere than the call says."""
+        """Whether a device, tensor or module at a level of ``other``, but what is moved, is not where the call says."""
+        if isinstance(self.call.func, ast.Attribute) and ast.unparse(self.call.func.value) == text:
+            return False
         try:
             node = ast.parse(text, mode="eval").body
         except SyntaxError:

@@ -25,7 +25,7 @@ def style_at(facts: Facts, site: Site, culprit: Culprit, level: Level | None = N
     device = device_words(facts, site, culprit, level)
     if device is None:
         return None
-    return (f".to({device}, non_blocking=True)" if _overlaps(facts, site) else f".to({device})"), None
+    return (f".to({device}, non_blocking=True)" if _overlaps(facts, site, culprit) else f".to({device})"), None
 
 
 def device_words(facts: Facts, site: Site, culprit: Culprit, level: Level | None = None) -> str | None:
@@ -41,14 +41,19 @@ def device_words(facts: Facts, site: Site, culprit: Culprit, level: Level | None
     return device
 
 
-def _overlaps(facts: Facts, site: Site) -> bool:
-    """Whether new moves say ``non_blocking=True``: as the file's other moves of batches do, and where it has none."""
+def _overlaps(facts: Facts, site: Site, culprit: Culprit) -> bool:
+    """Whether new moves say ``non_blocking=True``: as the file's other moves of batches do, and where it has none.
+
+    What the program makes itself lies in no pinned memory: it is moved so where other data is, and not of itself.
+    """
+    made = facts.sources[culprit.key].kind == "made"
     others = [
         transfer
         for transfer in facts.transfers
-        if transfer.place == "accelerator" and transfer.site.tree is site.tree and transfer.birth.kind == "batch"
+        if transfer.place == "accelerator" and transfer.site.tree is site.tree
+        if transfer.birth.kind == "batch" or (made and transfer.birth.kind == "made")
     ]
-    return not others or any("non_blocking" in Move(transfer.site).arguments for transfer in others)
+    return (not others and not made) or any("non_blocking" in Move(transfer.site).arguments for transfer in others)
 
 
 def _legacy(site: Site, level: Level, move: Move) -> tuple[str, str | None] | None:

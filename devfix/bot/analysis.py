@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from devfix import config, engine, sources
 from devfix.bot.parts import Part, parts_of
 from devfix.bot.paths import refusal
+from devfix.git import Git, GitError
 from devfix.model import FileChange, Finding, Outcome, Resolution, Status
 from devfix.scanning import Identity, identity
 
@@ -99,7 +100,7 @@ def analyse(
         return replace(found, resolutions=told, problems=(*found.problems, *mine))
 
     outcome = again(())
-    while more := _refused(outcome):
+    while more := {key: told for key, told in _refused(outcome).items() if key not in refused}:
         refused.update(more)
         outcome = again(())
     if not outcome.patch.files:
@@ -114,13 +115,28 @@ def _not_run(outcome: Outcome) -> Analysis:
 
 def _refused(outcome: Outcome) -> dict[Identity, tuple[Finding, str]]:
     """Findings whose repair changes a file that the bot leaves alone, and why it does."""
+    reasons = {change.path: _why_left(change) for change in outcome.patch.files}
     found = {}
     for item in outcome.resolutions:
         paths = item.remedy.paths if item.status is Status.FIXED and item.remedy is not None else ()
-        reasons = [reason for path in paths if (reason := refusal(path.replace(os.sep, "/")))]
-        if reasons:
-            found[identity(item.finding)] = item.finding, reasons[0]
+        reason = next((reasons[path] for path in paths if reasons.get(path)), "")
+        if reason:
+            found[identity(item.finding)] = item.finding, reason
     return found
+
+
+def _why_left(change: FileChange) -> str:
+    """Why a file is left alone; empty where it may be changed."""
+    path = change.path.replace(os.sep, "/")
+    if refused := refusal(path):
+        return refused
+    try:
+        committed = os.fsencode(Git(os.getcwd(), own=True)("cat-file", "blob", f"HEAD:{path}"))
+    except GitError:
+        return f"{path!r} is not in the commit: it is not changed"
+    if committed != change.old:
+        return f"{path!r} is not as it is in the commit (changed since, or with other newlines): it is not changed"
+    return ""
 
 
 def _because(item: Resolution, refused: Mapping[Identity, tuple[Finding, str]]) -> Resolution:

@@ -61,34 +61,39 @@ def groups(settings: BotSettings) -> Iterator[tuple[str, tuple[str, ...], tuple[
 
 def open_all(
     around: Surroundings, settings: BotSettings, host: Host, token: Token, *, dry_run: bool = False, jobs: int = 1
-) -> list[str]:
+) -> Iterator[str]:
     """Bring the bot's pull requests up to date with the checkout in the current folder; one line for each group.
 
     Raises:
-        BotError: something is wrong; what was done until then stays.
+        BotError: something is wrong; what was done until then stays, and every other group has had its turn.
 
     """
     base = host.default_branch()
     head = _tip(base)
     ours = {pull.head_branch: pull for pull in host.open_pulls() if bodies.fingerprint(pull.body)[0]}
-    told, wanted = [], set()
+    wanted, troubles = set(), []
     for name, select, ignore in groups(settings):
         analysis = analyse(settings.paths, settings.verification, select=select, ignore=ignore, jobs=jobs)
-        wanted.add(PREFIX + name)
-        if not analysis.files:
-            told.append(_obsolete(host, ours.get(PREFIX + name), f"{name}: nothing to repair"))
-            continue
-        change = _Change(name, manifest(analysis, around, head, head))
+        branch = PREFIX + name
+        wanted.add(branch)
         try:
-            told.append(_proposed(change, base, settings, host, token, list(ours.values()), dry_run))
+            if not analysis.files:
+                yield _obsolete(host, ours.get(branch), f"{name}: nothing to repair")
+                continue
+            change = _Change(name, manifest(analysis, around, head, head))
+            yield _proposed(change, base, settings, host, token, list(ours.values()), dry_run)
         except LeftAlone as reason:
-            told.append(f"{name}: left alone: {reason}")
-        if PREFIX + name not in ours and told[-1].startswith(f"{name}: opened"):
-            ours[PREFIX + name] = host.pulls_of(PREFIX + name)[0] if not dry_run else _placeholder(change, base)
+            yield f"{name}: left alone: {reason}"
+        except BotError as error:
+            troubles.append(f"{name}: {error}")
+        else:
+            if branch not in ours:
+                ours[branch] = _placeholder(change, base)
     for branch, pull in ours.items():
         if branch.startswith(PREFIX) and branch not in wanted:
-            told.append(_obsolete(host, pull, f"{branch.removeprefix(PREFIX)}: no such group any more"))
-    return told
+            yield _obsolete(host, pull, f"{branch.removeprefix(PREFIX)}: no such group any more")
+    if troubles:
+        raise BotError("; ".join(troubles))
 
 
 def _tip(base: str) -> str:
@@ -148,9 +153,10 @@ def _keep_to_limits(settings: BotSettings, ours: list[Pull], host: Host) -> None
         raise LeftAlone(f"{len(ours)} pull requests are open, and max-open is {settings.max_open}")
     hour_ago = datetime.now(timezone.utc) - timedelta(hours=1)
     recent = [pull for pull in host.pulls_since(hour_ago) if bodies.fingerprint(pull.body)[0]]
-    opened = {(pull.number, pull.head_branch) for pull in (*ours, *recent) if pull.created > hour_ago}
-    if len(opened) >= settings.max_hourly:
-        raise LeftAlone(f"{len(opened)} were opened within the last hour, and max-hourly is {settings.max_hourly}")
+    known = {pull.head_branch for pull in recent}  # the host may not tell at once of one that was just opened
+    many = len(recent) + sum(pull.created > hour_ago and pull.head_branch not in known for pull in ours)
+    if many >= settings.max_hourly:
+        raise LeftAlone(f"{many} were opened within the last hour, and max-hourly is {settings.max_hourly}")
 
 
 def _obsolete(host: Host, pull: Pull | None, why: str) -> str:
@@ -166,6 +172,6 @@ def _obsolete(host: Host, pull: Pull | None, why: str) -> str:
 
 
 def _placeholder(change: _Change, base: str) -> Pull:
-    """What a dry run counts as opened."""
+    """What was opened, or would be in a dry run, as far as limits count it."""
     now = datetime.now(timezone.utc)
     return Pull(0, change.title, change.body, "open", "", change.branch, "", "", base, (), now, "")

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 from bot.conftest import BROKEN, CLEAN, CONFIGURATION, run_git
-from bot.serving import TOKEN
+from bot.serving import TOKEN, Answer
 
 GROUPED = CONFIGURATION + 'max-hourly = 9\n[tool.devfix.bot.groups]\ncheckpoints = ["DEV3"]\n'
 LOADED = BROKEN.replace("for step", 'state = torch.load("model.pt")\nmodel.load_state_dict(state)\nfor step', 1)
@@ -152,6 +152,35 @@ def test_what_was_opened_and_closed_within_the_hour_counts(bot, github, main, st
     assert "2 were opened within the last hour, and max-hourly is 2" in bot("open").stderr
     github.pulls[min(github.pulls)]["created_at"] = (now - timedelta(minutes=61)).isoformat()
     assert "opened #" in bot("open").stderr
+
+
+def test_trouble_with_one_group_keeps_no_other_from_its_turn(bot, github, main):
+    main.commit(pyproject__toml=GROUPED, train__py=LOADED)
+    github.troubles.append(("POST", Answer(422, {"message": "Validation Failed"})))
+
+    result = bot("open")
+
+    assert result.code == 2 and "checkpoints: GitHub: a pull request from devfix/checkpoints: 422" in result.stderr
+    assert only(github)["head"]["ref"] == "devfix/device" and "device: opened #" in result.stderr
+
+
+def test_a_dry_run_keeps_to_the_limit_of_an_hour(bot, github, main):
+    main.commit(pyproject__toml=GROUPED.replace("max-hourly = 9", "max-hourly = 1"), train__py=LOADED)
+
+    told = bot("open", "--dry-run").stderr
+
+    assert (told.count(": opened #0"), told.count("max-hourly is 1")) == (1, 1)
+
+
+@pytest.mark.parametrize("name", ["made.py", "windows.py"])
+def test_a_file_that_is_not_as_in_the_commit_is_left_alone(bot, github, main, name):
+    (main.tree / ".gitattributes").write_text("windows.py text eol=crlf\n")
+    main.commit(windows__py=CLEAN)
+    (main.tree / name).write_text(BROKEN, newline="\r\n")
+
+    assert bot("open").code == 0
+    assert f"{name}' is not " in only(github)["body"]
+    assert run_git("diff", "--name-only", "main", "devfix/device", cwd=main.bare) == "train.py"
 
 
 def test_a_file_of_the_ci_is_left_alone_and_told_and_the_others_are_repaired(bot, github, main):

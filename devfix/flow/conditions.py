@@ -254,6 +254,8 @@ def _contains(run: Interpreter, item: Value, container: Value) -> bool | None:
             return container.place == CPU if item.value == "cpu" and container.place.known else None
         if isinstance(container, Const) and isinstance(container.value, str):
             return item.value in container.value
+    if isinstance(item, External) and isinstance(container, TupleValue):  # ``type(x) in (list, tuple)``
+        return item in container.items if all(isinstance(kind, External) for kind in container.items) else None
     known = _constants(run, container)
     if known is not None and isinstance(item, Const):
         return item.value in known

@@ -225,6 +225,8 @@ _MOVERS = {
             continue
         batch[key] = batch[key].to(device)
     return batch""",
+    "by several types": """
+    return {key: value if type(value) in (list, str) else value.to(device) for key, value in batch.items()}""",
     "attempted": """
     for key in batch:
         try:

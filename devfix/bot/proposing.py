@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,7 +16,7 @@ from devfix.bot.hosts import Host, Pull, connected, stopped
 from devfix.bot.stops import BotError, LeftAlone
 from devfix.bot.surroundings import Surroundings, token_of
 
-__all__ = ["Proposal", "host_of", "propose", "propose_for", "refuse_again"]
+__all__ = ["Proposal", "host_of", "propose", "propose_for", "refuse_again", "refuse_unproposable"]
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,16 @@ def propose_for(
         wanted = Proposal(branch, base or host.default_branch(), title, body)
         number, _ = propose(host, present, wanted)
         return host.pull(number).url
+
+
+def refuse_unproposable(source: str) -> None:
+    """Raise ``BotError`` where nothing can be proposed for a repository: before anything is pushed there."""
+    around = host_of(source, os.environ)
+    packages = {"github": "githubkit", "gitlab": "gitlab"}
+    if find_spec(packages[around.kind]) is None:
+        raise BotError(f"the bot needs {packages[around.kind]}: pip install 'devfix[bot]'")
+    if not token_of(around.kind, os.environ).value:
+        raise BotError(f"no token for {around.api}: set DEVFIX_TOKEN or {around.kind.upper()}_TOKEN")
 
 
 def host_of(source: str, environment: Mapping[str, str]) -> Surroundings:

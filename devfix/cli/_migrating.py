@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from devfix.migrate.record import Record
 if TYPE_CHECKING:
     from devfix.migrate.engines import Engine
     from devfix.migrate.run import Migration
+    from devfix.migrate.task import Task
 
 __all__ = ["run", "write_plan"]
 
@@ -76,6 +77,8 @@ def run(
     file = state or os.path.join(out, "state.sqlite")
     choice = Choice(resume, retry_failed, dry_run, limit, shard)
     tasks = chosen(read_plan(plan), choice, scratch_of(file))
+    if engine != "dask" and scheduler is None:  # workers elsewhere have tokens of their own
+        _refuse_unproposable(tasks)
     with _one_line_errors(), closing(State(file)) as opened:
         migration = Migration(tasks, choice, opened, out)
         data = _data(output_format, [task.number for task in tasks])
@@ -98,6 +101,21 @@ def run(
     if quiet < 2:
         click.echo(summary(migration.tally), err=True)
     return exit_code(migration.tally, fail_level, dry_run)
+
+
+def _refuse_unproposable(tasks: Sequence[Task]) -> None:
+    sources = dict.fromkeys(task.source for task in tasks if task.publishing.kind == "pull-request")
+    if not sources:
+        return
+    from devfix.bot.proposing import refuse_unproposable
+    from devfix.bot.stops import BotError
+    from devfix.redaction import redacted
+
+    for source in sources:
+        try:
+            refuse_unproposable(source)
+        except BotError as error:
+            raise OneLine(redacted(f'{source}: result = "pull-request": {error}')) from error
 
 
 def _whereabouts(out: str, report: str | None) -> str:

@@ -8,6 +8,7 @@ from bot.serving import TOKEN
 
 from devfix.bot.proposing import host_of
 from devfix.bot.stops import BotError
+from devfix.cli import main
 from devfix.migrate.task import Publishing, Task
 from devfix.migrate.work import migrate
 
@@ -57,6 +58,27 @@ def test_no_token_is_told(task, monkeypatch):
     monkeypatch.delenv("GITHUB_TOKEN")
 
     assert "not proposed: no token" in migrate(task).reason
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        pytest.param("https://github.com/lab/nets.git", "no token for https://api.github.com", id="no-token"),
+        pytest.param("https://ann:secret@code.lab.org/nets.git", "is it GitHub or GitLab", id="unknown-host"),
+    ],
+)
+def test_nothing_is_done_where_nothing_can_be_proposed(repository, capfd, tmp_path, monkeypatch, url, words):
+    for name in ("GITHUB_TOKEN", "GH_TOKEN", "DEVFIX_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    plan = tmp_path / "plan.toml"
+    plan.write_text(f'[defaults]\nresult = "pull-request"\n[[repository]]\nurl = "{url}"\n')
+
+    with pytest.raises(SystemExit) as exited:
+        main(["migrate", str(plan), "--out", str(tmp_path / "out")])
+
+    told = capfd.readouterr().err
+    assert (exited.value.code, words in told, "secret" in told) == (2, True, False)
+    assert not (tmp_path / "out" / "state.sqlite").exists()
 
 
 @pytest.mark.parametrize(

@@ -121,11 +121,16 @@ def _told_parts(analysis: Analysis) -> Sequence[Part]:
 
 
 def _told(text: str, most: int) -> str:
-    return redacted(text)[:most]
+    return _encodable(redacted(text))[:most]
+
+
+def _encodable(text: str) -> str:
+    """Bytes of a name or a text that are no UTF-8, as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _slashes(path: str) -> str:
-    return path.replace(os.sep, "/")
+    return _encodable(path.replace(os.sep, "/"))
 
 
 def _digest(content: bytes) -> str:
@@ -165,7 +170,9 @@ def _content(folder: str, name: str) -> bytes:
 
 def _json(raw: bytes) -> Any:
     try:
-        return json.loads(raw.decode("utf-8"))
+        document = json.loads(raw.decode("utf-8"))
+        json.dumps(document, ensure_ascii=False).encode("utf-8")  # no half of a character, which cannot be sent
+        return document
     except (ValueError, RecursionError) as error:
         raise BotError(f"{_MANIFEST}: not JSON: {error}") from error
 

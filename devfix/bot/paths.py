@@ -8,7 +8,7 @@ __all__ = ["refusal"]
 
 _SUFFIXES = (".py", ".pyw", ".ipynb")
 _DRIVE = re.compile(r"[A-Za-z]:")
-_PLAIN = re.compile(r"[^\x00-\x1f\x7f\\]+")
+_PLAIN = re.compile(r"[^\x00-\x1f\x7f\\\ud800-\udfff]+")
 
 
 def refusal(path: str) -> str:

@@ -149,7 +149,7 @@ class GitHub(Api):
         pull = self.pulls[int(number)]
         span = f"{pull['base']['sha']}...{pull['head']['sha']}"
         found = []
-        for name in self.git("diff", "-z", "--name-only", span).decode().split("\0")[:-1]:
+        for name in self.git("diff", "-z", "--name-only", span).decode("utf-8", "replace").split("\0")[:-1]:
             patch = self.git("diff", span, "--", name).decode("utf-8", "replace")
             entry = example(models.DiffEntry, filename=name, status="modified")
             found.append(checked(models.DiffEntry, {**entry, "patch": patch[patch.find("@@") :]}))

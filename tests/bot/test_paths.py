@@ -23,6 +23,7 @@ def test_what_may_be_changed(path):
         ("c:/train.py", "not a path"),
         ("a\\train.py", "not a path"),
         ("two\nlines.py", "not a path"),
+        ("\udcff.py", "not a path"),
         ("", "not a path"),
         (".GIT/hooks/x.py", "hidden"),
         (".github/x.py", "hidden"),

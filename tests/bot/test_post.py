@@ -87,6 +87,29 @@ def test_a_file_with_a_name_that_the_bot_does_not_change_is_told_and_the_rest_is
     assert "it is not changed" in github.reviews[pull][0]["body"]
 
 
+def test_half_a_character_is_refused(bot, artifact, privileged, github):
+    privileged()
+    findings = json.loads((artifact / "manifest.json").read_text())["findings"]
+    edit(artifact, findings=[{**findings[0], "message": "x\ud800"}])
+
+    result = bot("post", artifact)
+
+    assert (result.code, github.calls) == (2, []) and "not JSON" in result.stderr
+
+
+def test_a_name_that_is_no_text_is_told(bot, job, github, pull, privileged, repository, tmp_path):
+    with open(os.path.join(os.fsencode(repository.tree), b"\xff.py"), "w") as file:
+        file.write(BROKEN)
+    repository.commit(train__py=BROKEN)
+    github.pulls[pull]["head"]["sha"] = github.commit("topic")
+    job(pull, token="")
+    assert bot("review", "--artifact", tmp_path / "artifact").code == 0
+    privileged()
+
+    assert bot("post", tmp_path / "artifact").code == 0
+    assert "\\udcff.py" in github.reviews[pull][0]["body"] and len(github.inline[pull]) == 1
+
+
 def test_a_patch_that_makes_another_file_than_was_read_is_refused():
     before = {"a.py": b"x = 1\n"}
     change = b"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n"

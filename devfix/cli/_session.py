@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -120,11 +121,12 @@ def _check_changed(paths: tuple[str, ...], since: str | None, staged: bool, proo
 
 def run(request: Request) -> int:
     """Do what was asked for and return the exit code."""
-    with interruptible():
-        return _run(request)
+    cache = None if request.no_cache or request.stdin else Cache(default_folder())
+    with interruptible(), closing(cache) if cache is not None else nullcontext():
+        return _run(request, cache)
 
 
-def _run(request: Request) -> int:
+def _run(request: Request, cache: Cache | None) -> int:
     settings = _settings(request)
     if request.force_exclude:
         request = replace(request, paths=_not_excluded(request.paths, settings))
@@ -141,7 +143,6 @@ def _run(request: Request) -> int:
         from devfix.cli._changed import limited
 
         files, problems, scope = limited(request, settings, files, problems)
-    cache = None if request.no_cache or request.stdin else Cache(default_folder())
     work = engine.check if request.mode is Mode.CHECK else engine.apply
     outcome = work(files, settings, request.jobs, cache=cache, scope=scope)
     proof = None

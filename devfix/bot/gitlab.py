@@ -236,6 +236,7 @@ class _Adapter(HTTPAdapter):
         answer = super().send(request, *given, **more)
         wait = answer.headers.get("Retry-After", "")
         if answer.status_code == 429 and wait.isdigit() and int(wait) > LONGEST_WAIT_S:
+            answer.close()
             raise BotError(f"GitLab: too many requests; it asks to wait {int(wait) / 60:.0f} min: run again then")
         return answer
 

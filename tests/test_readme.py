@@ -37,7 +37,10 @@ def test_the_first_command_prints_what_the_readme_shows():
     assert done.returncode == 1
     assert done.stdout[done.stdout.index("@@") :] in README
     for line in done.stderr.splitlines():
-        if " | " not in line and not line.endswith("would change"):  # source lines are shortened in the README
+        if " | " in line:  # source lines are shortened in the README
+            number, told = line.split(" | ")[0].strip(), line.split("  ")[-1]
+            assert re.search(rf"^ +{number} \| .*  {re.escape(told)}$", README, flags=re.MULTILINE)
+        elif not line.endswith("would change"):
             assert line in README
 
 

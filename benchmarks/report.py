@@ -19,12 +19,14 @@ from collections.abc import Iterator
 from itertools import cycle, islice
 from pathlib import Path
 
-from devfix import engine, sources
+from devfix import sources
 from devfix.config import Settings
+from devfix.engine import fixpoint
+from devfix.engine.documents import finding_document, problem_document
 from devfix.migrate.record import Record, RepositoryOutcome, RunSummary, VerdictSummary
 from devfix.model import Outcome, Status
-from devfix.report import diff, migration_html
-from devfix.report.json import finding_document, problem_document
+from devfix.report.migrations import page
+from devfix.vcs import unified_diff
 
 LIMIT = 2.0
 ROUNDS = 5
@@ -61,7 +63,7 @@ def worked_on() -> list[tuple[str, Outcome]]:
             continue
         os.chdir(folder)  # so that paths are relative to it
         files, _ = sources.load((".",), (), str(folder))
-        work = engine.check if number % 9 == 8 else engine.apply
+        work = fixpoint.check if number % 9 == 8 else fixpoint.apply
         found.append((case.parent.name, work(files, Settings(root=str(folder)))))
     os.chdir(here)
     return found
@@ -88,7 +90,7 @@ def record(number: int, name: str, outcome: Outcome) -> Record:
         findings=tuple(map(finding_document, outcome.resolutions)),
         problems=tuple(map(problem_document, outcome.problems)),
         checked=outcome.checked,
-        patch=diff.unified(outcome.patch).decode("utf-8", "surrogateescape"),
+        patch=unified_diff.unified(outcome.patch).decode("utf-8", "surrogateescape"),
         verdict=verdict(number) if outcome.patch.files else None,
         reason=f"{len(left)} findings are left: {left[0].reason or 'a fix was not asked for'}" if left else "",
         seconds=0.2 + number % 7,
@@ -156,7 +158,7 @@ def main() -> int:
     arguments = parser.parse_args()
     made = list(records(arguments.repositories))
     start = time.perf_counter()
-    text = migration_html.page(made)
+    text = page.page(made)
     written = time.perf_counter() - start
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "report.html")

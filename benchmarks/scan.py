@@ -15,9 +15,10 @@ import warnings
 from collections.abc import Callable
 from unittest import mock
 
-from codemods import all_rules
-from devfix import config, engine, sources
+from devfix import config, sources
+from devfix.engine import fixpoint
 from devfix.model import Outcome
+from devfix.rules.registry import all_rules
 
 LIMIT = 4.0
 
@@ -39,7 +40,7 @@ def check_all(path: str) -> Outcome:
     known = {rule.code: rule.name for rule in all_rules()}
     settings = config.load([path], known, isolated=True)
     files, _ = sources.load([path])
-    return engine.check(files, settings, 1)
+    return fixpoint.check(files, settings, 1)
 
 
 def seconds(work: Callable[[str], object], path: str) -> float:

@@ -27,7 +27,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from devfix.verify.notebooks import Exported  # noqa: E402  # found by the line above
-from devfix.verify.probe.keeper import Limits  # noqa: E402  # found by the line above
+from devfix.verify.probe.supervisor import Limits  # noqa: E402  # found by the line above
 from devfix.verify.sandbox import Scratch, clean_environment  # noqa: E402  # found by the line above
 from devfix.verify.servers import SIMULATOR, execute  # noqa: E402  # found by the line above
 from devfix.verify.torchrun import variables  # noqa: E402  # found by the line above

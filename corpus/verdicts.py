@@ -31,7 +31,7 @@ from devfix.verify import Verdict, prove  # noqa: E402  # found by the line abov
 DEVICES = ("sim", "cuda")
 _MADE = {
     "sim": "Losses are compared bit for bit. Made by `python corpus/verdicts.py --table docs/verification.md`; `nox -s cuda` makes it on a GPU.",
-    "cuda": "Losses are compared within the tolerance of `devfix/verify/agreement.py`. Made by `nox -s cuda`.",
+    "cuda": "Losses are compared within the tolerance of `devfix/verify/loss_comparison.py`. Made by `nox -s cuda`.",
 }
 
 

@@ -24,10 +24,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 
-from codemods import Rule
-from devfix import engine, plugins
 from devfix.config import Settings
+from devfix.engine import fixpoint
 from devfix.model import Edit, Outcome, Span, Status
+from devfix.rules import plugins
+from devfix.rules.rule import Rule
 from devfix.sources import SourceFile
 
 __all__ = ["RuleTest"]
@@ -103,7 +104,7 @@ class RuleTest:
         with tempfile.TemporaryDirectory() as folder, plugins.only(self.rule):
             files = [_written(os.path.join(folder, name), text) for name, text in texts.items()]
             settings = Settings(select=(self.rule.code,), unsafe_fixes=True, root=folder)
-            return engine.apply(files, settings) if repair else engine.check(files, settings)
+            return fixpoint.apply(files, settings) if repair else fixpoint.check(files, settings)
 
 
 def _written(path: str, text: str) -> SourceFile:

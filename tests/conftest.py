@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from repair_fixtures import before_and_after, files_before_and_after, repair, unchanged
 
 from devfix import sources
+
+__all__ = ["before_and_after", "files_before_and_after", "repair", "unchanged"]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import codemods
 from devfix.config import Settings
 from devfix.model import Safety
+from devfix.rules import registry
 
 IMPORTS = "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader, TensorDataset\n\n"
 DEVICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n'
@@ -60,13 +60,13 @@ def texts(outcome):
 def with_rules(monkeypatch, **detect):
     """Replace the detection of rules by their codes."""
     rules = tuple(
-        replace(rule, detect=detect[rule.code]) if rule.code in detect else rule for rule in codemods.all_rules()
+        replace(rule, detect=detect[rule.code]) if rule.code in detect else rule for rule in registry.all_rules()
     )
-    monkeypatch.setattr(codemods, "all_rules", lambda: rules)
+    monkeypatch.setattr(registry, "all_rules", lambda: rules)
 
 
 def changed_remedies(monkeypatch, change):
-    original = codemods.rule_for("DEV201").detect
+    original = registry.rule_for("DEV201").detect
 
     def detect(facts):
         for finding in original(facts):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from devfix import engine
 from devfix.config import Settings
+from devfix.engine import fixpoint
 from devfix.sources import SourceFile
 
 HEADER = """\
@@ -61,6 +61,6 @@ class Net(nn.Module):
 def repaired(tmp_path, text):
     path = str(tmp_path / "train.py")
     file = SourceFile(path, text.encode(), text)
-    outcome = engine.apply([file], Settings(root=str(tmp_path)))
+    outcome = fixpoint.apply([file], Settings(root=str(tmp_path)))
     assert outcome.problems == ()
     return next((change.new.decode() for change in outcome.patch.files), text), outcome

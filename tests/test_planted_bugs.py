@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.repair.mutations import mutated
 from benchmarks.repair.operators import OPERATORS
-from devfix.flow.syntax import SourceTree
+from devfix.syntax.tree import SourceTree
 
 BY_NAME = {operator.name: operator for operator in OPERATORS}
 PLANTED = [

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from codemods import all_rules, own_rules, rule_for
 from devfix.model import Remedy, ReplaceExpression
+from devfix.rules.registry import all_rules, own_rules, rule_for
 from devfix.testing import RuleTest
 
 sys.path.append(str(Path(__file__).parent / "data" / "plugin"))

@@ -73,7 +73,7 @@ class Result:
 
 def mutants(programs: Sequence[Program], most: int | None, seed: int = 0) -> list[Mutant]:
     """Every mutant of the programs; at most ``most`` of each operator, chosen at random with a fixed seed."""
-    from devfix.flow.syntax import SourceTree
+    from devfix.syntax.tree import SourceTree
 
     by_operator: dict[str, list[Mutant]] = {operator.name: [] for operator in OPERATORS}
     for program in programs:
@@ -217,14 +217,15 @@ def _judge(
 
 def apply_to(program: Program, texts: dict[str, str], unsafe: bool) -> tuple[dict[str, str], list[str]]:
     """The program's texts after ``devfix apply`` on its folder, and what it found."""
-    from codemods import all_rules
-    from devfix import config, engine
+    from devfix import config
+    from devfix.engine import fixpoint
+    from devfix.rules.registry import all_rules
     from devfix.sources import SourceFile
 
     known = {rule.code: rule.name for rule in all_rules()}
     settings = replace(config.load([str(program.root)], known, isolated=True), unsafe_fixes=unsafe)
     files = [SourceFile(str(program.root / path), text.encode(), text) for path, text in texts.items()]
-    outcome = engine.apply(files, settings)
+    outcome = fixpoint.apply(files, settings)
     new = dict(texts)
     for change in outcome.patch.files:
         new[Path(change.path).relative_to(program.root).as_posix()] = change.new.decode()
@@ -257,7 +258,7 @@ def trains_alike(one: Any, other: Any) -> bool:
 
 def _same(one: Any, other: Any) -> bool:
     """The same, with no less of the training on the accelerator."""
-    from devfix.verify.judgement import fled
+    from devfix.verify.verdict import fled
 
     return trains_alike(one, other) and fled(one, other) is None
 

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from devfix.flow.syntax import SourceTree
 from devfix.model import Span
+from devfix.syntax.tree import SourceTree
 
 __all__ = [
     "Mutation",

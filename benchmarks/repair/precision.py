@@ -37,15 +37,16 @@ class Tree:
 
 def scan(paths: Sequence[str], jobs: int) -> Iterator[Tree]:
     """Apply devfix in memory to each tree, with safe edits at severity ``error``; nothing is written."""
-    from codemods import all_rules
-    from devfix import config, engine, sources
+    from devfix import config, sources
+    from devfix.engine import fixpoint
     from devfix.model import Status
+    from devfix.rules.registry import all_rules
 
     known = {rule.code: rule.name for rule in all_rules()}
     for path in paths:
         files, _ = sources.load([path])
         settings = config.load([path], known, isolated=True)
-        outcome = engine.apply(files, settings, jobs)
+        outcome = fixpoint.apply(files, settings, jobs)
         edits = [
             Edit(r.finding.path, r.finding.span.line, r.finding.code, r.finding.message, r.status is Status.FIXED)
             for r in outcome.resolutions

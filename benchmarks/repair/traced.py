@@ -37,8 +37,8 @@ def repaired_by_running(program: Program, texts: Mapping[str, str], read: Mappin
 
     """
     from devfix.config import Settings
-    from devfix.trace.bounds import Bounds
-    from devfix.trace.repair import repair
+    from devfix.trace.repair.limits import Bounds
+    from devfix.trace.repair.search import repair
     from devfix.verify.experiment import Limits, prepare
 
     with tempfile.TemporaryDirectory(prefix="planted-") as folder:

@@ -9,15 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from devfix import config, engine, sources
-from devfix.bot.parts import Part, parts_of
+from devfix import config, sources
+from devfix.bot.hunk_groups import Part, parts_of
 from devfix.bot.paths import refusal
-from devfix.git import Git, GitError
+from devfix.engine import fixpoint
+from devfix.engine.scan import Identity, identity
 from devfix.model import FileChange, Finding, Outcome, Resolution, Status
-from devfix.scanning import Identity, identity
+from devfix.vcs.git import Git, GitError
 
 if TYPE_CHECKING:
-    from devfix.changes import Scope
+    from devfix.engine.changed_lines import Scope
     from devfix.migrate.record import RunSummary, VerdictSummary
     from devfix.migrate.task import Verification
 
@@ -46,9 +47,9 @@ class Analysis:
     @property
     def diff(self) -> bytes:
         """The patch, for ``git apply``."""
-        from devfix.report import diff
+        from devfix.vcs import unified_diff
 
-        return diff.unified(self.outcome.patch)
+        return unified_diff.unified(self.outcome.patch)
 
     @property
     def files(self) -> tuple[FileChange, ...]:
@@ -81,7 +82,7 @@ def analyse(
         devfix.config.ConfigError: wrong configuration.
 
     """
-    from codemods import all_rules
+    from devfix.rules.registry import all_rules
 
     known = {rule.code: rule.name for rule in all_rules()}
     settings = config.load(paths, known)
@@ -94,7 +95,7 @@ def analyse(
 
     def again(without: Sequence[Finding]) -> Outcome:
         left = [*without, *(finding for finding, _ in refused.values())]
-        found = engine.apply(files, settings, jobs, without=left, scope=scope)
+        found = fixpoint.apply(files, settings, jobs, without=left, scope=scope)
         mine = [problem for problem in problems if scope is None or scope.concerns(problem)]
         told = tuple(_because(item, refused) for item in found.resolutions)
         return replace(found, resolutions=told, problems=(*found.problems, *mine))

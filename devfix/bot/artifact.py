@@ -19,14 +19,14 @@ from typing import Any
 
 from devfix import __version__
 from devfix.bot.analysis import Analysis
-from devfix.bot.parts import Part
+from devfix.bot.environment import Surroundings
+from devfix.bot.hunk_groups import Part
 from devfix.bot.paths import refusal
-from devfix.bot.stops import BotError
-from devfix.bot.surroundings import Surroundings
-from devfix.git import Git, GitError
+from devfix.bot.skip_reasons import BotError
 from devfix.model import Resolution
-from devfix.redaction import redacted
-from devfix.report import hunks
+from devfix.vcs import hunks
+from devfix.vcs.git import Git, GitError
+from devfix.vcs.redaction import redacted
 
 __all__ = ["Artifact", "manifest", "patched", "read", "write"]
 

@@ -13,11 +13,11 @@ import requests
 from gitlab.exceptions import GitlabAuthenticationError, GitlabError, GitlabGetError
 from requests.adapters import HTTPAdapter
 
-from devfix.bot.hosts import LONGEST_WAIT_S, Pull, Remark, Tell, tell_call
-from devfix.bot.shown import lines_of_patch
-from devfix.bot.stops import BotError
+from devfix.bot.diff_lines import lines_of_patch
+from devfix.bot.forge import LONGEST_WAIT_S, Pull, Remark, Tell, tell_call
+from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
-from devfix.redaction import redacted
+from devfix.vcs.redaction import redacted
 
 __all__ = ["GitLabHost"]
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from devfix.bot import bodies
+from devfix.bot import templates
 from devfix.bot.analysis import analyse
 from devfix.bot.artifact import Artifact, manifest, patched
-from devfix.bot.hosts import Host, Pull, Remark, stopped
-from devfix.bot.pushing import Commit, Remote
+from devfix.bot.environment import Surroundings, Token, refuse_unsafe_runs
+from devfix.bot.forge import Host, Pull, Remark, stopped
+from devfix.bot.push import Commit, Remote
 from devfix.bot.settings import BotSettings, of_bytes
-from devfix.bot.stops import BotError, LeftAlone
+from devfix.bot.skip_reasons import BotError, LeftAlone
 from devfix.bot.suggestions import Suggestion, marker_key, suggestions
-from devfix.bot.surroundings import Surroundings, Token, refuse_unsafe_runs
-from devfix.changes import ChangesError, since
-from devfix.git import Git, GitError
+from devfix.engine.changed_lines import ChangesError, since
+from devfix.vcs.git import Git, GitError
 
 __all__ = ["examine", "post"]
 
@@ -108,13 +108,13 @@ def _existing(host: Host, path: str, pull: Pull) -> bytes:
 
 
 def _committed(artifact: Artifact, pull: Pull, settings: BotSettings, host: Host, token: Token, dry_run: bool) -> str:
-    message = bodies.title(artifact["findings"])
+    message = templates.title(artifact["findings"])
     if dry_run:
         return f"would push a commit to {pull.head_branch}: {message}"
     remote = Remote(host.clone_url(pull.head_repository), token)
     commit = Commit(pull.head, artifact.patch, message, settings.author)
     made = remote.push(commit, pull.head_branch, ours=False)
-    body = bodies.review(artifact.manifest, (), _text(artifact), made=made)
+    body = templates.review(artifact.manifest, (), _text(artifact), made=made)
     _say(host, pull, host.reviews(pull.number), body, ())
     return f"pushed {made[:12]} to {pull.head_branch}"
 
@@ -130,7 +130,7 @@ def _suggested(artifact: Artifact, pull: Pull, host: Host, offered: Sequence[Sug
             host.edit_inline(pull.number, remark, body)
     if not artifact["findings"] and not said and not _ours(reviews):
         return f"nothing to say about #{pull.number}"
-    body = bodies.review(artifact.manifest, offered, _text(artifact))
+    body = templates.review(artifact.manifest, offered, _text(artifact))
     _say(host, pull, reviews, body, fresh)
     outside = len(offered) - len(wanted)
     return f"#{pull.number}: {len(fresh)} new of {len(wanted)} suggestions, {outside} outside of its lines"
@@ -150,7 +150,7 @@ def _say(host: Host, pull: Pull, reviews: Sequence[Remark], body: str, fresh: Se
 
 def _ours(reviews: Sequence[Remark]) -> Remark | None:
     return next(
-        (remark for remark in reviews if remark.mine and remark.body.rstrip().endswith(bodies.REVIEW_MARKER)), None
+        (remark for remark in reviews if remark.mine and remark.body.rstrip().endswith(templates.REVIEW_MARKER)), None
     )
 
 

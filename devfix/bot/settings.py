@@ -141,8 +141,8 @@ def _settings(table: _Table) -> BotSettings:
 
 
 def _groups(table: _Table) -> dict[str, tuple[str, ...]]:
-    from codemods import all_rules
     from devfix.config import resolve_codes
+    from devfix.rules.registry import all_rules
 
     known = {rule.code: rule.name for rule in all_rules()}
     for name in table.values:

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from devfix.bot.hunk_groups import Hunk, Part, hunks, lines_of
 from devfix.bot.markdown import code, plain
-from devfix.bot.parts import Hunk, Part, hunks, lines_of
 
 __all__ = ["Suggestion", "marker_key", "suggestions"]
 

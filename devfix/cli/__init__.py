@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import click
 
 from devfix import __version__
-from devfix.cli._failures import Interrupted, guarded
+from devfix.cli._errors import Interrupted, guarded
 
 __all__ = ["cli", "main"]
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.changes import ChangesError, Scope, since, staged
-from devfix.cli._failures import OneLine
+from devfix.cli._errors import OneLine
 from devfix.config import Settings
+from devfix.engine.changed_lines import ChangesError, Scope, since, staged
 from devfix.model import Problem
 from devfix.sources import SUFFIXES, SourceFile, excluded
 
 if TYPE_CHECKING:
-    from devfix.cli._session import Request
+    from devfix.cli._request import Request
 
 __all__ = ["limited"]
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from devfix.cli._failures import OneLine
+from devfix.cli._errors import OneLine
 from devfix.cli._interrupts import interruptible
-from devfix.cli._pages import need_jinja2
+from devfix.cli._output_pages import need_jinja2
 from devfix.migrate.record import Record
 
 if TYPE_CHECKING:
@@ -68,11 +68,11 @@ def run(
         need_jinja2("--report")
     made = _engine(engine, scheduler)
 
-    from devfix.migrate.entry import migrate
     from devfix.migrate.plan import read_plan
     from devfix.migrate.run import Choice, Migration, chosen, exit_code, scratch_of
     from devfix.migrate.state import State
-    from devfix.report.migration import summary, watched
+    from devfix.migrate.task_entry import migrate
+    from devfix.report.migrations.progress import summary, watched
 
     file = state or os.path.join(out, "state.sqlite")
     choice = Choice(resume, retry_failed, dry_run, limit, shard)
@@ -107,9 +107,9 @@ def _refuse_unproposable(tasks: Sequence[Task]) -> None:
     sources = dict.fromkeys(task.source for task in tasks if task.publishing.kind == "pull-request")
     if not sources:
         return
-    from devfix.bot.proposing import refuse_unproposable
-    from devfix.bot.stops import BotError
-    from devfix.redaction import redacted
+    from devfix.bot.branches import refuse_unproposable
+    from devfix.bot.skip_reasons import BotError
+    from devfix.vcs.redaction import redacted
 
     for source in sources:
         try:
@@ -139,7 +139,7 @@ def _engine(engine: str | None, scheduler: str | None) -> Engine:
 
 
 def _write_report(report: str, migration: Migration, plan: str) -> None:
-    from devfix.report.migration_html import page
+    from devfix.report.migrations.page import page
     from devfix.sources import write_whole
 
     content = page(migration.records(), f"devfix migrate {plan}").encode("utf-8", "backslashreplace")
@@ -154,7 +154,7 @@ def _data(output_format: str, numbers: list[int]) -> _Ordered | None:
     if output_format == "jsonl":
         return _Ordered(numbers, lambda record: record.line() + "\n")
     if output_format == "sarif":
-        from devfix.report import sarif_migration as sarif
+        from devfix.report.migrations import sarif as sarif
 
         return _Ordered(numbers, sarif.run, sarif.opening(), sarif.BETWEEN, sarif.CLOSING)
     return None

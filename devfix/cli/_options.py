@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
-from devfix.cli._catalogue import completed
-from devfix.cli._failures import VERBOSE
+from devfix.cli._errors import VERBOSE
+from devfix.cli._rule_docs import completed
 from devfix.report.formats import FORMATS
 
 __all__ = ["selection_options"]

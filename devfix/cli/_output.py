@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from devfix.cli._failures import OneLine
+from devfix.cli._errors import OneLine
 from devfix.report.formats import FORMATS, render
 
 if TYPE_CHECKING:
     from devfix.model import Patch
-    from devfix.report._view import View
+    from devfix.report.view import View
     from devfix.sources import SourceFile
 
 __all__ = ["Output", "check_output", "print_diff", "refuse_source", "write_stdout"]
@@ -102,7 +102,7 @@ class Output:
             return _plain_text(view, self.verbosity, self.statistics)
         if not self.statistics:
             return render(self.name, view).encode("utf-8", "backslashreplace")
-        from devfix.report import statistics
+        from devfix.report.findings import statistics
 
         lines = "".join(f"{line}\n" for line in statistics.lines(view))
         return (statistics.dumps(view) if self.name == "json" else lines).encode("utf-8", "backslashreplace")
@@ -120,7 +120,7 @@ class Output:
     def _print_text(self, view: View) -> None:
         outcome = view.report.outcome
         if outcome.resolutions or outcome.problems or outcome.notes:
-            from devfix.report import text
+            from devfix.report.findings import text
 
             text.show(view.report, self.verbosity, statistics=_lines(view) if self.statistics else None)
         elif self.verbosity >= 0:
@@ -128,7 +128,7 @@ class Output:
 
 
 def _lines(view: View) -> list[str]:
-    from devfix.report import statistics
+    from devfix.report.findings import statistics
 
     return list(statistics.lines(view))
 
@@ -139,7 +139,8 @@ def _plain_text(view: View, verbosity: int, statistics: bool) -> bytes:
 
     from rich.console import Console
 
-    from devfix.report import text, verdict
+    from devfix.report.findings import text
+    from devfix.report.runs import verdict
 
     made = io.StringIO()
     console = Console(file=made, highlight=False, soft_wrap=True, color_system=None, force_terminal=False)
@@ -151,15 +152,16 @@ def _plain_text(view: View, verbosity: int, statistics: bool) -> bytes:
 
 def print_diff(patch: Patch, made: Collection[str] = ()) -> None:
     """For git; on a terminal for people, in colours, and of notebooks cell by cell.  Files of ``made`` are new."""
-    from devfix.report import cell_diff, diff
+    from devfix.report import terminal_diff
+    from devfix.vcs import unified_diff
 
-    unified = diff.unified(patch, made)
+    unified = unified_diff.unified(patch, made)
     if not unified or not sys.stdout.isatty():
         write_stdout(unified)
     elif os.environ.get("NO_COLOR"):
-        write_stdout(cell_diff.readable(patch) or unified)
+        write_stdout(terminal_diff.readable(patch) or unified)
     else:
-        diff.coloured(cell_diff.readable(patch) or unified)
+        terminal_diff.coloured(terminal_diff.readable(patch) or unified)
 
 
 def write_stdout(content: bytes) -> None:

@@ -6,117 +6,29 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-import click
-
-from devfix import config, engine, landing, sources
-from devfix.cache import Cache, default_folder
+from devfix import config, sources
 from devfix.cli._interrupts import interruptible
-from devfix.cli._known import known_rules, with_local
-from devfix.cli._output import Output, check_output, refuse_source, write_stdout
+from devfix.cli._output import Output, refuse_source, write_stdout
+from devfix.cli._request import Request
+from devfix.cli._rule_names import known_rules, with_local
 from devfix.config import Settings
-from devfix.model import Finding, Outcome, Patch, Problem, Severity
-from devfix.relocation import relocated
+from devfix.engine import fixpoint, write
+from devfix.engine.cache import Cache, default_folder
+from devfix.engine.line_mapping import relocated
+from devfix.model import Finding, Outcome, Patch, Problem
 from devfix.report import Mode, Report
-from devfix.report._view import View
 from devfix.report.formats import FORMATS
 from devfix.report.positions import Texts
+from devfix.report.view import View
 from devfix.sources import SourceFile
 
 if TYPE_CHECKING:
-    from devfix.cli._verifying import ProofRequest
+    pass
 
 __all__ = ["Request", "run"]
-
-_STDIN = "-"
-_MOST_JOBS = 60  # Windows waits for no more than 63 processes
-
-
-@dataclass(frozen=True)
-class Request:
-    """The command line, checked."""
-
-    mode: Mode
-    paths: tuple[str, ...]
-    diff: bool
-    select: tuple[str, ...]
-    ignore: tuple[str, ...]
-    severity: Severity | None
-    unsafe_fixes: bool
-    stdin_filename: str | None
-    output_format: str
-    output_file: str | None
-    statistics: bool
-    jobs: int
-    verbosity: int
-    config_file: str | None
-    isolated: bool
-    no_cache: bool
-    since: str | None = None
-    force_exclude: bool = False
-    staged: bool = False
-    proof: ProofRequest | None = None
-
-    @classmethod
-    def of(
-        cls,
-        mode: Mode,
-        *,
-        paths: tuple[str, ...],
-        severity: str | None,
-        jobs: int | None,
-        quiet: int,
-        verbose: int,
-        diff: bool = False,
-        unsafe_fixes: bool = False,
-        **same: Any,
-    ) -> Request:
-        """From click's values; raises ``click.UsageError`` for what does not go together."""
-        if _STDIN in paths and len(paths) > 1:
-            raise click.UsageError("'-' stands alone: standard input is one file.")
-        if same["stdin_filename"] is not None and _STDIN not in paths:
-            raise click.UsageError("--stdin-filename goes with '-'.")
-        if same["isolated"] and same["config_file"] is not None:
-            raise click.UsageError("--isolated and --config exclude each other.")
-        if same.get("proof") is not None and _STDIN in paths:
-            raise click.UsageError(
-                f"{'--trace' if same['proof'].trace else '--verify'} runs a script: name its file instead of '-'."
-            )
-        if same["since"] is not None or same["staged"]:
-            _check_changed(paths, same["since"], same["staged"], same.get("proof"))
-        check_output(same["output_format"], same["output_file"], same["statistics"])
-        return cls(
-            mode=mode,
-            paths=paths,
-            diff=diff,
-            severity=Severity(severity) if severity else None,
-            unsafe_fixes=unsafe_fixes,
-            jobs=min(jobs or _cores(), _MOST_JOBS),
-            verbosity=verbose - quiet,
-            **same,
-        )
-
-    @property
-    def stdin(self) -> bool:
-        return self.paths == (_STDIN,)
-
-    @property
-    def filters(self) -> bool:
-        """Whether standard output belongs to the repaired text of standard input."""
-        return self.stdin and self.mode is Mode.APPLY
-
-
-def _check_changed(paths: tuple[str, ...], since: str | None, staged: bool, proof: ProofRequest | None) -> None:
-    flag = "--staged" if staged else "--since"
-    if since is not None and staged:
-        raise click.UsageError("--since and --staged exclude each other.")
-    if _STDIN in paths:
-        raise click.UsageError(f"{flag} asks git about files: name them instead of '-'.")
-    if proof is not None and (staged or proof.trace):
-        runs = "--trace" if proof.trace else "--verify"
-        raise click.UsageError(f"{runs} runs the files of the working tree as they are: {flag} does not go with it.")
 
 
 def run(request: Request) -> int:
@@ -132,7 +44,7 @@ def _run(request: Request, cache: Cache | None) -> int:
         request = replace(request, paths=_not_excluded(request.paths, settings))
     tracing = None
     if request.proof is not None and request.proof.trace:
-        from devfix.cli._repairing import Tracing
+        from devfix.cli._trace_apply import Tracing
 
         tracing = Tracing(request.proof, request.paths, settings)
         request = replace(request, paths=tracing.paths)
@@ -143,14 +55,14 @@ def _run(request: Request, cache: Cache | None) -> int:
         from devfix.cli._changed import limited
 
         files, problems, scope = limited(request, settings, files, problems)
-    work = engine.check if request.mode is Mode.CHECK else engine.apply
+    work = fixpoint.check if request.mode is Mode.CHECK else fixpoint.apply
     outcome = work(files, settings, request.jobs, cache=cache, scope=scope)
     proof = None
     if request.proof is not None:
         from devfix.cli._verifying import proved
 
         def again(without: Sequence[Finding]) -> Outcome:
-            return engine.apply(files, settings, request.jobs, without=without, scope=scope)
+            return fixpoint.apply(files, settings, request.jobs, without=without, scope=scope)
 
         if tracing is not None:
             outcome, proof = tracing.repaired(outcome, again, request.verbosity)
@@ -159,11 +71,11 @@ def _run(request: Request, cache: Cache | None) -> int:
     outcome = _with_problems(outcome, problems)
     tried = outcome
     if request.mode is Mode.CHECK and outcome.resolutions and FORMATS[request.output_format].fixes:
-        tried = engine.apply(files, settings, request.jobs, cache=cache, scope=scope)
+        tried = fixpoint.apply(files, settings, request.jobs, cache=cache, scope=scope)
     if request.filters:
         write_stdout(outcome.patch.files[0].new if outcome.patch.files else raw)
     elif request.mode is Mode.APPLY:
-        outcome = landing.land(outcome, whole=request.proof is not None)
+        outcome = write.land(outcome, whole=request.proof is not None)
     texts = Texts(tried.patch, files)
     if request.mode is Mode.APPLY:
         outcome, files = relocated(outcome, files)
@@ -212,10 +124,3 @@ def _files(request: Request, settings: Settings) -> tuple[tuple[SourceFile, ...]
 def _with_problems(outcome: Outcome, problems: tuple[Problem, ...]) -> Outcome:
     together = sorted((*outcome.problems, *problems), key=lambda problem: (problem.path, problem.line))
     return replace(outcome, problems=tuple(together))
-
-
-def _cores() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS and Windows
-        return os.cpu_count() or 1

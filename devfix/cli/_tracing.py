@@ -9,8 +9,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from devfix.cli._failures import OneLine
-from devfix.cli._pages import need_jinja2, print_run
+from devfix.cli._errors import OneLine
+from devfix.cli._output_pages import need_jinja2, print_run
 from devfix.cli._verifying import one_line_errors, prepared
 
 __all__ = ["map_script", "refuse_what_runs", "trace_log", "trace_script"]
@@ -34,13 +34,13 @@ def trace_script(script: str, args: tuple[str, ...], output_format: str, **given
 def map_script(script: str, args: tuple[str, ...], output_format: str, **given: Any) -> int:
     """Run a script to its first steps, show where everything lives, and return the exit code."""
     from devfix.cli._interrupts import interruptible
-    from devfix.trace.surveying import survey
+    from devfix.trace.device_map.survey import survey
 
     if output_format == "html":
         need_jinja2("--output-format html")
     with interruptible(), one_line_errors():
         found = survey(prepared(script, args, **given))
-    print_run(found, output_format, text="place_map", json="place_map", html="place_map_html")
+    print_run(found, output_format, text="device_map", json="device_map", html="device_map_html")
     return found.exit_code
 
 
@@ -58,8 +58,8 @@ def refuse_what_runs(context: click.Context, args: Sequence[str], output_format:
 
 def trace_log(script: str, log: str, output_format: str, cwd: str | None, project: str | None, *, module: bool) -> int:
     """Look up the device error of a log in the source, print what is found, and return the exit code."""
-    from devfix.report import log as report
-    from devfix.trace.ranking import NoFrame, read_causes
+    from devfix.report.runs import log as report
+    from devfix.trace.log.ranking import NoFrame, read_causes
     from devfix.verify.project import find_project
 
     with one_line_errors():

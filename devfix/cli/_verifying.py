@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from devfix.cli._failures import OneLine
-from devfix.cli._pages import need_jinja2, print_run
+from devfix.cli._errors import OneLine
+from devfix.cli._output_pages import need_jinja2, print_run
 
 if TYPE_CHECKING:
     from devfix.model import Finding, Outcome
-    from devfix.report.verdict import Proof
     from devfix.verify.experiment import Experiment
+    from devfix.verify.result import Proof
 
 __all__ = [
     "ProofRequest",
@@ -199,7 +199,6 @@ def proved(
     outcome: Outcome, again: Callable[[Sequence[Finding]], Outcome], paths: tuple[str, ...], request: ProofRequest
 ) -> tuple[Outcome, Proof | None]:
     """The outcome with what is proved, and the proof; None where there was nothing to prove."""
-    from devfix.report import verdict
     from devfix.verify.subset import provable
 
     request.script(paths)
@@ -210,12 +209,14 @@ def proved(
         found = provable(experiment, outcome, again)
     if found.verdict is None:
         return found.outcome, None
-    return found.outcome, verdict.Proof(experiment, found.verdict, found.changes)
+    from devfix.verify.result import Proof
+
+    return found.outcome, Proof(experiment, found.verdict, found.changes)
 
 
 def display(proof: Proof, verbosity: int) -> None:
     """Show a proof beside the report of edits, on standard error."""
-    from devfix.report import verdict
+    from devfix.report.runs import verdict
 
     if verbosity < 0:
         click.echo(verdict.sentence(proof), err=True)
@@ -228,8 +229,8 @@ def verify(
 ) -> int:
     """Do what ``devfix verify`` was asked for and return the exit code."""
     from devfix.cli._interrupts import interruptible
-    from devfix.report.verdict import Proof
     from devfix.verify import patches
+    from devfix.verify.result import Proof
 
     if output_format == "html" or page is not None:
         need_jinja2("--output-format html" if output_format == "html" else "--html")
@@ -243,7 +244,7 @@ def verify(
             changes, notes = patches.changes_of(experiment.project, outcome), patches.left_notes(outcome)
         proof = Proof(experiment, experiment.prove(changes), changes, notes)
         if page is not None:
-            from devfix.report import verdict_html
+            from devfix.report.runs import verdict_html
 
             with open(page, "wb") as file:
                 file.write(verdict_html.page(proof).encode())

@@ -51,7 +51,8 @@ def command(diff: bool, check: bool, verify: bool, trace: bool, **given: Any) ->
     `devfix apply train.py models/ --verify -- --epochs 1` runs train.py and writes nothing that is not proved.
     `devfix apply --trace train.py -- --epochs 1` looks for the repair by running it, too.
     """
-    from devfix.cli._session import Request, run
+    from devfix.cli._request import Request
+    from devfix.cli._session import run
     from devfix.cli._verifying import take_limits
     from devfix.report import Mode
 

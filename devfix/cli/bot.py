@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from devfix.cli._failures import OneLine
+from devfix.cli._errors import OneLine
 
 if TYPE_CHECKING:
     from devfix.bot.artifact import Artifact
+    from devfix.bot.environment import Surroundings, Token
     from devfix.bot.settings import BotSettings
-    from devfix.bot.surroundings import Surroundings, Token
 
 __all__ = ["command"]
 
@@ -46,9 +46,9 @@ def review(artifact: str | None, number: int | None, dry_run: bool, jobs: int) -
     with _one_line_errors():
         around, token, settings = _begin(number)
         from devfix.bot import artifact as artifacts
-        from devfix.bot.hosts import connected
+        from devfix.bot.connect import connected
         from devfix.bot.review import examine, post
-        from devfix.redaction import redacted
+        from devfix.vcs.redaction import redacted
 
         found = examine(around, settings, jobs)
         _summarise(found)
@@ -72,7 +72,7 @@ def post_command(folder: str, dry_run: bool) -> None:
     with _one_line_errors():
         around, token = _surroundings(None)
         from devfix.bot import artifact as artifacts
-        from devfix.bot.hosts import connected
+        from devfix.bot.connect import connected
         from devfix.bot.review import post
 
         found = artifacts.read(folder)
@@ -87,9 +87,9 @@ def open_command(dry_run: bool, jobs: int) -> None:
     """Open a pull request for each group of rules, bring it up to date, or close it when it is not needed."""
     with _one_line_errors():
         around, token, settings = _begin(None)
-        from devfix.bot.hosts import connected
-        from devfix.bot.opening import open_all
-        from devfix.bot.surroundings import refuse_unsafe_runs
+        from devfix.bot.connect import connected
+        from devfix.bot.environment import refuse_unsafe_runs
+        from devfix.bot.pull_requests import open_all
 
         if settings.verification is not None:
             refuse_unsafe_runs(around, os.getcwd())
@@ -99,10 +99,10 @@ def open_command(dry_run: bool, jobs: int) -> None:
 
 
 def _surroundings(number: int | None) -> tuple[Surroundings, Token]:
-    from devfix.bot import surroundings
+    from devfix.bot import environment
 
-    around = surroundings.of(os.environ, number or 0)
-    return around, surroundings.take_token(around.kind)
+    around = environment.of(os.environ, number or 0)
+    return around, environment.take_token(around.kind)
 
 
 def _begin(number: int | None) -> tuple[Surroundings, Token, BotSettings]:
@@ -110,7 +110,7 @@ def _begin(number: int | None) -> tuple[Surroundings, Token, BotSettings]:
     from pathlib import Path
 
     from devfix.bot.settings import of_bytes
-    from devfix.bot.stops import BotError, LeftAlone
+    from devfix.bot.skip_reasons import BotError, LeftAlone
     from devfix.sources import git_root
 
     around, token = _surroundings(number)
@@ -127,8 +127,8 @@ def _begin(number: int | None) -> tuple[Surroundings, Token, BotSettings]:
 
 @contextmanager
 def _one_line_errors() -> Iterator[None]:
-    from devfix.bot.stops import BotError, LeftAlone
-    from devfix.redaction import redacted
+    from devfix.bot.skip_reasons import BotError, LeftAlone
+    from devfix.vcs.redaction import redacted
 
     try:
         yield
@@ -150,7 +150,7 @@ def _summarise(found: Artifact) -> None:
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     if not path:
         return
-    from devfix.bot.bodies import review as body
+    from devfix.bot.templates import review as body
 
     with open(path, "a", encoding="utf-8") as file:
         file.write(body(found.manifest, (), "") + "\n")
@@ -161,7 +161,7 @@ def _annotate(found: Artifact, around: Surroundings) -> None:
     if around.kind != "github":
         return
 
-    from devfix.report.github import workflow_command
+    from devfix.report.findings.github import workflow_command
 
     for item in found["findings"][:_MOST_ANNOTATIONS]:
         place = {"file": item["path"], "line": str(item["line"])}

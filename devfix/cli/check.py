@@ -15,7 +15,8 @@ __all__ = ["command"]
 @selection_options
 def command(**given: Any) -> None:
     """Print device bugs in files and folders, and change nothing; '-' reads standard input."""
-    from devfix.cli._session import Request, run
+    from devfix.cli._request import Request
+    from devfix.cli._session import run
     from devfix.report import Mode
 
     click.get_current_context().exit(run(Request.of(Mode.CHECK, **given)))

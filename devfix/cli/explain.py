@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from devfix.cli._catalogue import Card, card_for, completed
+from devfix.cli._rule_docs import Card, card_for, completed
 
 if TYPE_CHECKING:
-    from codemods import Rule
+    from devfix.rules.rule import Rule
 
 __all__ = ["command"]
 
@@ -23,8 +23,8 @@ def command(code: str, style: str) -> None:
     if card is not None:
         click.echo(_text(card) if style == "text" else _markdown(card), nl=False)
         return
-    from codemods import rule_for
-    from devfix.cli._known import with_those_of_here
+    from devfix.cli._rule_names import with_those_of_here
+    from devfix.rules.registry import rule_for
 
     rule = rule_for(code)
     if rule is None:
@@ -65,7 +65,7 @@ def _json(rule: Rule) -> str:
 def _unknown(code: str) -> str:
     import difflib
 
-    from codemods import all_rules
+    from devfix.rules.registry import all_rules
 
     words = [word for rule in all_rules() for word in (rule.code, rule.name)]
     close = difflib.get_close_matches(code.upper(), words, n=1) or difflib.get_close_matches(code.lower(), words, n=1)

@@ -31,6 +31,6 @@ def command(folder: str, **given: Any) -> None:
     Exit codes: 0 all is there, or was declined; 1 something was only shown, or cannot be added; 2 wrong usage; 130
     interrupted.
     """
-    from devfix.cli._adopting import run
+    from devfix.cli._init_command import run
 
     click.get_current_context().exit(run(folder, **given))

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import click
 
-from devfix.cli._failures import OneLine
+from devfix.cli._errors import OneLine
 
 __all__ = ["command"]
 

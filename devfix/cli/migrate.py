@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from devfix.cli._failures import VERBOSE
+from devfix.cli._errors import VERBOSE
 
 __all__ = ["command"]
 

@@ -12,8 +12,8 @@ __all__ = ["command"]
 @click.option("--isolated", is_flag=True, help="Read no configuration, and so no rules of the repository.")
 def command(style: str, isolated: bool) -> None:
     """List all rules: code, name, and what each one looks for."""
-    from codemods import all_rules
-    from devfix.cli._known import with_those_of_here
+    from devfix.cli._rule_names import with_those_of_here
+    from devfix.rules.registry import all_rules
 
     if not isolated:
         with_those_of_here()

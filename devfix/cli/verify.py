@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from devfix.cli._pages import format_option
+from devfix.cli._output_pages import format_option
 from devfix.cli._verifying import ScriptCommand, limit_options
 
 __all__ = ["command"]

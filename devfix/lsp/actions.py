@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from lsprotocol import types
 
-from devfix.flow.entries import starts_program
-from devfix.flow.syntax import SourceTree
+from devfix.analysis.entrypoints import starts_program
+from devfix.engine.scan import identity
 from devfix.lsp.comments import ignored
 from devfix.lsp.diagnostics import Reader, Shown
 from devfix.lsp.documents import edits_between
 from devfix.lsp.project import Project, Repair
 from devfix.model import Finding, Safety, Status
-from devfix.scanning import identity
+from devfix.syntax.tree import SourceTree
 
 __all__ = ["FIX_ALL", "KINDS", "OPEN_PROOF", "PROOF", "WorkspaceEdits", "actions"]
 

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from devfix import suppressions
+from devfix.engine import suppressions
 from devfix.lsp.documents import Text
 from devfix.model import Finding
 

@@ -176,7 +176,7 @@ def _markdown(text: str) -> types.MarkupContent:
 
 def _explained(resolution: Resolution) -> str:
     """The finding, and the documentation of its rule."""
-    from codemods import rule_for
+    from devfix.rules.registry import rule_for
 
     finding = resolution.finding
     rule = rule_for(finding.code)

@@ -10,18 +10,19 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from devfix import engine, sources, suppressions
+from devfix import sources
+from devfix.analysis import Watch
+from devfix.analysis.entrypoints import can_matter
 from devfix.config import Settings
-from devfix.flow import Watch
-from devfix.flow.entries import can_matter
+from devfix.engine import fixpoint, suppressions
+from devfix.engine.outcome import Resolutions
+from devfix.engine.parallel_scan import forget_listings
+from devfix.engine.scan import Identity, Scan, identity, scan_program, syntax_problem
+from devfix.engine.workspace import Workspace
 from devfix.lsp.documents import moved_span
 from devfix.lsp.values import Sightings
 from devfix.model import Event, Finding, Problem, Resolution, Span
-from devfix.resolutions import Resolutions
-from devfix.scanning import Identity, Scan, identity, scan_program, syntax_problem
-from devfix.scans import forget_listings
 from devfix.sources import SourceError, SourceFile
-from devfix.workspace import Workspace
 
 __all__ = ["MOST_CHARACTERS", "Project", "Repair", "Report"]
 
@@ -249,7 +250,7 @@ class Project:
         collected = Resolutions(
             space, comments, _AllBut({identity(each) for each in here if wanted(each)}), repair=True
         )
-        outcome = engine.settle(collected, scans)
+        outcome = fixpoint.settle(collected, scans)
         texts = {key: text for key, text in space.changed.items() if text != space.given[key].text}
         if any(space.given[key].cells is not None for key in texts):
             return None  # a client does not edit the lines that a notebook's cells become here

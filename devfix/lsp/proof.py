@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from devfix.cache import default_folder, digest
+from devfix.engine.cache import default_folder
+from devfix.sources.digest import digest
 
 __all__ = ["ProofFailed", "run_verify"]
 

@@ -68,7 +68,7 @@ def _checked(key: str, value: Any, default: Any) -> Any:
 
 def load(folder: str, wishes: Wishes) -> Settings:
     """The settings for a folder: of its pyproject.toml, and the editor's on top.  Raises :class:`ConfigError`."""
-    from codemods import all_rules
+    from devfix.rules.registry import all_rules
 
     known = {rule.code: rule.name for rule in all_rules()}
     try:

@@ -10,11 +10,11 @@ import os
 from collections.abc import Callable
 from typing import NamedTuple
 
-from devfix import flow
-from devfix.flow import modules
-from devfix.flow.syntax import SourceTree, text_of
-from devfix.flow.values import ACCELERATOR, CPU, DeviceValue, Place, Ref, Tensor, Value, options
-from devfix.workspace import Workspace
+from devfix import analysis
+from devfix.analysis.domain.values import ACCELERATOR, CPU, DeviceValue, Place, Ref, Tensor, Value, options
+from devfix.analysis.torch import modules
+from devfix.engine.workspace import Workspace
+from devfix.syntax.tree import SourceTree, text_of
 
 __all__ = ["Sighting", "Sightings"]
 
@@ -46,7 +46,7 @@ class Sightings:
     def look(self, space: Workspace, entry: str, still_wanted: Callable[[], None]) -> None:
         """Follow the program that starts at ``entry``, and in the file itself also what it does not reach."""
 
-        def watch(run: flow.Interpreter, node: ast.expr, value: Value) -> None:
+        def watch(run: analysis.Interpreter, node: ast.expr, value: Value) -> None:
             if isinstance(node, (ast.Name, ast.Attribute)) and run.frame is not None:
                 tree = run.frame.module.tree
                 if tree.path == self.path and not (run.elsewhere or run.two):
@@ -57,10 +57,10 @@ class Sightings:
                 still_wanted()
 
         own = entry == self.path
-        facts = flow.analyse(entry, space.text, space.root(entry), own, space.settings.device, space.parse, watch)
+        facts = analysis.analyse(entry, space.text, space.root(entry), own, space.settings.device, space.parse, watch)
         self.complete &= facts is not None and facts.complete
 
-    def _note(self, run: flow.Interpreter, node: ast.expr, value: Value) -> None:
+    def _note(self, run: analysis.Interpreter, node: ast.expr, value: Value) -> None:
         known = (self._alone if run.latent else self._seen).setdefault(_where(node), [])
         sighting = _sighting(run, value)
         if sighting not in known:
@@ -116,7 +116,7 @@ def _where(node: ast.expr) -> _Where:
     return node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
 
 
-def _sighting(run: flow.Interpreter, value: Value) -> Sighting | None:
+def _sighting(run: analysis.Interpreter, value: Value) -> Sighting | None:
     """What is known of a value; ``None`` where it is not a value with a place, or nobody knows which."""
     found = [_of_one(run, option) for option in options(value)]
     known = [each for each in found if each is not None]
@@ -126,7 +126,7 @@ def _sighting(run: flow.Interpreter, value: Value) -> Sighting | None:
     return known[0]._replace(places=places) if all(place.known for place in places) else None
 
 
-def _of_one(run: flow.Interpreter, value: Value) -> Sighting | None:
+def _of_one(run: analysis.Interpreter, value: Value) -> Sighting | None:
     if isinstance(value, Tensor):
         if not value.sure or value.loose:
             from_loader = any(birth.kind == "batch" for birth in value.births)
@@ -139,7 +139,7 @@ def _of_one(run: flow.Interpreter, value: Value) -> Sighting | None:
     return None
 
 
-def _of_module(run: flow.Interpreter, ref: Ref) -> Sighting | None:
+def _of_module(run: analysis.Interpreter, ref: Ref) -> Sighting | None:
     parts = [run.record(part) for _, part in modules.parts(run, ref)]
     if any(modules.is_opaque(part) and not part.places for part in parts):
         return None

@@ -20,10 +20,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from devfix.cache import default_folder, digest
-from devfix.git import Git, GitError
+from devfix.engine.cache import default_folder
 from devfix.migrate.task import Task
-from devfix.redaction import redacted
+from devfix.sources.digest import digest
+from devfix.vcs.git import Git, GitError
+from devfix.vcs.redaction import redacted
 
 __all__ = ["Checkout", "Mirror", "default_mirrors", "default_scratch", "slug"]
 

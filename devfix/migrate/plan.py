@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from devfix.cache import digest
 from devfix.config import ConfigError
 from devfix.migrate.mirrors import slug
 from devfix.migrate.plan_keys import Table, defaults, is_ref, publishing, rules, verification
 from devfix.migrate.plan_lines import Lines
 from devfix.migrate.task import Task
-from devfix.redaction import redacted
+from devfix.sources.digest import digest
+from devfix.vcs.redaction import redacted
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -134,7 +134,7 @@ def defaults(top: Table) -> dict[str, Any]:
 
 def rules(table: Table, merged: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...], str, bool]:
     """Rules to select and to ignore, the severity, and whether unsafe fixes are wanted."""
-    from codemods import all_rules
+    from devfix.rules.registry import all_rules
 
     known = {rule.code: rule.name for rule in all_rules()}
     both = table.below("", merged)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 
 from devfix.migrate.task import DEFAULT_AUTHOR, DEFAULT_BRANCH, DEFAULT_MESSAGE, Task
-from devfix.redaction import redacted
+from devfix.vcs.redaction import redacted
 
 __all__ = ["template"]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from devfix.migrate.record import RunSummary, VerdictSummary, every_nth
 from devfix.migrate.task import Verification
 from devfix.model import Finding, Outcome
-from devfix.report.verdict import Proof
 from devfix.verify.experiment import Experiment, Limits, prepare
+from devfix.verify.result import Proof
 from devfix.verify.subset import provable
 
 __all__ = ["prove", "proved"]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from devfix.git import Git, GitError
 from devfix.migrate.mirrors import Checkout, Mirror
 from devfix.migrate.record import Published
 from devfix.migrate.task import Publishing
+from devfix.vcs.git import Git, GitError
 
 __all__ = ["publish", "split_author"]
 

@@ -80,7 +80,7 @@ class VerdictSummary:
     """What runs prove of the patch.
 
     Attributes:
-        word: one of :data:`devfix.verify.judgement.VERDICTS`.
+        word: one of :data:`devfix.verify.verdict.VERDICTS`.
         reason: one sentence.
         good: whether the patch may be kept.
         silent: the original raised nothing and trained something else.

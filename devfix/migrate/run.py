@@ -10,13 +10,13 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from devfix.cache import digest
 from devfix.migrate.engines import Engine
 from devfix.migrate.mirrors import default_scratch
 from devfix.migrate.record import Published, Record, RepositoryOutcome
 from devfix.migrate.state import State, StateError
 from devfix.migrate.task import Task, Work
 from devfix.sources import write_whole
+from devfix.sources.digest import digest
 
 __all__ = ["Choice", "Migration", "Tally", "chosen", "exit_code", "scratch_of"]
 

@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from devfix.cache import digest, tool_version
+from devfix.engine.cache import tool_version
 from devfix.migrate.record import Record, RepositoryOutcome
-from devfix.redaction import redacted
+from devfix.sources.digest import digest
+from devfix.vcs.redaction import redacted
 
 __all__ = ["Publishing", "Task", "Verification", "Work"]
 

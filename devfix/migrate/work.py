@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,16 +9,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from devfix import config, engine, landing, sources
+from devfix import config, sources
 from devfix.config import ConfigError, Settings
-from devfix.git import GitError
+from devfix.engine import fixpoint, write
+from devfix.engine.scan import unparsable
 from devfix.migrate.mirrors import Checkout, Mirror, default_scratch
 from devfix.migrate.progress import Stages
+from devfix.migrate.proposing import ProposalError, proposer
 from devfix.migrate.record import Published, Record, RepositoryOutcome, VerdictSummary
 from devfix.migrate.task import Task
 from devfix.model import Finding, Outcome, Problem, Severity, Status
-from devfix.scanning import unparsable
 from devfix.sources import SourceFile
+from devfix.vcs.git import GitError
 
 __all__ = ["migrate"]
 
@@ -109,7 +110,7 @@ def _in_tree(task: Task, stages: Stages, result: _Result, mirror: Mirror, checko
     stages.enter("scan")
     with _limited(task.memory_mb):
         settings, files, problems = _read(task, checkout.folder, folder)
-        result.outcome = _with(engine.apply(files, settings), [*problems, *unparsable(files)])
+        result.outcome = _with(fixpoint.apply(files, settings), [*problems, *unparsable(files)])
     if result.outcome.patch.files and task.verification is not None:
         stages.enter("verify")
         _prove(task, result, checkout.folder, folder, settings, files)
@@ -117,7 +118,7 @@ def _in_tree(task: Task, stages: Stages, result: _Result, mirror: Mirror, checko
         return
     stages.enter("publish")
     result.diff = _diff(result.outcome)
-    landed = landing.land(result.outcome)
+    landed = write.land(result.outcome)
     refused = [problem for problem in landed.problems if problem not in result.outcome.problems]
     if refused:
         raise _Stopped(f"{refused[0].path} {refused[0].message}".replace(f"{checkout.folder}/", ""))
@@ -138,22 +139,14 @@ def _publish(mirror: Mirror, checkout: Checkout, paths: Sequence[str], task: Tas
 
 
 def _proposed(task: Task, result: _Result, tree: Path) -> str:
-    """The pull request of a branch that has been pushed."""
+    """Open the pull request of a branch that has been pushed, and return its URL."""
     try:
-        from devfix.bot.analysis import Analysis, evidence
-        from devfix.bot.artifact import manifest
-        from devfix.bot.proposing import host_of, propose_for
-        from devfix.bot.stops import BotError, LeftAlone
+        propose = proposer()
     except ImportError as error:
         raise _Stopped(f"pull requests need more packages ({error}): pip install 'devfix[bot]'") from error
-    shown = None if result.verdict is None else evidence(result.verdict)
-    analysis = Analysis(result.outcome, shown, "" if shown else "the plan names no script that proves it")
     try:
-        around = host_of(task.source, os.environ)
-        made = manifest(analysis, around, result.commit, result.commit, result.diff)
-        wanted = task.publishing
-        return propose_for(task.source, wanted.branch, task.ref, wanted.message, made.manifest, made.patch, tree)
-    except (BotError, LeftAlone) as error:
+        return propose(task, result.outcome, result.verdict, result.commit, result.diff, tree)
+    except ProposalError as error:
         raise _Stopped(f"the branch is pushed, and not proposed: {error}") from error
 
 
@@ -172,7 +165,7 @@ def _told(outcome: Outcome, tree: Path) -> Iterator[str]:
 
 # --- reading and repairing ------------------------------------------------------------------------------------------
 def _read(task: Task, tree: Path, folder: Path) -> tuple[Settings, list[SourceFile], list[Problem]]:
-    from codemods import all_rules
+    from devfix.rules.registry import all_rules
 
     known = {rule.code: rule.name for rule in all_rules()}
     try:
@@ -210,7 +203,7 @@ def _prove(
     others = [*(problem for problem in result.outcome.problems if problem.path not in read), *unparsable(files)]
 
     def again(without: Sequence[Finding]) -> Outcome:
-        return _with(engine.apply(files, settings, without=without), others)
+        return _with(fixpoint.apply(files, settings, without=without), others)
 
     try:
         result.outcome, result.verdict = prove(tree, folder, task.verification, result.outcome, again)
@@ -222,16 +215,16 @@ def _check_again(task: Task, outcome: Outcome, tree: Path, folder: Path) -> None
     """What was written is read anew: what was repaired is gone, and nothing has come."""
     settings, files, _ = _read(task, tree, folder)
     expected = sum(item.status in _OPEN for item in outcome.resolutions)
-    found = [item.finding for item in engine.check(files, settings).resolutions if item.status in _OPEN]
+    found = [item.finding for item in fixpoint.check(files, settings).resolutions if item.status in _OPEN]
     if len(found) > expected:
         told = f"{sources.display(found[0].path, str(tree))}:{found[0].span.line} {found[0].code} {found[0].message}"
         raise _Stopped(f"the patch was not kept: after it, reading finds {len(found)} and not {expected}: {told}")
 
 
 def _diff(outcome: Outcome) -> bytes:
-    from devfix.report import diff
+    from devfix.vcs import unified_diff
 
-    return diff.unified(outcome.patch)
+    return unified_diff.unified(outcome.patch)
 
 
 @contextmanager
@@ -254,7 +247,7 @@ def _limited(memory_mb: int) -> Iterator[None]:
 
 # --- the record -----------------------------------------------------------------------------------------------------
 def _filled(record: Record, result: _Result, failed: bool) -> Record:
-    from devfix.report.json import finding_document, problem_document
+    from devfix.engine.documents import finding_document, problem_document
 
     outcome = result.outcome
     left = [item for item in outcome.resolutions if item.status in _OPEN]

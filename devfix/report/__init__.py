@@ -3,6 +3,6 @@
 The writers are modules of their own (``text``, ``concise``, ``json``, ``diff``), imported when they are used.
 """
 
-from devfix.report._report import Mode, Report
+from devfix.report.summary import Mode, Report
 
 __all__ = ["Mode", "Report"]

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from devfix.report._view import View
+    from devfix.report.view import View
 
 __all__ = ["FORMATS", "Format", "render"]
 
@@ -20,7 +20,7 @@ class Format:
     """How a report is written.
 
     Attributes:
-        module: of ``devfix.report``; its function ``render`` turns a view into text, with a newline at the end of each
+        module: of ``devfix.report.findings``; its function ``render`` turns a view into text, with a newline at the end of each
             line.  Empty for text on a terminal.
         fixes: it says what each fix replaces, so the edits are tried also where nothing is to be changed.
         on_disk: it knows files and no cells, so that a notebook's findings stand in the lines of its JSON.
@@ -51,15 +51,15 @@ FORMATS = {
     "gitlab": Format("gitlab", on_disk=True),
     "junit": Format("junit"),
     "rdjson": Format("rdjson", fixes=True, on_disk=True),
-    "html": Format("findings_html", fixes=True, needs=("jinja2", "report")),
+    "html": Format("page", fixes=True, needs=("jinja2", "report")),
 }
 
 
 def render(name: str, view: View) -> str:
     """The report in a format for programs."""
     if FORMATS[name].on_disk and view.report.outcome.notebooks:
-        from devfix.report.on_disk import on_disk
+        from devfix.report.notebook_positions import on_disk
 
         view = on_disk(view)
-    text: str = import_module(f"devfix.report.{FORMATS[name].module}").render(view)
+    text: str = import_module(f"devfix.report.findings.{FORMATS[name].module}").render(view)
     return text

@@ -16,7 +16,7 @@ _LINK = re.compile(r"\((https?://[^\s()]+)\)")
 @cache
 def address(code: str) -> str:
     """A page that says more of what a rule is about: the first of its references."""
-    from codemods import rule_for
+    from devfix.rules.registry import rule_for
 
     rule = rule_for(code)
     _, _, references = (rule.documentation if rule else "").partition("## References")

@@ -11,7 +11,16 @@ import torch
 from . import streams, timeline
 from .patches import Patches
 from .state import state
-from .timeline import Event, Stream, StreamContext, current_stream, default_stream, device_at, device_index, set_stream
+from .timeline import (
+    Event,
+    Stream,
+    StreamContext,
+    current_stream,
+    default_stream,
+    device_at,
+    device_index,
+    set_stream,
+)
 
 __all__ = ["patch_cuda"]
 

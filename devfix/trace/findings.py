@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from devfix.model import Event, Finding, Outcome, Remedy, Resolution, Severity, Span, Status
-from devfix.trace.candidates import Candidate
-from devfix.trace.diagnosis import Diagnosis
+from devfix.trace.diagnosis.diagnose import Diagnosis
+from devfix.trace.repair.candidates import Candidate
+from devfix.trace.repair.edited_sources import Texts
 from devfix.trace.story import Happening, Position
-from devfix.trace.texts import Texts
 from devfix.verify.project import Project
 
 __all__ = ["UNNAMED", "code_and_name", "finding_of", "span_of", "with_traced"]
@@ -20,7 +20,7 @@ UNNAMED = ("DEV000", "traced-cause")
 
 def code_and_name(diagnosis: Diagnosis) -> tuple[str, str]:
     """Of the rule that names a cause."""
-    from codemods import rule_for
+    from devfix.rules.registry import rule_for
 
     rule = rule_for(diagnosis.rule)
     return (rule.code, rule.name) if rule is not None else UNNAMED

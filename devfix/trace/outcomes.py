@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from devfix.model import FileChange, Outcome, Patch, Problem, Resolution, Status
-from devfix.trace.bounds import Bounds
 from devfix.trace.findings import finding_of, with_traced
-from devfix.trace.repair import Repair
-from devfix.trace.texts import Texts
+from devfix.trace.repair.edited_sources import Texts
+from devfix.trace.repair.limits import Bounds
+from devfix.trace.repair.search import Repair
 from devfix.verify.project import Project
 
 __all__ = ["explained", "landed"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from devfix.trace.causes import Cause
-from devfix.trace.diagnosis import Diagnosis, diagnose
-from devfix.trace.proposal import Proposal, propose
+from devfix.trace.diagnosis.causes import Cause
+from devfix.trace.diagnosis.diagnose import Diagnosis, diagnose
+from devfix.trace.diagnosis.non_tensor_causes import cause_without_values
+from devfix.trace.repair.proposal import Proposal, propose
+from devfix.trace.report_facts import Told, told_values
 from devfix.trace.story import Story
 from devfix.trace.story_json import read_story
-from devfix.trace.telling import Told, told_values
-from devfix.trace.valueless import cause_without_values
 from devfix.verify.experiment import Experiment
 from devfix.verify.records import Run
 

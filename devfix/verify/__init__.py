@@ -9,7 +9,7 @@ __all__ = ["Failure", "Run", "RunError", "Verdict", "judge", "prove", "run"]
 
 _HOMES = {
     **dict.fromkeys(("Failure", "Run", "RunError"), "records"),
-    **dict.fromkeys(("Verdict", "judge"), "judgement"),
+    **dict.fromkeys(("Verdict", "judge"), "verdict"),
     "prove": "proof",
     "run": "runs",
 }

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from devfix.verify.agreement import agree, first_difference
-from devfix.verify.judgement import Verdict, trains_more
-from devfix.verify.likeness import other_gradients, other_recipe
+from devfix.verify.loss_comparison import agree, first_difference
 from devfix.verify.records import Run
+from devfix.verify.training_invariants import other_gradients, other_recipe
+from devfix.verify.verdict import Verdict, trains_more
 
 __all__ = ["STILL", "confirmed"]
 

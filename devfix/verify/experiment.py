@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from devfix.verify.judgement import Verdict
 from devfix.verify.patches import program_texts
 from devfix.verify.project import Project, find_project, find_python
 from devfix.verify.proof import prove
@@ -15,6 +14,7 @@ from devfix.verify.records import Run
 from devfix.verify.runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT, run
 from devfix.verify.targets import choose_target
 from devfix.verify.torchrun import expects_torchrun
+from devfix.verify.verdict import Verdict
 
 __all__ = ["Experiment", "Limits", "prepare"]
 

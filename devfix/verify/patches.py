@@ -78,7 +78,7 @@ def _files(folder: Path) -> Iterator[str]:
 
 def program_files(project: Project) -> list[str]:
     """The script and the project files that it imports, also within functions, as absolute paths."""
-    from devfix.flow.program import Program
+    from devfix.analysis.program import Program
 
     script = str(project.root / project.script)
     program = Program(_text, str(project.root))
@@ -134,14 +134,15 @@ def outcome_for(project: Project, settings: Settings | None = None) -> Outcome:
         settings: of the rules; default: what the configuration of the files says.
 
     """
-    from codemods import all_rules
-    from devfix import config, engine
+    from devfix import config
+    from devfix.engine import fixpoint
+    from devfix.rules.registry import all_rules
 
     names = [project.shown(name) for name in program_files(project)]
     if settings is None:
         settings = config.load(names, {rule.code: rule.name for rule in all_rules()})
     files, problems = sources.load(names, settings.exclude, settings.root)
-    outcome = engine.apply(files, settings)
+    outcome = fixpoint.apply(files, settings)
     return replace(outcome, problems=(*outcome.problems, *problems))
 
 

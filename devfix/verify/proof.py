@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from devfix.verify.agreement import agree, first_disagreement, in_float64, on_real_device, same_direction
 from devfix.verify.confirmation import confirmed
-from devfix.verify.judgement import Verdict, judge
+from devfix.verify.loss_comparison import agree, first_disagreement, in_float64, on_real_device, same_direction
 from devfix.verify.records import Run
 from devfix.verify.runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT, run
+from devfix.verify.verdict import Verdict, judge
 
 __all__ = ["prove"]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from devfix.verify.notebooks import Exported
-from devfix.verify.probe.keeper import DEFAULT_DISK_MB, DEFAULT_PROCESSES, Limits
+from devfix.verify.probe.supervisor import DEFAULT_DISK_MB, DEFAULT_PROCESSES, Limits
 from devfix.verify.records import Failure, Run, RunError, Steps
 from devfix.verify.sandbox import (
     DEFAULT_SIZE_LIMIT,

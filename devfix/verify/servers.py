@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from devfix.verify.interpreters import OLDEST_TORCH, too_old, why_not
-from devfix.verify.probe.keeper import Limits
+from devfix.verify.probe.supervisor import Limits
 from devfix.verify.sandbox import secret_places
 
 __all__ = ["Ended", "ServerDied", "about", "execute"]

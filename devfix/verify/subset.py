@@ -8,8 +8,8 @@ from itertools import combinations
 
 from devfix.model import Finding, Outcome, Patch, Resolution, Status
 from devfix.verify.experiment import Experiment
-from devfix.verify.judgement import Verdict
 from devfix.verify.patches import Changes, changes_of, program_files
+from devfix.verify.verdict import Verdict
 
 __all__ = ["MOST_ATTEMPTS", "Proved", "provable"]
 

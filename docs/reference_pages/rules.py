@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 
-from codemods import Example, Rule, all_rules
+from devfix.rules.registry import all_rules
+from devfix.rules.rule import Example, Rule
 
 __all__ = ["pages"]
 

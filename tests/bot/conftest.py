@@ -16,7 +16,7 @@ from bot.github_server import REPOSITORY, GitHub
 from bot.serving import TOKEN
 
 from devfix.cli import main
-from devfix.scans import forget_listings
+from devfix.engine.parallel_scan import forget_listings
 
 CONFIGURATION = "[tool.devfix.bot]\nenabled = true\n"
 HEAD = """\

@@ -12,7 +12,7 @@ import pytest
 from bot.conftest import BROKEN, CLEAN, CONFIGURATION
 
 from devfix.bot.artifact import Artifact, patched
-from devfix.bot.stops import BotError
+from devfix.bot.skip_reasons import BotError
 
 VERIFIED = CONFIGURATION + '[tool.devfix.bot.verify]\nscript = "train.py"\n'
 
@@ -338,7 +338,7 @@ def test_what_is_started_sees_no_token(bot, job, github, pull, monkeypatch, tmp_
     (fake / "git").write_text(f'#!/bin/sh\nenv >> {told}\necho "$@" >> {told}\nexec {real} "$@"\n')
     (fake / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{fake}{os.pathsep}{os.environ['PATH']}")
-    from devfix import git
+    from devfix.vcs import git
 
     git._command.cache_clear()
     job(pull)

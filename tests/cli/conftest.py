@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-import codemods
 from devfix.model import (
     FileChange,
     Finding,
@@ -27,6 +26,8 @@ from devfix.model import (
     Span,
     Status,
 )
+from devfix.rules import registry
+from devfix.rules.rule import Rule
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -42,7 +43,7 @@ class ToyEngine(types.ModuleType):
     """``BUG`` is a finding that becomes ``FIX``; ``RISKY`` has an unsafe remedy, ``STUCK`` none."""
 
     def __init__(self):
-        super().__init__("devfix.engine")
+        super().__init__("devfix.engine.fixpoint")
         self.settings = None
         self.jobs = None
 
@@ -91,14 +92,12 @@ class ToyEngine(types.ModuleType):
 def engine(monkeypatch):
     """The toy engine in the place of the real one, with three rules."""
     toy = ToyEngine()
-    monkeypatch.setattr(importlib.import_module("devfix.cli._session"), "engine", toy)
+    monkeypatch.setattr(importlib.import_module("devfix.cli._session"), "fixpoint", toy)
     rules = tuple(
-        codemods.Rule(
-            code, name, f"finds {name}", f"## What it does\n\nFinds `{name}`.\n\n```python\nx = 1\n```\n", None
-        )
+        Rule(code, name, f"finds {name}", f"## What it does\n\nFinds `{name}`.\n\n```python\nx = 1\n```\n", None)
         for code, name in (("DEV191", "bug"), ("DEV291", "risky"), ("DEV391", "stuck"))
     )
-    monkeypatch.setattr(codemods, "all_rules", lambda: rules)
+    monkeypatch.setattr(registry, "all_rules", lambda: rules)
     return toy
 
 

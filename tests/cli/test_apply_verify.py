@@ -52,7 +52,7 @@ class ToyEngine(types.ModuleType):
     """Makes the edits that it is told to make."""
 
     def __init__(self, *edits):
-        super().__init__("devfix.engine")
+        super().__init__("devfix.engine.fixpoint")
         self.edits = edits
 
     def apply(self, files, settings, jobs=1, without=(), cache=None, scope=None):
@@ -86,7 +86,7 @@ def apply(monkeypatch, capfd):
     def call(*arguments, edits=None):
         with monkeypatch.context() as patch:
             if edits is not None:
-                patch.setattr(importlib.import_module("devfix.cli._session"), "engine", ToyEngine(*edits))
+                patch.setattr(importlib.import_module("devfix.cli._session"), "fixpoint", ToyEngine(*edits))
             with pytest.raises(SystemExit) as exited:
                 main(["apply", *map(str, arguments)])
         return exited.value.code, *capfd.readouterr()

@@ -327,12 +327,12 @@ def test_a_stop_in_the_middle_of_a_write_leaves_old_bytes(environment, project, 
 WORKING = textwrap.dedent(
     """
     import time
-    from devfix import flow
+    from devfix import analysis
     from devfix.cli import main
     def analyse(*arguments, **keywords):
         print("working", flush=True)
         time.sleep(60)
-    flow.analyse = analyse
+    analysis.analyse = analyse
     main(["apply", ".", "-j", "{jobs}"])
     """
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from devfix.cli import main
-from devfix.scans import forget_listings
+from devfix.engine.parallel_scan import forget_listings
 
 
 @dataclass(frozen=True)

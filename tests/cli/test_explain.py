@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-import codemods
+from devfix.rules import registry
 
-RULES = {rule.code: rule for rule in codemods.all_rules()}
+RULES = {rule.code: rule for rule in registry.all_rules()}
 
 
 @pytest.mark.parametrize("code", RULES)

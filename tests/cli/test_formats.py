@@ -16,7 +16,8 @@ import jsonschema
 import pytest
 import xmlschema
 
-from devfix import config, engine, sources
+from devfix import config, sources
+from devfix.engine import fixpoint
 from devfix.report.formats import FORMATS
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -91,7 +92,7 @@ def expected(repository):
     """What `apply` would write, by the file's name in the repository."""
     files, _ = sources.load([str(repository)], (), str(repository))
     settings = config.load([str(repository)], {}, None, True)
-    outcome = engine.apply(files, settings)
+    outcome = fixpoint.apply(files, settings)
     assert len(outcome.patch.files) > 7
     return {sources.display(change.path, str(repository)): change for change in outcome.patch.files}
 

@@ -10,7 +10,7 @@ from devfix import __version__
 HEAVY = (
     "asyncio",
     "codemods",
-    "devfix.flow",
+    "devfix.analysis",
     "importlib.metadata",
     "libcst",
     "multiprocessing",

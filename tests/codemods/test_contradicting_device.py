@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from devfix import engine
 from devfix.config import Settings
+from devfix.engine import fixpoint
 from devfix.model import Status
 from devfix.sources import SourceFile
 
@@ -59,7 +59,7 @@ net(torch.ones(3, 4).cuda())
 """
     path = tmp_path / "train.py"
     path.write_text(program)
-    outcome = engine.apply([SourceFile(str(path), program.encode(), program)], Settings(select=(CODE,)))
+    outcome = fixpoint.apply([SourceFile(str(path), program.encode(), program)], Settings(select=(CODE,)))
 
     assert [(r.finding.message, r.status) for r in outcome.resolutions] == [
         ("`device_ids=[1, 2]` names another accelerator than the one that the module is on", Status.NOT_FIXED)

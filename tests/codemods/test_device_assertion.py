@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codemods import rule_for
 from devfix.config import Settings
+from devfix.rules.registry import rule_for
 
 CODE = "DEV901"
 STEP = "model(torch.ones(3, 4, device=device)).sum().backward()"

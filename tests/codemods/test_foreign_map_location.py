@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from devfix import engine
 from devfix.config import Settings
+from devfix.engine import fixpoint
 from devfix.model import Severity
 from devfix.sources import SourceFile
 
@@ -149,7 +149,7 @@ def test_an_entry_that_may_be_a_number_is_only_a_latent_finding(tmp_path):
     )
     source = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
 
-    outcome = engine.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
+    outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
 
     assert [(r.finding.severity, r.finding.span.line) for r in outcome.resolutions] == [(Severity.LATENT, 4)]
 

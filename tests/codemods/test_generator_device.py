@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from devfix import engine
 from devfix.config import Settings
+from devfix.engine import fixpoint
 from devfix.model import Status
 from devfix.sources import SourceFile
 
@@ -98,7 +98,7 @@ SHUFFLES = "torch.set_default_device(device)\n" + DATA + "for b in DataLoader(da
 def outcome_of(tmp_path, program, unsafe=False):
     text = "import torch\nfrom torch.utils.data import DataLoader, TensorDataset\n" + DEVICE + program + "\n"
     file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
-    return engine.apply([file], Settings(root=str(tmp_path), select=(CODE,), unsafe_fixes=unsafe))
+    return fixpoint.apply([file], Settings(root=str(tmp_path), select=(CODE,), unsafe_fixes=unsafe))
 
 
 @pytest.mark.parametrize(("program", "after"), REPAIRED)

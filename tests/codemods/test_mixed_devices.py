@@ -6,8 +6,8 @@ import textwrap
 
 import pytest
 
-from devfix import engine
 from devfix.config import Settings
+from devfix.engine import fixpoint
 from devfix.model import Status
 from devfix.sources import SourceFile
 
@@ -37,7 +37,7 @@ SILENT = [
 
 def outcome_of(tmp_path, text):
     file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
-    return engine.apply([file], Settings(root=str(tmp_path)))
+    return fixpoint.apply([file], Settings(root=str(tmp_path)))
 
 
 @pytest.mark.parametrize("program", SILENT)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from devfix import engine
 from devfix.config import Settings
+from devfix.engine import fixpoint
 from devfix.model import Status
 from devfix.sources import SourceFile
 
@@ -108,7 +108,7 @@ REASONS = [
 def test_what_a_registered_container_cannot_do_is_left_alone_and_said(tmp_path, value, use, reason):
     program = net(f"self.layers = {value}", use)
     file = SourceFile(str(tmp_path / "train.py"), program.encode(), program)
-    outcome = engine.apply([file], Settings(select=(CODE,), unsafe_fixes=True, root=str(tmp_path)))
+    outcome = fixpoint.apply([file], Settings(select=(CODE,), unsafe_fixes=True, root=str(tmp_path)))
 
     assert outcome.patch.files == ()
     assert [resolution.status for resolution in outcome.resolutions] == [Status.NOT_FIXED]
@@ -118,7 +118,7 @@ def test_what_a_registered_container_cannot_do_is_left_alone_and_said(tmp_path, 
 def test_the_fix_waits_for_consent_and_says_what_it_changes(tmp_path):
     program = net("self.layers = [nn.Linear(n, n)]")
     file = SourceFile(str(tmp_path / "train.py"), program.encode(), program)
-    outcome = engine.apply([file], Settings(root=str(tmp_path)))
+    outcome = fixpoint.apply([file], Settings(root=str(tmp_path)))
 
     assert outcome.patch.files == ()
     (resolution,) = outcome.resolutions
@@ -129,7 +129,7 @@ def test_the_fix_waits_for_consent_and_says_what_it_changes(tmp_path):
 def test_parameters_in_a_list_are_told_of_once(tmp_path):
     program = net("self.layers = [nn.Parameter(torch.ones(n, n))]", "x = x @ self.layers[0] @ self.layers[0].t()")
     file = SourceFile(str(tmp_path / "train.py"), program.encode(), program)
-    outcome = engine.apply([file], Settings(root=str(tmp_path)))
+    outcome = fixpoint.apply([file], Settings(root=str(tmp_path)))
 
     assert outcome.patch.files == ()
     assert [resolution.finding.code for resolution in outcome.resolutions] == [CODE]

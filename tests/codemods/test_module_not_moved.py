@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from devfix import engine
 from devfix.config import Settings
+from devfix.engine import fixpoint
 from devfix.model import Severity, Status
 from devfix.sources import SourceFile
 
@@ -137,7 +137,7 @@ def test_one_cause_is_told_once_at_the_construction(tmp_path):
         "x = torch.ones(2, 4).cuda()\nfor _ in range(3):\n    net(x).sum().backward()\n"
     )
     file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
-    (resolution,) = engine.check([file], Settings(root=str(tmp_path))).resolutions
+    (resolution,) = fixpoint.check([file], Settings(root=str(tmp_path))).resolutions
 
     assert (resolution.finding.code, resolution.finding.severity) == (CODE, Severity.ERROR)
     assert resolution.finding.span.line == 4
@@ -150,7 +150,7 @@ def test_where_nothing_names_a_device_it_is_reported(tmp_path):
         "def place():\n    import lib\n    return torch.ones(2, 4, device=lib.DEVICE)\n\nnet(place())\n"
     )
     file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
-    outcome = engine.apply([file], Settings(root=str(tmp_path), select=(CODE,)))
+    outcome = fixpoint.apply([file], Settings(root=str(tmp_path), select=(CODE,)))
 
     assert all(resolution.status is Status.NOT_FIXED for resolution in outcome.resolutions)
     assert outcome.patch.files == ()
@@ -173,7 +173,7 @@ for old, new in zip(target.parameters(), model.parameters()):
 def test_networks_that_meet_each_other_are_moved_together(tmp_path):
     text = TWO_NETWORKS.format(comment="")
     file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
-    outcome = engine.apply([file], Settings(root=str(tmp_path)))
+    outcome = fixpoint.apply([file], Settings(root=str(tmp_path)))
 
     assert [resolution.status for resolution in outcome.resolutions] == [Status.FIXED, Status.FIXED]
     assert outcome.patch.files[0].new.decode().count(".to(device)") == 3
@@ -182,7 +182,7 @@ def test_networks_that_meet_each_other_are_moved_together(tmp_path):
 def test_one_that_is_to_be_left_alone_is_not_moved_with_the_other(tmp_path):
     text = TWO_NETWORKS.format(comment="  # devfix: ignore[DEV204]")
     file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
-    outcome = engine.apply([file], Settings(root=str(tmp_path)))
+    outcome = fixpoint.apply([file], Settings(root=str(tmp_path)))
 
     assert {resolution.status for resolution in outcome.resolutions} == {Status.NOT_FIXED, Status.SUPPRESSED}
     assert outcome.patch.files == ()
@@ -197,7 +197,7 @@ def test_a_class_that_nothing_uses_is_nobodys_fault(tmp_path):
     file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
     settings = Settings(root=str(tmp_path), severity=Severity.LATENT)
 
-    assert engine.check([file], settings).resolutions == ()
+    assert fixpoint.check([file], settings).resolutions == ()
 
 
 def test_an_object_that_moves_none_of_its_modules_is_found_all_the_same(repair, unchanged):

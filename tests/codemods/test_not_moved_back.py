@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from devfix import engine
 from devfix.config import Settings
+from devfix.engine import fixpoint
 from devfix.model import Status
 from devfix.sources import SourceFile
 
@@ -292,7 +292,7 @@ def test_without_a_word_for_the_device_it_is_reported(tmp_path, unchanged):
         """
     )
     path = str(tmp_path / "train.py")
-    outcome = engine.apply([SourceFile(path, text.encode(), text)], Settings(select=(CODE,), root=str(tmp_path)))
+    outcome = fixpoint.apply([SourceFile(path, text.encode(), text)], Settings(select=(CODE,), root=str(tmp_path)))
 
     assert [(r.finding.code, r.status) for r in outcome.resolutions] == [(CODE, Status.NOT_FIXED)]
     assert outcome.patch.files == ()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import importlib
 import os
-import pkgutil
 import re
 import subprocess
 import sys
@@ -13,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-import codemods
-from codemods import all_rules, rule_for
+from devfix.rules.builtin import rule_files
+from devfix.rules.registry import all_rules, rule_for
 
 ROOT = Path(__file__).parents[2]
 HEADINGS = ["What it does", "Why is this bad?", "Example", "Use instead", "Fix safety", "References"]
@@ -29,12 +28,16 @@ VALID = [
     for rule in all_rules()
     for number, text in enumerate(rule.valid)
 ]
-MODULES = sorted(info.name for info in pkgutil.iter_modules(codemods.__path__) if not info.name.startswith("_"))
+MODULES = sorted(".".join(file.relative_to(ROOT).with_suffix("").parts) for file in rule_files())
 
 
 def sections(documentation: str) -> dict[str, str]:
     parts = re.split(r"^## (.+)$", documentation, flags=re.MULTILINE)
     return dict(zip(parts[1::2], (part.strip() for part in parts[2::2]), strict=True))
+
+
+def class_name(module: str) -> str:
+    return "".join(word.capitalize() for word in module.rpartition(".")[2].split("_"))
 
 
 def outside(*arguments: str, folder: Path) -> str:
@@ -51,16 +54,18 @@ def outside(*arguments: str, folder: Path) -> str:
 
 
 def test_there_is_a_rule_in_every_public_file():
-    assert [importlib.import_module(f"codemods.{name}").RULE.name.replace("-", "_") for name in MODULES] == MODULES
+    assert [importlib.import_module(name).RULE.name.replace("-", "_") for name in MODULES] == [
+        name.rpartition(".")[2] for name in MODULES
+    ]
     assert len(all_rules()) == len(MODULES) >= 4
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_rule_has_a_twin_file_of_tests_that_names_its_code(module):
-    twin = Path(__file__).with_name(f"test_{module}.py")
+    twin = Path(__file__).with_name(f"test_{module.rpartition('.')[2]}.py")
 
     assert twin.is_file()
-    assert f'"{importlib.import_module(f"codemods.{module}").RULE.code}"' in twin.read_text(encoding="utf-8")
+    assert f'"{importlib.import_module(module).RULE.code}"' in twin.read_text(encoding="utf-8")
 
 
 def test_codes_and_names_are_unique():
@@ -132,18 +137,18 @@ def test_a_valid_example_stays_as_it_is(rule, text, repair):
 
 @pytest.mark.parametrize("example", [pytest.param(*case.values[1:], id=case.id) for case in INVALID])
 def test_an_example_has_one_fault_only(example, tmp_path):
-    from devfix import engine
     from devfix.config import Settings
+    from devfix.engine import fixpoint
     from devfix.sources import SourceFile
 
     file = SourceFile(str(tmp_path / "train.py"), example.after.encode(), example.after)
 
-    assert engine.check([file], Settings(root=str(tmp_path))).resolutions == ()
+    assert fixpoint.check([file], Settings(root=str(tmp_path))).resolutions == ()
 
 
 def test_importing_the_rules_imports_neither_libcst_nor_torch(tmp_path):
     program = (
-        "import sys, codemods; codemods.all_rules(); "
+        "import sys; from devfix.rules import registry; registry.all_rules(); "
         "print(sorted({'libcst', 'torch', 'click', 'rich'} & set(sys.modules)))"
     )
 
@@ -152,11 +157,11 @@ def test_importing_the_rules_imports_neither_libcst_nor_torch(tmp_path):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_libcst_runs_each_rule_as_its_own_command(name, tmp_path):
-    rule = importlib.import_module(f"codemods.{name}").RULE
+    rule = importlib.import_module(name).RULE
     before, after = (rule.invalid[0].before, rule.invalid[0].after) if rule.invalid else rule.valid[:1] * 2
     script = tmp_path / "train.py"
     script.write_text(before)
-    command = f"codemods.{name}.{''.join(word.capitalize() for word in name.split('_'))}"
+    command = f"{name}.{class_name(name)}"
 
     outside("-m", "libcst.tool", "codemod", "-x", "--no-format", command, "train.py", folder=tmp_path)
 
@@ -165,8 +170,8 @@ def test_libcst_runs_each_rule_as_its_own_command(name, tmp_path):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_rule_module_lists_its_command_and_nothing_that_is_not_there(name):
-    module = importlib.import_module(f"codemods.{name}")
+    module = importlib.import_module(name)
 
-    assert "".join(word.capitalize() for word in name.split("_")) in dir(module)
+    assert class_name(name) in dir(module)
     with pytest.raises(AttributeError, match="Nothing"):
         _ = module.Nothing

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from codemods import rule_for
-from devfix import engine, sources
+from devfix.rules.registry import rule_for
+from devfix.engine import fixpoint
+from devfix import sources
 from devfix.config import Settings
 from devfix.model import Status
 
@@ -65,7 +66,7 @@ def around_sources(raw: bytes) -> dict:
 def apply(tree: Path, unsafe: bool = False):
     """The outcome for a tree, and its programs afterwards."""
     files = [sources.read(str(path)) for path in paths(tree)]
-    outcome = engine.apply(files, Settings(root=str(tree), unsafe_fixes=unsafe))
+    outcome = fixpoint.apply(files, Settings(root=str(tree), unsafe_fixes=unsafe))
     assert outcome.problems == ()
     changed = {
         str(Path(change.path).relative_to(tree)): sources.decode(change.path, change.new).text

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from codemods import all_rules
+from devfix.rules.registry import all_rules
 from devfix.sources import read
 
 if sys.version_info >= (3, 11):

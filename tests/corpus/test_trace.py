@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from codemods import all_rules, rule_for
-from devfix import engine, sources
+from devfix.rules.registry import all_rules, rule_for
+from devfix.engine import fixpoint
+from devfix import sources
 from devfix.config import Settings
 from devfix.model import Severity
 
@@ -78,7 +79,7 @@ def line_at(name, place):
 
 def static(tree):
     files = [sources.read(str(path)) for path in sorted(tree.rglob("*.py"))]
-    return engine.apply(files, Settings(root=str(tree)))
+    return fixpoint.apply(files, Settings(root=str(tree)))
 
 
 # --- what case.toml tells ---------------------------------------------------------------------------------------------

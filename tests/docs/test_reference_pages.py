@@ -7,7 +7,7 @@ import pytest
 import reference_pages
 from reference_pages import rules, schemas
 
-import codemods
+from devfix.rules import registry
 
 SCHEMAS = Path(__file__).parents[2] / "devfix" / "schema"
 
@@ -15,7 +15,7 @@ SCHEMAS = Path(__file__).parents[2] / "devfix" / "schema"
 def test_every_rule_has_a_page_with_its_documentation_and_its_examples():
     made = rules.pages()
 
-    for rule in codemods.all_rules():
+    for rule in registry.all_rules():
         page = made[f"reference/rules/{rule.code}.md"]
         assert page.startswith(f"# {rule.code} {rule.name}\n")
         assert rule.documentation.strip() in page
@@ -26,7 +26,7 @@ def test_every_rule_has_a_page_with_its_documentation_and_its_examples():
 
 
 def test_an_example_is_shown_as_a_diff_of_the_whole_program():
-    rule = next(rule for rule in codemods.all_rules() if rule.code == "DEV201")
+    rule = next(rule for rule in registry.all_rules() if rule.code == "DEV201")
     shown = rules.pages()["reference/rules/DEV201.md"].split("```diff\n")[1].split("```")[0].splitlines()
 
     assert [line[1:] for line in shown if line[0] in " -"] == rule.invalid[0].before.splitlines()

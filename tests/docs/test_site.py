@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 import reference_pages
 
-import codemods
 from devfix import config
 from devfix.cli import cli
-from devfix.verify.judgement import VERDICTS
+from devfix.rules import registry
+from devfix.verify.verdict import VERDICTS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-KNOWN = {rule.code: rule.name for rule in codemods.all_rules()}
+KNOWN = {rule.code: rule.name for rule in registry.all_rules()}
 PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("reference/*.md"), *ROOT.glob("*.md")])
 CONFIGURATION = (DOCS / "reference" / "configuration.md").read_text(encoding="utf-8")
 

@@ -17,7 +17,7 @@ BROKEN = "import torch\n\nmodel = torch.nn.Linear(4, 2).cuda()\nx = torch.ones(3
 UNASKED = types.ClientCapabilities(text_document=types.TextDocumentClientCapabilities())
 #: An analysis crashes on files that say so, and a rule prints.
 CRASHING = """
-import codemods
+from devfix.rules import registry
 from dataclasses import replace
 
 def detect(facts):
@@ -26,10 +26,10 @@ def detect(facts):
         raise ZeroDivisionError("on purpose")
     return DETECT(facts)
 
-rules = codemods.all_rules()
+rules = registry.all_rules()
 DETECT = rules[0].detect
 changed = (replace(rules[0], detect=detect), *rules[1:])
-codemods.all_rules = lambda: changed
+registry.all_rules = lambda: changed
 """
 
 

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from devfix.migrate.engines import apart, on_worker
+from devfix.migrate.engines import on_worker, subprocess_worker
 from devfix.migrate.record import Record, RepositoryOutcome
 from devfix.migrate.task import Task
 
@@ -52,7 +52,7 @@ def test_where_memory_cannot_be_looked_at_it_is_replaced_after_some(done, monkey
         return open_file(path, *arguments, **more)
 
     monkeypatch.setattr(builtins, "open", no_proc)
-    monkeypatch.setattr(apart, "_MOST_TASKS", 2)
+    monkeypatch.setattr(subprocess_worker, "_MOST_TASKS", 2)
 
     processes = [done("small") for _ in range(4)]
 

@@ -15,7 +15,7 @@ from devfix.migrate.record import (
     RepositoryOutcome,
     every_nth,
 )
-from devfix.verify.judgement import VERDICTS
+from devfix.verify.verdict import VERDICTS
 
 
 def read(name):

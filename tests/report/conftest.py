@@ -21,8 +21,8 @@ from devfix.model import (
     Status,
 )
 from devfix.report import Mode, Report
-from devfix.report._view import View
 from devfix.report.positions import Texts
+from devfix.report.view import View
 
 SPAN = Span(23, 4, 23, 10)
 EVENTS = (

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from devfix.report import Mode, Report, concise
+from devfix.report import Mode, Report
+from devfix.report.findings import concise
 
 PROBLEM = "odd.py:3: not valid utf-8: byte 0xe9; save it as UTF-8"
 

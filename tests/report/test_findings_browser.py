@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from devfix.model import Outcome, Patch, Resolution, Status
-from devfix.report import Mode, Report, findings_html
-from devfix.report._view import View
+from devfix.report import Mode, Report
+from devfix.report.findings import page as findings_page
 from devfix.report.positions import Texts
+from devfix.report.view import View
 
 pytestmark = pytest.mark.browser
 
@@ -19,7 +20,7 @@ def opened(shown, outcome):
     def made(given=None, **options):
         result = given or outcome
         view = View(Report(result, Mode.CHECK), Texts(Patch()), replace(result, patch=Patch()))
-        return shown(findings_html.render(view), **options)
+        return shown(findings_page.render(view), **options)
 
     return made
 

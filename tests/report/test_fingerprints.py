@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from devfix.report.fingerprints import line_hashes
+from devfix.report.findings.fingerprints import line_hashes
 
 END = 65535
 MASK = (1 << 64) - 1

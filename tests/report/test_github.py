@@ -4,9 +4,9 @@ import pytest
 
 from devfix.model import Finding, Outcome, Problem, Resolution, Severity, Span, Status
 from devfix.report import Mode, Report
-from devfix.report._view import View
-from devfix.report.github import render
+from devfix.report.findings.github import render
 from devfix.report.positions import Texts
+from devfix.report.view import View
 
 
 def found(severity, number, path="a.py"):

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from devfix.model import Outcome
-from devfix.report.gitlab import render
+from devfix.report.findings.gitlab import render
 from devfix.report.positions import Texts
 
 

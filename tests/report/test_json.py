@@ -8,7 +8,7 @@ import pytest
 
 from devfix.model import Outcome
 from devfix.report import Mode, Report
-from devfix.report.json import SCHEMA_VERSION, dumps
+from devfix.report.findings.json import SCHEMA_VERSION, dumps
 
 
 @pytest.fixture

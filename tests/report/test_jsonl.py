@@ -2,8 +2,8 @@
 
 import json
 
-from devfix.report.json import document
-from devfix.report.jsonl import render
+from devfix.report.findings.json import document
+from devfix.report.findings.jsonl import render
 
 
 def test_the_lines_together_are_the_one_document(view):

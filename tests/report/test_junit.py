@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from xml.etree import ElementTree
 
 from devfix.model import Outcome
-from devfix.report.junit import render
+from devfix.report.findings.junit import render
 
 
 def parsed(view):

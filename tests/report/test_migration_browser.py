@@ -5,7 +5,7 @@ from urllib.parse import quote
 import migrations
 import pytest
 
-from devfix.report import migration_html
+from devfix.report.migrations import page as migration_page
 
 pytestmark = pytest.mark.browser
 
@@ -15,7 +15,7 @@ def opened(shown):
     """Open the page of some records."""
 
     def made(records=None, part="", **options):
-        return shown(migration_html.page(migrations.one_of_each() if records is None else records), part, **options)
+        return shown(migration_page.page(migrations.one_of_each() if records is None else records), part, **options)
 
     return made
 
@@ -194,7 +194,7 @@ def test_hostile_text_is_shown_and_does_not_run(opened):
 
 def test_the_policy_stops_what_would_come_in_by_another_way(chromium, tmp_path):
     file = tmp_path / "report.html"
-    file.write_text(migration_html.page(migrations.one_of_each()), encoding="utf-8")
+    file.write_text(migration_page.page(migrations.one_of_each()), encoding="utf-8")
     page = chromium.new_page()
     page.goto(file.as_uri())
 

@@ -11,13 +11,13 @@ import migrations
 import pytest
 
 from devfix.migrate.record import Record, RepositoryOutcome
-from devfix.report._html import embedded, on_screen
-from devfix.report.migration_details import details
+from devfix.report.html import embedded, on_screen
+from devfix.report.migrations.details import details
 
 pytest.importorskip("jinja2")
 pytest.importorskip("pygments")
 
-from devfix.report import migration_html
+from devfix.report.migrations import page as migration_page
 
 
 class Page(html.parser.HTMLParser):
@@ -65,7 +65,7 @@ class Page(html.parser.HTMLParser):
 
 
 def page(records, **options):
-    return Page(migration_html.page(records, **options))
+    return Page(migration_page.page(records, **options))
 
 
 def words(text):
@@ -114,7 +114,7 @@ def test_a_page_of_nothing_is_a_page():
 
 
 def test_the_page_needs_nothing_else_and_runs_its_own_script_only():
-    text = migration_html.page(migrations.one_of_each())
+    text = migration_page.page(migrations.one_of_each())
     read = Page(text)
 
     (own,) = read.own
@@ -234,7 +234,7 @@ def test_what_would_be_too_heavy_is_cut_and_said():
 def test_a_record_that_was_read_from_its_line_makes_the_same_page():
     records = [*migrations.one_of_each(), migrations.hostile(4)]
 
-    assert migration_html.page(records) == migration_html.page([Record.read(record.line()) for record in records])
+    assert migration_page.page(records) == migration_page.page([Record.read(record.line()) for record in records])
 
 
 # --- colours: https://www.w3.org/TR/WCAG22/#contrast-minimum ---------------------------------------------------------
@@ -256,7 +256,7 @@ def contrast(one, other):
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_every_text_can_be_read_on_what_it_stands_on(dark):
-    text = migration_html.page([])
+    text = migration_page.page([])
     schemes = re.findall(r"(@media \(prefers-color-scheme: dark\) \{ )?:root \{([^}]*)\}", text)
     colours = {}
     for prefix, body in schemes:

@@ -6,9 +6,9 @@ import pytest
 
 from devfix.model import AppendCode, FileChange, Finding, Outcome, Patch, Remedy, Resolution, Severity, Span, Status
 from devfix.report import Mode, Report
-from devfix.report._view import View
+from devfix.report.findings.rdjson import render
 from devfix.report.positions import Texts
-from devfix.report.rdjson import render
+from devfix.report.view import View
 
 
 def diagnostics(view):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from codemods import all_rules
 from devfix.report.rules import HOME, address, paragraph, plain
+from devfix.rules.registry import all_rules
 
 DOCUMENTATION = """
 ## What it does

@@ -9,9 +9,10 @@ import jsonschema
 import pytest
 
 from devfix.model import Outcome, Severity, Span
-from devfix.report import Mode, Report, sarif
-from devfix.report._view import View
+from devfix.report import Mode, Report
+from devfix.report.findings import sarif
 from devfix.report.positions import Texts
+from devfix.report.view import View
 
 SCHEMA = json.loads(
     (pathlib.Path(__file__).parents[1] / "data" / "schemas" / "sarif-2.1.0.json").read_text(encoding="utf-8")

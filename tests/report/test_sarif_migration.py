@@ -12,7 +12,7 @@ import jsonschema
 import migrations
 import pytest
 
-from devfix.report import sarif_migration
+from devfix.report.migrations import sarif
 
 ROOT = pathlib.Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "tests" / "data" / "schemas" / "sarif-2.1.0.json").read_text(encoding="utf-8"))
@@ -25,8 +25,8 @@ def runs(text):
 
 
 def log(records):
-    parts = sarif_migration.BETWEEN.join(map(sarif_migration.run, records))
-    return runs(sarif_migration.opening() + parts + sarif_migration.CLOSING)
+    parts = sarif.BETWEEN.join(map(sarif.run, records))
+    return runs(sarif.opening() + parts + sarif.CLOSING)
 
 
 def test_there_is_a_run_for_each_repository():

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from devfix.report.statistics import counts, dumps, lines
+from devfix.report.findings.statistics import counts, dumps, lines
 
 
 @pytest.fixture

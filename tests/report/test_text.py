@@ -7,7 +7,8 @@ import pytest
 from rich.console import Console
 
 from devfix.model import Event, Outcome
-from devfix.report import Mode, Report, text
+from devfix.report import Mode, Report
+from devfix.report.findings import text
 
 
 @pytest.fixture

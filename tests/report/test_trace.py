@@ -8,10 +8,10 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from devfix.report import trace as text_report
-from devfix.report import trace_json
-from devfix.trace.diagnosis import diagnose
-from devfix.trace.proposal import Proposal
+from devfix.report.runs import trace as text_report
+from devfix.report.runs import trace_json
+from devfix.trace.diagnosis.diagnose import diagnose
+from devfix.trace.repair.proposal import Proposal
 from devfix.trace.story_json import read_story
 from devfix.trace.tracing import Trace
 from devfix.verify.experiment import Experiment
@@ -105,7 +105,7 @@ def test_a_run_that_left_says_what_it_printed_last(tmp_path):
 
 def test_nothing_of_the_program_is_obeyed_by_terminal_or_browser(tmp_path):
     pytest.importorskip("jinja2")
-    from devfix.report import trace_html
+    from devfix.report.runs import trace_html
 
     trace = traced(tmp_path, "replaced_head", Proposal(title=HOSTILE), text=HOSTILE)
     assert "\x1b" not in shown(trace)

@@ -10,12 +10,12 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from devfix.report import curves, verdict
-from devfix.report.verdict import Proof
+from devfix.report.runs import curves, verdict
 from devfix.verify.experiment import Experiment
-from devfix.verify.judgement import Verdict
 from devfix.verify.project import Project
 from devfix.verify.records import Failure, Run
+from devfix.verify.result import Proof
+from devfix.verify.verdict import Verdict
 
 ROOT = pathlib.Path(__file__).parents[2]
 HOSTILE = "<script>alert('x')</script>\x1b[31m"
@@ -46,7 +46,7 @@ def shown(proof, **options):
 
 def page(proof):
     pytest.importorskip("jinja2")
-    from devfix.report import verdict_html
+    from devfix.report.runs import verdict_html
 
     return verdict_html.page(proof)
 

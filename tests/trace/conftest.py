@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from devfix.trace.diagnosis import Diagnosis
+from devfix.trace.diagnosis.diagnose import Diagnosis
+from devfix.trace.repair.edited_sources import Texts
 from devfix.trace.story import CallName, DeviceName, Happening, Owner, Package, Position, Story, Value
-from devfix.trace.texts import Texts
 
 
 class Program:

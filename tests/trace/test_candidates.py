@@ -7,7 +7,7 @@ import dataclasses
 
 import pytest
 
-from devfix.trace.candidates import candidates
+from devfix.trace.repair.candidates import candidates
 from devfix.trace.story import DeviceName
 
 DEVICE = DeviceName(0, "device", "cuda:0")

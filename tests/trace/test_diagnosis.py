@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from devfix.trace.diagnosis import Diagnosis, diagnose
+from devfix.trace.diagnosis.diagnose import Diagnosis, diagnose
 from devfix.trace.story_json import read_story
 from devfix.verify.runs import run
 

@@ -7,10 +7,10 @@ import dataclasses
 import pytest
 
 from devfix.model import AppendCode, Event, Finding, Outcome, Resolution, Severity, Span, Status
-from devfix.trace.candidates import Candidate
 from devfix.trace.findings import finding_of, with_traced
+from devfix.trace.repair.candidates import Candidate
+from devfix.trace.repair.edited_sources import Texts
 from devfix.trace.story import Package, Position
-from devfix.trace.texts import Texts
 from devfix.verify.project import Project
 
 

@@ -8,11 +8,11 @@ from textwrap import dedent
 
 import pytest
 
-from devfix.trace.candidates import candidates
-from devfix.trace.diagnosis import diagnose, diagnose_call
+from devfix.trace.diagnosis.diagnose import diagnose, diagnose_call
+from devfix.trace.repair.candidates import candidates
+from devfix.trace.repair.edited_sources import Texts
 from devfix.trace.story import Position
 from devfix.trace.story_json import read_story
-from devfix.trace.texts import Texts
 from devfix.verify.runs import run
 
 HEAD = """\

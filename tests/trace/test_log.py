@@ -7,9 +7,9 @@ from textwrap import dedent
 
 import pytest
 
-from devfix.trace.log import LoggedFrame, device_error, read_log
-from devfix.trace.places import placed
-from devfix.trace.ranking import LogTrace, NoFrame, read_causes
+from devfix.trace.log.locate import placed
+from devfix.trace.log.parse import LoggedFrame, device_error, read_log
+from devfix.trace.log.ranking import LogTrace, NoFrame, read_causes
 from devfix.verify.project import find_project
 
 MODEL = """\

@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 from devfix.model import ReplaceExpression
-from devfix.trace import progress
-from devfix.trace import repair as search
-from devfix.trace.candidates import Candidate
-from devfix.trace.diagnosis import Diagnosis
-from devfix.trace.repair import repair
-from devfix.trace.trials import Budget
-from devfix.verify.judgement import Verdict
+from devfix.trace.diagnosis.diagnose import Diagnosis
+from devfix.trace.repair import progress
+from devfix.trace.repair import search as search
+from devfix.trace.repair.attempts import Budget
+from devfix.trace.repair.candidates import Candidate
+from devfix.trace.repair.search import repair
 from devfix.verify.project import Project
 from devfix.verify.records import Failure, Run, RunError
+from devfix.verify.verdict import Verdict
 
 BROKEN = 9  # a value after which the program fails of an ordinary error
 SPOILED = 8  # one with which it runs, and trains something else

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from devfix.trace.repair import Repair, repair
-from devfix.trace.trials import Budget
+from devfix.trace.repair.attempts import Budget
+from devfix.trace.repair.search import Repair, repair
 from devfix.verify.experiment import prepare
 
 TRAIN = """\

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from devfix.trace.diagnosis import Diagnosis, diagnose
+from devfix.trace.diagnosis.diagnose import Diagnosis, diagnose
+from devfix.trace.diagnosis.non_tensor_causes import cause_without_values
 from devfix.trace.story_json import read_story
-from devfix.trace.valueless import cause_without_values
 from devfix.verify.runs import run
 
 if sys.version_info >= (3, 11):

@@ -16,11 +16,11 @@ from torch import nn
 
 from devfix.simulator import Simulator, work
 from devfix.verify import Verdict, judge, run
-from devfix.verify.agreement import agree, first_disagreement, tolerance
-from devfix.verify.judgement import VERDICTS
+from devfix.verify.loss_comparison import agree, first_disagreement, tolerance
 from devfix.verify.probe import accelerator
 from devfix.verify.probe.accelerator import Comparable
 from devfix.verify.records import Failure, Run
+from devfix.verify.verdict import VERDICTS
 
 from .draws import drawn
 from .scripts import FIXED, project

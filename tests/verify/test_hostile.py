@@ -23,8 +23,8 @@ import pytest
 pytest.importorskip("torch")
 
 from devfix.verify import Run, judge, run
-from devfix.verify.judgement import VERDICTS
 from devfix.verify.servers import about
+from devfix.verify.verdict import VERDICTS
 
 from .scripts import FIXED, project
 

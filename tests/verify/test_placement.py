@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from devfix.trace.placement import PlaceMap, Row, read_map
+from devfix.trace.device_map.rows import PlaceMap, Row, read_map
 from devfix.verify.runs import run
 
 HEAD = """\

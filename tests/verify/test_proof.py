@@ -13,9 +13,9 @@ pytest.importorskip("torch")
 from conformance.words import elsewhere
 from devfix.verify import Verdict, prove, run
 from devfix.verify.advice import ending
-from devfix.verify.agreement import first_difference
-from devfix.verify.likeness import other_gradients
+from devfix.verify.loss_comparison import first_difference
 from devfix.verify.records import Failure, Run
+from devfix.verify.training_invariants import other_gradients
 
 from .scripts import BROKEN, FIXED, edited, project
 

@@ -17,8 +17,8 @@ import torch
 from torch import nn
 
 from devfix.verify import Verdict, prove, run
-from devfix.verify.agreement import agree, in_float64, match, same_direction, step_of, tolerance
-from devfix.verify.probe.wide import Wide
+from devfix.verify.loss_comparison import agree, in_float64, match, same_direction, step_of, tolerance
+from devfix.verify.probe.float64 import Wide
 from devfix.verify.records import Failure, Run
 
 from .scripts import FIXED, edited, project

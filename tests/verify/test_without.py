@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from devfix import engine, sources
+from devfix import sources
 from devfix.config import Settings
+from devfix.engine import fixpoint
 from devfix.model import Status
 
 SOURCE = """\
@@ -28,14 +29,14 @@ def test_a_finding_that_is_left_out_is_not_repaired_and_the_others_are(tmp_path:
     (tmp_path / "train.py").write_text(SOURCE)
     files = [sources.read(str(tmp_path / "train.py"))]
     settings = Settings(root=str(tmp_path))
-    everything = engine.apply(files, settings)
+    everything = fixpoint.apply(files, settings)
     assert [item.status for item in everything.resolutions] == [Status.FIXED, Status.FIXED]
 
     for left in everything.resolutions:
-        outcome = engine.apply(files, settings, without=[left.finding])
+        outcome = fixpoint.apply(files, settings, without=[left.finding])
 
         assert {item.finding.code: item.status for item in outcome.resolutions} == {
             item.finding.code: Status.NOT_FIXED if item is left else Status.FIXED for item in everything.resolutions
         }
         assert outcome.patch != everything.patch
-    assert engine.apply(files, settings, without=[item.finding for item in everything.resolutions]).patch.files == ()
+    assert fixpoint.apply(files, settings, without=[item.finding for item in everything.resolutions]).patch.files == ()

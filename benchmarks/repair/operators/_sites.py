@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from benchmarks.repair.mutations import Replacement
-from devfix.flow.syntax import SourceTree
+from devfix.syntax.tree import SourceTree
 
 __all__ = [
     "FACTORIES",

@@ -17,7 +17,7 @@ from benchmarks.repair.operators._sites import (
     name,
     without,
 )
-from devfix.flow.syntax import SourceTree
+from devfix.syntax.tree import SourceTree
 
 __all__ = ["OPERATORS"]
 

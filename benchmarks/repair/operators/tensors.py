@@ -21,7 +21,7 @@ from benchmarks.repair.operators._sites import (
     without,
     without_keyword,
 )
-from devfix.flow.syntax import SourceTree
+from devfix.syntax.tree import SourceTree
 
 __all__ = ["OPERATORS"]
 

@@ -23,7 +23,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from devfix.migrate.engines import EngineError, on_worker
-from devfix.migrate.engines.holding import uninterrupted
+from devfix.migrate.engines.defer_interrupts import uninterrupted
 from devfix.migrate.engines.local import cores
 from devfix.migrate.engines.on_worker import Refusal, end, version
 from devfix.migrate.record import Record

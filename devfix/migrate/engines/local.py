@@ -19,8 +19,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from devfix.migrate.engines import EngineError
-from devfix.migrate.engines.ends import how_it_ended, leave, lost, too_long
-from devfix.migrate.engines.holding import uninterrupted
+from devfix.migrate.engines.defer_interrupts import uninterrupted
+from devfix.migrate.engines.worker_exit import how_it_ended, leave, lost, too_long
 from devfix.migrate.record import Record
 from devfix.migrate.task import Task, Work
 
@@ -56,7 +56,7 @@ def get_ready() -> None:
 
 def _context() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["devfix.migrate.engines.deaf", "devfix.migrate.engines.preloaded"])
+    context.set_forkserver_preload(["devfix.migrate.engines.ignore_sigint", "devfix.migrate.engines.preloaded"])
     return context
 
 

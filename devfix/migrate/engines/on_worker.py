@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock, Thread
 
-from devfix.migrate.engines.apart import Apart
+from devfix.migrate.engines.subprocess_worker import Apart
 from devfix.migrate.record import Record
 from devfix.migrate.task import Task, Work
 
@@ -94,11 +94,11 @@ def dask_setup(worker: object) -> None:
 @lru_cache(maxsize=1)
 def version() -> str:
     """Names what decides on results: devfix and its code, and Python, without what differs between installations."""
-    import codemods
-    from devfix import __path__, __version__
-    from devfix.cache import digest
+    from devfix import __version__
+    from devfix.rules.builtin import code_folders
+    from devfix.sources.digest import digest
 
-    files = [*_files(__path__[0]), *_files(codemods.__path__[0])]
+    files = [file for folder in code_folders() for file in _files(folder)]
     code = digest(*(part for name, content in sorted(files) for part in (name, content)))
     return f"devfix {__version__} (code {code[:8]}), Python {sys.version_info[0]}.{sys.version_info[1]}"
 

@@ -5,10 +5,10 @@ from importlib import import_module
 __all__ = ["MODULES"]
 
 MODULES = (
-    *("libcst", "codemods._rewrite", "devfix.migrate.work", "devfix.migrate.publishing"),
-    *("devfix.report.diff", "devfix.report.json"),
+    *("libcst", "devfix.rewrite", "devfix.migrate.work", "devfix.migrate.publishing"),
+    *("devfix.vcs.unified_diff", "devfix.engine.documents"),
 )
 
 for name in MODULES:
     import_module(name)
-import_module("codemods").all_rules()
+import_module("devfix.rules.registry").all_rules()

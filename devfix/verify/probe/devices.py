@@ -117,9 +117,9 @@ def precision_for(options: argparse.Namespace) -> AbstractContextManager[Any]:
     """Float64 where the options ask for it; enter it inside of the device."""
     if not options.float64:
         return nullcontext()
-    from . import wide
+    from . import float64
 
-    mode: type[Any] = wide.Wide  # torch's modes have no types
+    mode: type[Any] = float64.Wide  # torch's modes have no types
     made: AbstractContextManager[Any] = mode()
     return made
 

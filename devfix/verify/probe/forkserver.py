@@ -26,7 +26,7 @@ from typing import Any
 
 from . import devices, program
 from .confinement import Confinement, available
-from .keeper import Limits, adopt_orphans, children, keep
+from .supervisor import Limits, adopt_orphans, children, keep
 
 __all__ = ["serve"]
 

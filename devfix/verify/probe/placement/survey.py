@@ -22,8 +22,8 @@ from ..provenance.ownership import all_modules
 from ..provenance.story import failing
 from .batches import Batches, fate
 from .environment import environment
-from .forest import Forest
 from .memory import memory
+from .module_tree import Forest
 from .optimizers import held, optimizer, scaler, states
 from .variables import Variables
 

@@ -1,0 +1,261 @@
+"""## What it does
+Finds checkpoints that are loaded to a place where the program cannot use them: `map_location="cuda:1"` in a program
+that never speaks of that accelerator, `map_location="cuda"` in one that runs without any, and `map_location="cpu"` (or
+`lambda storage, location: storage`) of a whole model, or of tensors, that then meet what lives on the accelerator.
+
+## Why is this bad?
+A hard-coded index exists on the author's machine only: *Attempting to deserialize object on CUDA device 1*. A model
+that was mapped to the CPU stays there, and fails with its first input from the accelerator.
+
+## Example
+```python
+model = torch.load("model.pt", map_location="cpu", weights_only=False)
+output = model(images.to(device))
+```
+
+## Use instead
+```python
+model = torch.load("model.pt", map_location=device, weights_only=False)
+output = model(images.to(device))
+```
+
+## Fix safety
+Safe: values and structure of what is loaded stay the same, only the place changes. A checkpoint that is mapped to the
+CPU and only fills the state of a module or an optimizer is right, and left alone; `load_state_dict` moves it. Where an
+entry of the checkpoint may as well be a number, which any tensor takes, the finding is only `latent`.
+`weights_only` is not touched.
+
+## References
+- [torch.load](https://docs.pytorch.org/docs/stable/generated/torch.load.html)
+- [safetensors.torch.load_file](https://huggingface.co/docs/safetensors/api/torch)
+- [zijundeng/BDRAR#12](https://github.com/zijundeng/BDRAR/issues/12)
+- [HGU-DLLAB/Korean-FastSpeech2-Pytorch#14](https://github.com/HGU-DLLAB/Korean-FastSpeech2-Pytorch/issues/14)
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from codemods.checkpoints.load_without_map_location import edit_of, target_of
+from devfix.analysis import Facts
+from devfix.analysis.domain.location import Site
+from devfix.analysis.domain.values import Const, DeviceValue, Text, options
+from devfix.analysis.observations import Loading, Meeting, Operand
+from devfix.analysis.scenarios import device_words
+from devfix.analysis.scopes import value_of
+from devfix.fixes.device_expression import device_for
+from devfix.fixes.devices.conflicting_devices import contradictions, loads
+from devfix.fixes.event_path import story
+from devfix.fixes.insertion_point import same_function
+from devfix.model import AddKeyword, AppendCode, Edit, Finding, Remedy, ReplaceExpression, Severity
+from devfix.rules.rule import Example, Rule, command_attributes
+
+__all__ = ["RULE"]
+
+_OTHER_INDEX = re.compile(r"cuda:(?:[1-9]\d*)")
+
+
+def detect(facts: Facts) -> Iterator[Finding]:
+    """One finding for each call of ``torch.load`` that maps to a foreign place."""
+    told: set[ast.Call] = set()
+    for one in contradictions(facts):
+        loading = _loading_at(facts, one.call) if loads(one.call) and one.meeting is None else None
+        if loading is not None and one.call not in told:
+            told.add(one.call)
+            yield _finding(facts, loading, "insists on an accelerator in a program that runs without", ())
+    for loading in facts.loadings.values():
+        if loading.call in told or not loading.mapped or loading.latent:
+            continue
+        index = _foreign_index(loading)
+        if index is not None:
+            yield _finding(facts, loading, f"maps to `{index}`, of which the program never speaks otherwise", ())
+            continue
+        uses = tuple(_uses(facts, loading))
+        if uses:
+            yield _finding(facts, loading, "leaves on the CPU what meets the accelerator", uses)
+
+
+def _loading_at(facts: Facts, call: ast.Call) -> Loading | None:
+    return next((loading for loading in facts.loadings.values() if loading.call is call), None)
+
+
+def _foreign_index(loading: Loading) -> str | None:
+    """The accelerator to which a literal maps, if nothing else in the file names it."""
+    words, tree = device_words(loading.call), loading.site.tree
+    if words is None:
+        return None
+    if isinstance(words, ast.Dict):
+        named = [node.value for node in words.values if isinstance(node, ast.Constant)]
+    else:
+        literals = words.args if isinstance(words, ast.Call) and ast.unparse(words.func) == "torch.device" else [words]
+        named = [node.value for node in literals if isinstance(node, ast.Constant)]
+    found = next((name for name in named if isinstance(name, str) and _OTHER_INDEX.fullmatch(name)), None)
+    if found is None:
+        return None
+    here = len(re.findall(re.escape(found), tree.source(words)))
+    everywhere = len(re.findall(re.escape(found), tree.text))
+    index = found.partition(":")[2]
+    return found if here == everywhere and f".cuda({index})" not in tree.text else None
+
+
+Use = tuple[Site, "Meeting | None", "Operand | None"]
+
+
+def _uses(facts: Facts, loading: Loading) -> Iterator[Use]:
+    """Where what is on the CPU meets the accelerator: a whole module that is called, or tensors."""
+    for use in loading.uses:
+        if use.kind == "object" and use.on_accelerator:
+            yield use.site, None, None
+    number = list(facts.loadings.values()).index(loading)
+    for meeting in facts.meetings:
+        for operand in meeting.cpu:
+            of_this = operand.births and all(b.kind == "load" and b.key == number for b in operand.births)
+            if of_this:
+                yield meeting.site, meeting, operand
+
+
+def _may_be_a_number(facts: Facts, use: Use) -> bool:
+    """Whether the operation takes numbers as well: an entry of a checkpoint may be one, unless it has a shape."""
+    _, meeting, operand = use
+    takes_numbers = meeting is not None and (meeting.takes_numbers or meeting.consumer == "index")
+    return takes_numbers and not (operand is not None and (operand.sure or _is_saved(facts, operand)))
+
+
+def _is_saved(facts: Facts, operand: Operand) -> bool:
+    """Whether the program itself saves a tensor with dimensions under this key."""
+    return bool(operand.births) and all(b.item and facts.entries.get(b.item[0], False) for b in operand.births)
+
+
+def _finding(facts: Facts, loading: Loading, what: str, uses: tuple[Use, ...]) -> Finding:
+    site = loading.site
+    remedies = list(_remedies(facts, loading, uses))
+    perhaps = bool(uses) and all(_may_be_a_number(facts, use) for use in uses)
+    return Finding(
+        RULE.code,
+        RULE.name,
+        Severity.LATENT if perhaps else Severity.ERROR,
+        site.tree.path,
+        site.span,
+        f"`{ast.unparse(loading.call.func)}` {what}",
+        story(
+            (site, "loaded", "the checkpoint is mapped here"),
+            *((used, "used", "it meets values on the accelerator here") for used, _, _ in uses[:2]),
+        ),
+        tuple(remedies),
+        "" if remedies else "nothing names the device where the checkpoint is loaded",
+    )
+
+
+def _remedies(facts: Facts, loading: Loading, uses: tuple[Use, ...]) -> Iterator[Remedy]:
+    partial = any(use.kind in ("module", "optimizer", "needs-cpu", "array") for use in loading.uses)
+    at_uses = list(dict.fromkeys(_at_uses(facts, uses)))
+    if partial and at_uses:
+        yield Remedy("move what is used", tuple(at_uses))
+    target, _ = target_of(facts, loading)
+    if target is not None and not (uses and target == '"cpu"'):
+        target = target if _keyword(loading) == "map_location" else _as_text(loading, target)
+        yield Remedy(f"load with `{_keyword(loading)}={target}`", (_edit(loading, target),))
+    if at_uses and not partial:
+        yield Remedy("move what is used", tuple(at_uses))
+
+
+def _keyword(loading: Loading) -> str:
+    return "device" if ast.unparse(loading.call.func).endswith(("load_file", "safe_open")) else "map_location"
+
+
+def _as_text(loading: Loading, target: str) -> str:
+    """``safetensors`` takes a device by its name (or number) only: a ``torch.device`` is refused."""
+    try:
+        value = value_of(loading.site, loading.site.level, ast.parse(target, mode="eval").body)
+    except SyntaxError:
+        return target
+    named = value is not None and all(
+        isinstance(option, (Const, Text)) or (isinstance(option, DeviceValue) and option.text)
+        for option in options(value)
+    )
+    return target if named or target.startswith(('f"', '"')) else f"str({target})"
+
+
+def _edit(loading: Loading, target: str) -> Edit:
+    if _keyword(loading) == "map_location":
+        return edit_of(loading, target)
+    words, tree = device_words(loading.call), loading.site.tree
+    if words is not None:
+        return ReplaceExpression(tree.path, tree.span(words), target)
+    return AddKeyword(tree.path, tree.span(loading.call), "device", target)
+
+
+def _at_uses(facts: Facts, uses: tuple[Use, ...]) -> Iterator[Edit]:
+    for site, meeting, operand in uses:
+        if meeting is None or operand is None:
+            return
+        entry = _entry(facts, meeting, operand)
+        if entry is not None:
+            yield entry
+            continue
+        words = device_for(facts, site, site.level, meeting.partners)
+        for node in ast.walk(site.node):
+            read = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load)
+            if words and read and ast.unparse(node) == operand.text:
+                yield AppendCode(site.tree.path, site.tree.span(node), f".to({words})")
+                break
+
+
+def _entry(facts: Facts, meeting: Meeting, operand: Operand) -> Edit | None:
+    """``mean = checkpoint["mean"].to(device)``, for a name that is read from there and given to another function."""
+    births = set(operand.births)
+    for binding in facts.bindings:
+        read = binding.kind == "assign" and isinstance(binding.value, ast.Subscript)
+        if not read or binding.birth not in births or same_function(meeting.site.level, binding.site.level):
+            continue
+        words = device_for(facts, binding.site, binding.site.level)
+        if words and binding.value is not None and len(births) == 1:
+            return AppendCode(binding.site.tree.path, binding.site.tree.span(binding.value), f".to({words})")
+    return None
+
+
+__getattr__, __dir__ = command_attributes(__name__)
+
+
+_SETUP = """\
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(4, 2).to(device)
+x = torch.ones(3, 4, device=device)
+"""
+
+RULE = Rule(
+    code="DEV302",
+    name="foreign-map-location",
+    summary="A checkpoint is mapped to a place where the program cannot use it.",
+    documentation=__doc__,
+    detect=detect,
+    invalid=(
+        Example(
+            "an accelerator of the author's machine",
+            _SETUP + 'model.load_state_dict(torch.load("model.pt", map_location="cuda:1"))\n',
+            _SETUP + 'model.load_state_dict(torch.load("model.pt", map_location=device))\n',
+        ),
+        Example(
+            "a whole model on the CPU",
+            _SETUP + 'teacher = torch.load("teacher.pt", map_location="cpu", weights_only=False)\nprint(teacher(x))\n',
+            _SETUP + 'teacher = torch.load("teacher.pt", map_location=device, weights_only=False)\nprint(teacher(x))\n',
+        ),
+        Example(
+            "tensors that stay where they were stored",
+            _SETUP + 'bank = torch.load("bank.pt", lambda storage, loc: storage)\nprint(x @ bank["keys"].t())\n',
+            _SETUP + 'bank = torch.load("bank.pt", device)\nprint(x @ bank["keys"].t())\n',
+        ),
+    ),
+    valid=(
+        _SETUP + 'model.load_state_dict(torch.load("model.pt", map_location="cpu"))\n',
+        _SETUP + 'teacher = torch.load("teacher.pt", map_location="cpu").to(device)\nprint(teacher(x))\n',
+        _SETUP
+        + 'state = torch.load("state.pt", map_location=lambda storage, loc: storage)\nprint(x * state["scale"])\n',
+        'import torch\n\ndevice = "cuda:1"\nstate = torch.load("state.pt", map_location="cuda:1")\n',
+    ),
+)

@@ -1,0 +1,178 @@
+"""## What it does
+Finds lines that hard-code a device beside the one that the program chooses: `.cuda()`, `"cuda"`,
+`torch.cuda.FloatTensor` where the program runs on the CPU if there is no accelerator, `cuda` where it works on
+`cuda:1`, `"cuda:1"` where what goes there meets the chosen device, `DataParallel(model, device_ids=[1])` of a model on
+the first accelerator, and `.to("cpu")` or `device="cpu"` of what meets the accelerator. A default of a function or
+class that says another device counts as well.
+
+## Why is this bad?
+The program says that it can do without an accelerator, or on another one, and then fails there: *Torch not compiled
+with CUDA enabled*, *found at least two devices*. A program has one device, declared once. A program that always says
+`.cuda()` has chosen, too, and is left alone.
+
+## Example
+```python
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = Net().to(device)
+output = model(images.cuda())
+```
+
+## Use instead
+```python
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = Net().to(device)
+output = model(images.to(device))
+```
+
+## Fix safety
+Safe: with an accelerator the value goes where it went. Lines that stand under a condition which may ask for the
+accelerator, or in a `try`, are left alone, and so is a program that says which accelerator `cuda` means
+(`torch.cuda.set_device`, `CUDA_VISIBLE_DEVICES`), for its index. `torch.cuda.amp` does nothing without an accelerator,
+and warns: it is not reported.
+
+## References
+- [Device-agnostic code](https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code)
+- [thunlp/OpenPrompt#160](https://github.com/thunlp/OpenPrompt/issues/160)
+- [WongKinYiu/yolov7#530](https://github.com/WongKinYiu/yolov7/pull/530)
+- [huggingface/diffusers#13336](https://github.com/huggingface/diffusers/pull/13336)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from devfix.analysis import Facts
+from devfix.analysis.domain.values import CPU
+from devfix.analysis.move_observations import Wrapped
+from devfix.fixes.devices.conflict_fixes import edits_for, placed_again
+from devfix.fixes.devices.conflicting_devices import Contradiction, contradictions, loads
+from devfix.fixes.devices.device_ids import first_index, foreign_ids
+from devfix.fixes.event_path import story
+from devfix.model import Edit, Finding, Remedy, Severity
+from devfix.rules.rule import Example, Rule, command_attributes
+
+__all__ = ["RULE"]
+
+
+def detect(facts: Facts) -> Iterator[Finding]:
+    """One finding for each call that goes somewhere else than the program's own device."""
+    for one in contradictions(facts):
+        if not loads(one.call):
+            yield _finding(facts, one)
+    for wrapped, edit in foreign_ids(facts):
+        yield _wrapped(wrapped, edit)
+
+
+def _wrapped(wrapped: Wrapped, edit: Edit | None) -> Finding:
+    tree, ids = wrapped.site.tree, ast.unparse(wrapped.ids)
+    return Finding(
+        RULE.code,
+        RULE.name,
+        Severity.LATENT if wrapped.latent else Severity.ERROR,
+        tree.path,
+        tree.span(wrapped.ids),
+        f"`device_ids={ids}` names another accelerator than the one that the module is on",
+        story(
+            (wrapped.moved, "moved", "the module goes to the first accelerator"),
+            (wrapped.site, "used", f"and is wrapped for accelerator {first_index(wrapped)}"),
+        ),
+        () if edit is None else (Remedy("name the accelerator that the module is on", (edit,)),),
+        "" if edit is not None else "which accelerators are meant is the author's to say",
+    )
+
+
+def _finding(facts: Facts, one: Contradiction) -> Finding:
+    remedies = [Remedy(title, edits) for title, edits in edits_for(facts, one)]
+    again = placed_again(facts, one)
+    if again is not None:
+        at_use = Remedy("move it where it is used", (again,))
+        remedies.insert(0 if _far_away(one) else len(remedies), at_use)
+    shown = ast.unparse(one.call)
+    shown = shown if len(shown) <= 40 else f"{ast.unparse(one.call.func)[-30:]}(...)"
+    what = (
+        "the CPU beside what lives on the accelerator" if one.place == CPU else "a device beside the one that is chosen"
+    )
+    failing = one.meeting.site if one.meeting is not None else None
+    return Finding(
+        RULE.code,
+        RULE.name,
+        Severity.ERROR if one.certain and (remedies or one.meeting is not None) else Severity.LATENT,
+        one.site.tree.path,
+        one.site.tree.span(one.call),
+        f"`{shown}` hard-codes {what}",
+        story(
+            (one.choice, "moved", "the program's own choice of a device"),
+            (one.site, "created" if one.place == CPU else "moved", "this goes to a device of its own"),
+            (failing, "used", "and meets the other here"),
+        ),
+        tuple(remedies),
+        "" if remedies else "nothing names the program's device here",
+    )
+
+
+def _far_away(one: Contradiction) -> bool:
+    """Whether the value is parked on the CPU, away from the accelerator, in one function and used in another."""
+    assert one.meeting is not None
+    return one.parked and one.meeting.site.level.frame.node is not one.site.level.frame.node
+
+
+__getattr__, __dir__ = command_attributes(__name__)
+
+
+_SETUP = """\
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(4, 2).to(device)
+x = torch.ones(3, 4)
+"""
+
+_FLAG = """\
+import torch
+from torch import nn
+
+use_cuda = torch.cuda.is_available()
+model = nn.Linear(4, 2)
+if use_cuda:
+    model.cuda()
+x = torch.ones(3, 4)
+"""
+
+RULE = Rule(
+    code="DEV501",
+    name="contradicting-device",
+    summary="A line hard-codes another device than the one that the program chooses.",
+    documentation=__doc__,
+    detect=detect,
+    invalid=(
+        Example(
+            "an input that insists on an accelerator",
+            _SETUP + "print(model(x.cuda()))\n",
+            _SETUP + "print(model(x.to(device)))\n",
+        ),
+        Example(
+            "made beside the model",
+            _SETUP + 'noise = torch.zeros(3, 4, device="cuda")\nprint(model(noise))\n',
+            _SETUP + "noise = torch.zeros(3, 4, device=device)\nprint(model(noise))\n",
+        ),
+        Example(
+            "under the same condition",
+            _FLAG + "x = x.cuda()\nprint(model(x))\n",
+            _FLAG + "if use_cuda:\n    x = x.cuda()\nprint(model(x))\n",
+        ),
+        Example(
+            "the CPU, beside a model on the accelerator",
+            _SETUP + 'x = x.to("cpu")\nprint(model(x))\n',
+            _SETUP + "x = x.to(device)\nprint(model(x))\n",
+        ),
+    ),
+    valid=(
+        _SETUP + "print(model(x.to(device)).cpu().numpy)\n",
+        _SETUP + "if torch.cuda.is_available():\n    x = x.cuda()\nprint(model(x))\n",
+        _SETUP + 'if device.type == "cuda":\n    x = x.cuda()\nprint(model(x))\n',
+        _FLAG + "print(model(x.cuda() if use_cuda else x))\n",
+        "import torch\nfrom torch import nn\n\nmodel = nn.Linear(4, 2).cuda()\nprint(model(torch.ones(3, 4).cuda()))\n",
+    ),
+)

@@ -1,0 +1,137 @@
+"""## What it does
+Finds processes of a distributed program that use accelerator 0 where each is to use its own: `.cuda()` or `"cuda"`
+without `torch.cuda.set_device(local_rank)`, `"cuda:0"` or `device_ids=[0]` beside `cuda:{local_rank}`.
+
+## Why is this bad?
+`cuda` means the current accelerator, which is number 0 in every process. All processes load the first one, NCCL refuses
+it (*Duplicate GPU detected*), and what was placed by its number meets what was not: *Expected all tensors to be on the
+same device, but found at least two devices, cuda:1 and cuda:0*. The first process, and a run with one, shows nothing.
+
+## Example
+```python
+dist.init_process_group("nccl")
+local_rank = int(os.environ["LOCAL_RANK"])
+model = DistributedDataParallel(Net().cuda(), device_ids=[local_rank])
+```
+
+## Use instead
+```python
+dist.init_process_group("nccl")
+local_rank = int(os.environ["LOCAL_RANK"])
+torch.cuda.set_device(local_rank)
+model = DistributedDataParallel(Net().cuda(), device_ids=[local_rank])
+```
+
+## Fix safety
+Safe: with one process nothing changes. A program whose processes see one accelerator each (`CUDA_VISIBLE_DEVICES`, or
+a scheduler that sees to it) is left alone where it speaks of it.
+
+## References
+- [DistributedDataParallel](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
+- [torch.cuda.set_device](https://docs.pytorch.org/docs/stable/generated/torch.cuda.set_device.html)
+- [pytorch/examples#1142](https://github.com/pytorch/examples/pull/1142)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from devfix.analysis import Facts
+from devfix.fixes.devices.local_rank import Stray, current_edit, index_edits, rank_at, strays
+from devfix.fixes.event_path import story
+from devfix.model import Edit, Finding, Remedy, Severity
+from devfix.rules.rule import Example, Rule, command_attributes
+
+__all__ = ["RULE"]
+
+_SEES_ONE = ("CUDA_VISIBLE_DEVICES", "cuda.device(", "HIP_VISIBLE_DEVICES", "gpus-per-task", "gpus_per_task")
+
+
+def detect(facts: Facts) -> Iterator[Finding]:
+    """One finding for the missing ``set_device``, and one for each line that says 0."""
+    found = list(strays(facts))
+    if any(word in level.tree.text for stray in found for level in stray.site.levels for word in _SEES_ONE):
+        return
+    current = [stray for stray in found if stray.named is None and not isinstance(stray.node, ast.Constant)]
+    if current and facts.two is not None and facts.two.set_current is None:
+        first = min(current, key=lambda stray: stray.site.order)
+        edit = current_edit(facts, first)
+        certain = edit is not None or any(operand.text for operand in first.meeting.cpu)
+        if certain:
+            yield _finding(
+                first, "the current accelerator", "make the process's own accelerator current", (edit,) if edit else ()
+            )
+    for stray in found:
+        if stray.named is not None:
+            rank = rank_at(facts, stray.site, stray.site.level)
+            edits = tuple(index_edits(stray, rank)) if rank is not None else ()
+            yield _finding(stray, f"`{ast.unparse(stray.named)}`", f"use `{rank}`", edits)
+
+
+def _finding(stray: Stray, what: str, title: str, edits: tuple[Edit, ...]) -> Finding:
+    tree, node = stray.site.tree, stray.named or stray.node
+    return Finding(
+        RULE.code,
+        RULE.name,
+        Severity.ERROR,
+        tree.path,
+        tree.span(node),
+        f"every process uses {what}, which is number 0, instead of its own",
+        story(
+            (stray.site, "moved", "this goes to accelerator 0 in every process"),
+            (stray.meeting.site, "used", "and meets what belongs to this process here"),
+        ),
+        (Remedy(title, edits),) if edits else (),
+        "" if edits else "nothing names the process's own accelerator here",
+    )
+
+
+__getattr__, __dir__ = command_attributes(__name__)
+
+
+_SETUP = """\
+import os
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("nccl")
+local_rank = int(os.environ["LOCAL_RANK"])
+"""
+_OWN = "torch.cuda.set_device(local_rank)\n"
+_TRAIN = "print(model(torch.ones(3, 4).cuda()))\n"
+_BARE = "model = DDP(nn.Linear(4, 2).cuda(), device_ids=[local_rank])\n" + _TRAIN
+_NAMED = 'device = torch.device(f"cuda:{local_rank}")\n'
+
+RULE = Rule(
+    code="DEV801",
+    name="rank-device",
+    summary="Every process of a distributed program uses accelerator 0 instead of its own.",
+    documentation=__doc__,
+    detect=detect,
+    invalid=(
+        Example("the current accelerator", _SETUP + _BARE, _SETUP + _OWN + _BARE),
+        Example(
+            "the ids of the wrapper",
+            _SETUP + _NAMED + "model = DDP(nn.Linear(4, 2).to(device), device_ids=[0])\n",
+            _SETUP + _NAMED + "model = DDP(nn.Linear(4, 2).to(device), device_ids=[local_rank])\n",
+        ),
+        Example(
+            "an input that goes to the first accelerator",
+            _SETUP + _NAMED + 'model = DDP(nn.Linear(4, 2).to(device))\nprint(model(torch.ones(3, 4).to("cuda:0")))\n',
+            _SETUP
+            + _NAMED
+            + "model = DDP(nn.Linear(4, 2).to(device))\n"
+            + 'print(model(torch.ones(3, 4).to(f"cuda:{local_rank}")))\n',
+        ),
+    ),
+    valid=(
+        _SETUP + _OWN + _BARE,
+        _SETUP + _NAMED + "model = DDP(nn.Linear(4, 2).to(device), device_ids=[local_rank])\n",
+        _SETUP.replace("import os\n", 'import os\n\nos.environ["CUDA_VISIBLE_DEVICES"] = os.environ["LOCAL_RANK"]\n')
+        + "model = DDP(nn.Linear(4, 2).cuda())\n",
+    ),
+)

@@ -1,0 +1,141 @@
+"""## What it does
+Finds whole objects that are never moved to the accelerator, or on one branch only, and meet values there: the model
+itself, a teacher, a perceptual network, an averaged copy, a discriminator, a criterion with class weights or parameters
+of its own, a metric with buffers.
+
+## Why is this bad?
+`Module.to()` moves what is registered below one module. Every other module with weights or buffers has to be moved,
+too: where its weights on the CPU meet an input on the accelerator, PyTorch raises *Expected all tensors to be on the
+same device* or *Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be the same*.
+
+## Example
+```python
+student = Net().to(device)
+teacher = Net()
+criterion = nn.CrossEntropyLoss(weight=torch.tensor([0.2, 0.8]))
+loss = criterion(student(x), y) + F.mse_loss(student(x), teacher(x))
+```
+
+## Use instead
+```python
+student = Net().to(device)
+teacher = Net().to(device)
+criterion = nn.CrossEntropyLoss(weight=torch.tensor([0.2, 0.8])).to(device)
+loss = criterion(student(x), y) + F.mse_loss(student(x), teacher(x))
+```
+
+## Fix safety
+Safe: `Module.to()` works in place and keeps the identity of the parameters. The move stands ahead of the optimizer that
+takes them, beside the moves of other modules and in their words.
+
+## References
+- [Module.to](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.to)
+- [pytorch/pytorch#122757](https://github.com/pytorch/pytorch/issues/122757)
+- [OML-Team/open-metric-learning#620](https://github.com/OML-Team/open-metric-learning/issues/620)
+- [yuanyuanli85/Fast_Human_Pose_Estimation_Pytorch#7](https://github.com/yuanyuanli85/Fast_Human_Pose_Estimation_Pytorch/issues/7)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from devfix.analysis import Facts
+from devfix.analysis.domain.location import Site
+from devfix.analysis.observations import Meeting
+from devfix.fixes.event_path import story
+from devfix.fixes.modules.loss_weights import loss_weights
+from devfix.fixes.modules.module_moves import Home, home_of
+from devfix.fixes.modules.module_roots import Whole, unmoved
+from devfix.model import Finding, Remedy, Severity
+from devfix.rules.rule import Example, Rule, command_attributes
+
+__all__ = ["RULE"]
+
+_MOST_TOGETHER = 8
+
+
+def detect(facts: Facts) -> Iterator[Finding]:
+    """One finding per object that stays on the CPU, at its construction."""
+    found: dict[tuple[object, ...], tuple[Whole, list[Meeting]]] = {}
+    for meeting in facts.meetings:
+        for operand in meeting.cpu:
+            for whole in unmoved(facts, meeting, operand):
+                found.setdefault(_made_at(whole.born), (whole, []))[1].append(meeting)
+    homes = [home_of(facts, meetings[0], whole) for whole, meetings in found.values()]
+    together = _together(homes)
+    for home, (whole, meetings) in zip(homes, found.values(), strict=True):
+        yield _finding(home, whole, meetings, together)
+    yield from loss_weights(facts, RULE.code, RULE.name)
+
+
+def _made_at(born: Site) -> tuple[object, ...]:
+    """The construction, through the calls that led to it."""
+    return (born.key, *((level.tree.path, level.stmt.lineno) for level in born.levels))
+
+
+def _together(homes: list[Home]) -> tuple[Remedy, ...]:
+    """All of them moved at once, for networks that meet each other: one alone would only fail elsewhere."""
+    best = [home.remedies[0] for home in homes if home.remedies]
+    if not 1 < len(best) <= _MOST_TOGETHER:
+        return ()
+    names = ", ".join(dict.fromkeys(f"`{home.name}`" for home in homes if home.remedies))
+    return (Remedy(f"move {names} together", tuple(dict.fromkeys(edit for r in best for edit in r.edits))),)
+
+
+def _finding(home: Home, whole: Whole, meetings: list[Meeting], together: tuple[Remedy, ...]) -> Finding:
+    fate = "never moved" if whole.partly is None else "moved on one branch only"
+    return Finding(
+        RULE.code,
+        RULE.name,
+        Severity.LATENT if all(meeting.latent for meeting in meetings) else Severity.ERROR,
+        home.level.tree.path,
+        home.level.tree.span(home.node),
+        f"`{home.name}` is {fate} and meets values on the accelerator",
+        story(
+            (whole.born, "created", "this module is made on the CPU"),
+            (whole.partly, "moved", "it is moved on this branch, and not on the other"),
+            *(
+                (meeting.site, "used", "its weights on the CPU meet values on the accelerator here")
+                for meeting in meetings[:2]
+            ),
+        ),
+        (*home.remedies, *together) if home.remedies else (),
+        "" if home.remedies else "neither the module nor a device has a name where it could be moved",
+    )
+
+
+__getattr__, __dir__ = command_attributes(__name__)
+
+
+_SETUP = """\
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+student = nn.Linear(4, 2).to(device)
+"""
+_USE = """\
+x = torch.ones(3, 4, device=device)
+loss = (student(x) - teacher(x)).pow(2).mean()
+loss.backward()
+"""
+
+RULE = Rule(
+    code="DEV204",
+    name="module-not-moved",
+    summary="A model, a teacher, a criterion with weights or a metric is never moved, and meets the accelerator.",
+    documentation=__doc__,
+    detect=detect,
+    invalid=(
+        Example(
+            "a teacher beside a student that is moved",
+            _SETUP + "teacher = nn.Linear(4, 2)\n" + _USE,
+            _SETUP + "teacher = nn.Linear(4, 2).to(device)\n" + _USE,
+        ),
+    ),
+    valid=(
+        _SETUP + "teacher = nn.Linear(4, 2)\nteacher.to(device)\n" + _USE,
+        _SETUP + "teacher = nn.Linear(4, 2)\nfor net in (student, teacher):\n    net.to(device)\n" + _USE,
+        _SETUP + "teacher = nn.Linear(4, 2)\n" + _USE.replace("teacher(x)", "teacher(x.cpu()).to(device)"),
+    ),
+)

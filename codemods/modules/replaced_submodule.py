@@ -1,0 +1,262 @@
+"""## What it does
+Finds submodules that are replaced or added after the model was moved, and are never moved themselves: a new
+classifier head, an adapter, a converted layer.
+
+## Why is this bad?
+`Module.to()` moves the parameters that the module has at that moment. A layer that is assigned later is made on the
+CPU and stays there, so the first forward pass fails with *Expected all tensors to be on the same device*, often in
+another file than the one with the mistake.
+
+## Example
+```python
+model.to(device)
+model.out_head = torch.nn.Linear(768, 2)
+```
+
+## Use instead
+```python
+model.to(device)
+model.out_head = torch.nn.Linear(768, 2)
+model.to(device)
+```
+
+## Fix safety
+Safe: `Module.to()` works in place, costs nothing for parameters that are already there, and keeps their identity.
+
+## References
+- [Module.to](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.to)
+- [rasbt/LLMs-from-scratch#172](https://github.com/rasbt/LLMs-from-scratch/issues/172)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from devfix.analysis import Facts
+from devfix.analysis.domain.location import Level, Site
+from devfix.analysis.domain.state import State
+from devfix.analysis.domain.values import Ref, options
+from devfix.analysis.observations import Meeting
+from devfix.analysis.scopes import module_names, value_of
+from devfix.fixes.event_path import story
+from devfix.fixes.insertion_point import Move, all_live, device_at, hoisted, inside_module, move_of, same_function
+from devfix.fixes.modules.structural_changes import Change, parents_of, structural_change, weights_of
+from devfix.fixes.reorder import common_block
+from devfix.model import Finding, InsertStatement, Remedy, Severity, Where
+from devfix.rules.rule import Example, Rule, command_attributes
+
+__all__ = ["RULE", "parents_of", "structural_change", "weights_of"]
+
+
+def detect(facts: Facts) -> Iterator[Finding]:
+    """One finding per model: the parts attached since its last move that meet the accelerator."""
+    grouped: dict[tuple[object, ...], list[tuple[Change, Meeting]]] = {}
+    for meeting in facts.meetings:
+        for operand in meeting.cpu:
+            for part in weights_of(operand):
+                change = structural_change(meeting.site, part)
+                if change is not None:
+                    grouped.setdefault(change.moved.key, []).append((change, meeting))
+    for pairs in grouped.values():
+        yield _finding(facts, pairs)
+
+
+def _finding(facts: Facts, pairs: list[tuple[Change, Meeting]]) -> Finding:
+    changes = sorted({change.attached.order: change for change, _ in pairs}.values(), key=lambda c: c.attached.order)
+    last, meeting = changes[-1], pairs[0][1]
+    names = list(dict.fromkeys(_part_name(change.attached) for change in changes))
+    listed = " and ".join(f"`{name}`" for name in names)
+    remedy, reason = _remedy(facts, changes, meeting)
+    verb = "is" if len(names) == 1 else "are"
+    steps = [(last.moved, "moved", "the model is moved here")]
+    steps += [(change.attached, "replaced", "this part is made on the CPU after that") for change in changes]
+    steps.append((meeting.site, "used", "its weights on the CPU meet values on the accelerator here"))
+    return Finding(
+        RULE.code,
+        RULE.name,
+        Severity.LATENT if meeting.latent else Severity.ERROR,
+        last.attached.tree.path,
+        last.attached.tree.span(last.attached.stmt),
+        f"{listed} {verb} attached after the model was moved and {'stays' if verb == 'is' else 'stay'} on the CPU",
+        story(*steps),
+        (remedy,) if remedy is not None else (),
+        reason,
+    )
+
+
+def _part_name(site: Site) -> str:
+    node = site.node
+    if isinstance(node, (ast.Attribute, ast.Subscript)):
+        return ast.unparse(node)
+    if isinstance(node, ast.Call):
+        arguments = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+        names = [str(value) for value in arguments if isinstance(value, str)]
+        owner = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ast.unparse(node.args[0])
+        if names:
+            return f"{owner}.{names[0]}"
+        return f"{owner}.{node.func.attr}(…)" if isinstance(node.func, ast.Attribute) else owner
+    return ast.unparse(node)[:60]
+
+
+def _remedy(facts: Facts, changes: list[Change], meeting: Meeting) -> tuple[Remedy | None, str]:
+    """The move after the last change, in the innermost function where the model and the device have names."""
+    last = changes[-1]
+    move = move_of(last.moved)
+    if move is None:
+        return None, "the call that moved the model is not in the source"
+    innermost = last.attached.levels[-1]
+    levels = [*reversed(last.attached.levels)]
+    functions = [level.frame.node for level in levels]
+    for level in sorted(levels, key=lambda level: _reluctance(level, functions)):
+        code = _statement(facts, last, level, move, innermost=level is innermost)
+        if code is None:
+            continue
+        anchor = _anchor(changes, level, meeting)
+        edit = InsertStatement(level.tree.path, level.tree.span(anchor), Where.AFTER, code)
+        return Remedy(f"move the model again after the change: `{code.splitlines()[-1].strip()}`", (edit,)), ""
+    return None, "no name for the model and its device is in reach of the change"
+
+
+def _reluctance(level: Level, functions: list[ast.AST]) -> tuple[bool, bool]:
+    """Levels to try last: methods of models (their users place them), and helpers that call themselves."""
+    return inside_module(level), functions.count(level.frame.node) > 1 or _calls_itself(level.frame.node)
+
+
+def _calls_itself(function: ast.AST) -> bool:
+    name = getattr(function, "name", None)
+    calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call)) if name else ()
+    return any(isinstance(func, ast.Name) and func.id == name for func in calls)
+
+
+def _anchor(changes: list[Change], level: Level, meeting: Meeting) -> ast.stmt:
+    """The statement behind which the move goes: after the last change, out of loops that do not use the model."""
+    used = next((other.stmt for other in meeting.site.levels if other.frame is level.frame), None)
+    anchor = level.stmt
+    for change in changes[:-1]:
+        for other in change.attached.levels:
+            found = common_block(level.tree, anchor, other.stmt) if same_function(other, level) else None
+            if found is not None:
+                block, mine, theirs = found
+                anchor = block[max(mine, theirs)]  # one move behind the branches of an `if`, behind the last of a row
+    return hoisted(level.tree, anchor, used)
+
+
+def _statement(facts: Facts, change: Change, level: Level, move: Move, innermost: bool) -> str | None:
+    site = change.attached
+    model = _model_expression(change, level, innermost)
+    if model is None:
+        return None
+    same = any(other.frame is level.frame for other in change.moved.levels[-1:])
+    trailer = _trailer(facts, site, level, move, same)
+    if trailer is None:
+        return None
+    code = f"{model}{trailer}"
+    if isinstance(change.moved.stmt, ast.Assign) and same and _assigned_to_itself(change.moved.stmt, model):
+        code = f"{model} = {code}"
+    if move.guard is not None and move.legacy:
+        if not all_live(site, level, move.guard.test):
+            return None
+        inside = any(level.stmt is node for node in ast.walk(move.guard))
+        if not inside:
+            return f"if {move.site.tree.source(move.guard.test)}:\n    {code}"
+    return code
+
+
+def _assigned_to_itself(stmt: ast.Assign, model: str) -> bool:
+    """``model = model.to(device)``."""
+    call = stmt.value
+    if len(stmt.targets) != 1 or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return False
+    return ast.unparse(stmt.targets[0]) == model == ast.unparse(call.func.value)
+
+
+def _trailer(facts: Facts, site: Site, level: Level, move: Move, same: bool) -> str | None:
+    call = move.site.node
+    assert isinstance(call, ast.Call)
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if move.legacy:
+        return move.trailer() if all(all_live(site, level, argument) for argument in arguments) else None
+    constant = all(isinstance(argument, ast.Constant) for argument in arguments)
+    if (same or constant) and not facts.preferred_device:
+        return move.trailer()
+    device = device_at(site, level, facts.preferred_device, like=move.arguments)
+    return f".to({device})" if device is not None else None
+
+
+def _model_expression(change: Change, level: Level, innermost: bool) -> str | None:
+    """How this level names the model that was moved."""
+    site = change.attached
+    assert site.memory is not None
+    if innermost:
+        node = site.node
+        if isinstance(node, ast.Call):
+            node = node.args[0] if isinstance(node.func, ast.Name) and node.args else node.func
+        chain: list[ast.expr] = []
+        while isinstance(node, (ast.Attribute, ast.Subscript)):
+            node = node.value
+            chain.append(node)
+        for expression in reversed(chain):
+            value = value_of(site, level, expression)
+            if value is None:
+                continue
+            found = [o for o in options(value) if isinstance(o, Ref) and site.memory.record(o).kind == "module"]
+            if found and any(site.memory.record(o).moved is not None for o in found):
+                return ast.unparse(expression)
+        if isinstance(site.node, ast.Call) and isinstance(site.node.func, ast.Name) and site.node.args:
+            first = site.node.args[0]
+            if isinstance(first, (ast.Name, ast.Attribute)):
+                return ast.unparse(first)
+    wanted = {change.parent.id} | _ancestors(site.memory, change.parent.id, change.moved)
+    names = module_names(site, level, wanted)
+    return names[0] if names else None
+
+
+def _ancestors(memory: State, key: int, moved: Site) -> set[int]:
+    """Modules above that moved together with this one."""
+    found: set[int] = set()
+    level = [key]
+    while level:
+        above = [p for k in level for p in parents_of(memory, k) if p not in found]
+        level = [p for p in above if memory.at(p).moved is moved]
+        found.update(level)
+    return found
+
+
+__getattr__, __dir__ = command_attributes(__name__)
+
+
+_SETUP = """\
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+model.to(device)
+"""
+_USE = """\
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loss = model(torch.randn(2, 4, device=device)).sum()
+loss.backward()
+optimizer.step()
+"""
+
+RULE = Rule(
+    code="DEV201",
+    name="replaced-submodule",
+    summary="A submodule is replaced or added after the model was moved, and stays on the CPU.",
+    documentation=__doc__,
+    detect=detect,
+    invalid=(
+        Example(
+            "a new head after the move",
+            _SETUP + "model[2] = nn.Linear(8, 3)\n" + _USE,
+            _SETUP + "model[2] = nn.Linear(8, 3)\nmodel.to(device)\n" + _USE,
+        ),
+    ),
+    valid=(
+        _SETUP + "model[2] = nn.Linear(8, 3).to(device)\n" + _USE,
+        _SETUP + "model[1] = nn.Identity()\n" + _USE,
+        _SETUP + "model[2] = nn.Linear(8, 3)\nmodel = model.to(device)\n" + _USE,
+    ),
+)

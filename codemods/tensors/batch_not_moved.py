@@ -1,0 +1,249 @@
+"""## What it does
+Finds tensors of a batch that reach a model or a loss on the accelerator while they are still on the CPU: targets,
+masks, a second input, a whole validation loop, the graph of a dataset, the encoding of a tokenizer. Strings, sequence
+lengths and what only feeds NumPy are left alone.
+
+## Why is this bad?
+A `DataLoader` yields CPU tensors. The first operation that mixes one of them with a value on the accelerator fails
+with *Expected all tensors to be on the same device*.
+
+## Example
+```python
+for images, labels in loader:
+    images = images.to(device, non_blocking=True)
+    loss = criterion(model(images), labels)
+```
+
+## Use instead
+```python
+for images, labels in loader:
+    images = images.to(device, non_blocking=True)
+    labels = labels.to(device, non_blocking=True)
+    loss = criterion(model(images), labels)
+```
+
+## Fix safety
+Safe: a tensor that is already on the device is returned as it is. `non_blocking=True` overlaps the copy only when the
+loader has `pin_memory=True`; adding that is an unsafe fix, because it changes the memory that the loader uses.
+
+## References
+- [Tensor.to](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html)
+- [Pinned memory](https://docs.pytorch.org/docs/stable/data.html#memory-pinning)
+- [xinyu1205/recognize-anything#155](https://github.com/xinyu1205/recognize-anything/issues/155)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from devfix.analysis import Facts
+from devfix.analysis.observations import Meeting, Operand
+from devfix.fixes.event_path import story
+from devfix.fixes.insertion_point import under_if
+from devfix.fixes.tensors.batch_moves import candidates
+from devfix.fixes.tensors.misplaced_items import Culprit, made_siblings, shown
+from devfix.fixes.tensors.whole_object import wholes
+from devfix.model import AddKeyword, Finding, Remedy, Safety, Severity
+from devfix.rules.rule import Example, Rule, command_attributes
+
+__all__ = ["RULE"]
+
+_TENSOR_KEYWORDS = frozenset(
+    "input_ids attention_mask token_type_ids labels pixel_values position_ids decoder_input_ids input_values "
+    "input_features inputs_embeds pixel_mask x input inputs images image data".split()
+)
+
+
+def detect(facts: Facts) -> Iterator[Finding]:
+    """One finding per batch: every item of it that meets the accelerator."""
+    met: dict[int, dict[tuple[str, ...], list[tuple[Meeting, Operand]]]] = {}
+    certain = _certain(facts)
+    for meeting in facts.meetings:
+        for operand in meeting.cpu:
+            for birth in operand.births:
+                if birth.kind not in ("batch", "made"):
+                    continue
+                if operand.sure or not meeting.opaque or _is_input(meeting, operand, (birth.key, birth.item), certain):
+                    met.setdefault(birth.key, {}).setdefault(birth.item, []).append((meeting, operand))
+    sometimes = {(t.birth.key, t.birth.item) for t in facts.transfers if t.place == "accelerator" and under_if(t.site)}
+    for key, items in met.items():
+        culprits = []
+        for item, pairs in items.items():
+            if (key, item) in sometimes and facts.sources[key].kind != "made":
+                continue  # moved under a condition that devfix cannot decide: the author knows when
+            distinct = {(meeting.site.key, operand.text): (meeting, operand) for meeting, operand in pairs}
+            culprits.append(
+                Culprit(
+                    key,
+                    item,
+                    tuple(meeting for meeting, _ in distinct.values()),
+                    tuple(operand.text for _, operand in distinct.values()),
+                )
+            )
+        if facts.sources[key].kind == "made":
+            culprits = [culprit for culprit in culprits if made_siblings(facts, culprit)]
+        if culprits:
+            yield _finding(facts, key, culprits)
+
+
+def _certain(facts: Facts) -> set[tuple[int, tuple[str, ...]]]:
+    """Items of unknown datasets that some operation, or the move of such a batch elsewhere, proves to be tensors."""
+    whole = {t.birth.key for t in facts.transfers if t.place == "accelerator" and t.birth.item in ((), ("*",))}
+    roots = [binding for binding in facts.bindings if binding.birth.kind == "batch" and not binding.birth.item]
+    moved = {binding.name for binding in roots if binding.birth.key in whole}
+    alike = {binding.birth.key for binding in roots if binding.name in moved and binding.birth.key not in whole}
+    items = {
+        (birth.key, birth.item)
+        for meeting in facts.meetings
+        for operand in meeting.cpu
+        for birth in operand.births
+        if birth.key in alike and birth.kind == "batch"
+    }
+    return items | {
+        (birth.key, birth.item)
+        for meeting in facts.meetings
+        if not meeting.opaque
+        for operand in meeting.cpu
+        for birth in operand.births
+        if birth.kind == "batch"
+    }
+
+
+def _is_input(
+    meeting: Meeting, operand: Operand, identity: tuple[int, tuple[str, ...]], certain: set[tuple[int, tuple[str, ...]]]
+) -> bool:
+    """Whether an item of unknown type goes into a model as tensors do: its only argument, or a tensor keyword."""
+    if identity in certain:
+        return True
+    call = meeting.site.node
+    if not isinstance(call, ast.Call):
+        return False
+    if len(call.args) == 1 and not call.keywords and ast.unparse(call.args[0]) == operand.text:
+        return True
+    named = {ast.unparse(keyword.value): keyword.arg for keyword in call.keywords if keyword.arg}
+    return named.get(operand.text) in _TENSOR_KEYWORDS
+
+
+def _finding(facts: Facts, key: int, culprits: list[Culprit]) -> Finding:
+    source = facts.sources[key]
+    first = culprits[0].meetings[0]
+    names = list(dict.fromkeys(shown(facts, culprit) for culprit in culprits))
+    bindings = [
+        binding
+        for culprit in culprits
+        for binding in facts.bindings
+        if binding.birth.key == key and binding.birth.item == culprit.item
+    ]
+    named = next((b.site for b in bindings if b.kind != "param"), source.site)
+    where = source.site if source.kind in ("encoding", "whole") else named
+    remedies = _remedies(facts, culprits)
+    waits = any("non_blocking=True" in _told(remedy) for remedy in remedies[:1])
+    notes: tuple[str, ...] = ()
+    if waits and source.pinned is False:
+        notes = ("non_blocking=True overlaps the copy only with DataLoader(pin_memory=True); --unsafe-fixes adds it",)
+        remedies = [*remedies, *_pinned(facts, key, remedies)]
+    listed = ", ".join(f"`{name}`" for name in names)
+    plural = len(names) > 1
+    return Finding(
+        RULE.code,
+        RULE.name,
+        Severity.LATENT if first.latent else Severity.ERROR,
+        where.tree.path,
+        where.tree.span(_header(where.stmt, where.node)),
+        f"{listed} {'come' if plural else 'comes'} {_ORIGIN[source.kind]} on the CPU and "
+        f"{'meet' if plural else 'meets'} values on the accelerator",
+        story(
+            (where, "created", "the batch comes on the CPU"),
+            *(
+                (meeting.site, "used", f"{text} is used with values on the accelerator")
+                for culprit in culprits
+                for meeting, text in list(zip(culprit.meetings, culprit.texts, strict=False))[:2]
+            ),
+        ),
+        tuple(remedies),
+        "" if remedies else "neither the item nor its device has a name where it could be moved",
+        notes,
+    )
+
+
+def _remedies(facts: Facts, culprits: list[Culprit]) -> list[Remedy]:
+    """What moves as a whole is moved as a whole, unless the author moves its parts."""
+    parts = [t for t in facts.transfers if t.birth.key == culprits[0].key and t.place == "accelerator" and t.birth.item]
+    whole, each = list(wholes(facts, culprits)), list(candidates(facts, culprits))
+    return [*each, *whole] if parts else [*whole, *each]
+
+
+_ORIGIN = {
+    "batch": "from the loader",
+    "encoding": "from the tokenizer",
+    "made": "from the data",
+    "whole": "from the data",
+}
+
+
+def _header(statement: ast.stmt, node: ast.AST) -> ast.AST:
+    return node if hasattr(node, "lineno") else statement
+
+
+def _told(remedy: Remedy) -> str:
+    return " ".join(getattr(edit, "code", "") for edit in remedy.edits)
+
+
+def _pinned(facts: Facts, key: int, remedies: list[Remedy]) -> list[Remedy]:
+    """The same move with pinned memory, where the loader's construction is in the project."""
+    site = facts.sources[key].loader_site
+    if site is None or not isinstance(site.node, ast.Call) or not remedies:
+        return []
+    if any(keyword.arg == "pin_memory" for keyword in site.node.keywords):
+        return []
+    edit = AddKeyword(site.tree.path, site.tree.span(site.node), "pin_memory", "True")
+    best = remedies[0]
+    title = f"{best.title}, and pin the loader's memory"
+    return [replace(best, title=title, edits=(*best.edits, edit), safety=Safety.UNSAFE)]
+
+
+__getattr__, __dir__ = command_attributes(__name__)
+
+
+_SETUP = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+loader = DataLoader(TensorDataset(torch.randn(8, 4), torch.randint(0, 2, (8,))), batch_size=4, pin_memory=True)
+model = nn.Linear(4, 2).to(device)
+criterion = nn.CrossEntropyLoss()
+"""
+
+RULE = Rule(
+    code="DEV101",
+    name="batch-not-moved",
+    summary="Tensors of a batch stay on the CPU while the model is on the accelerator.",
+    documentation=__doc__,
+    detect=detect,
+    invalid=(
+        Example(
+            "a forgotten target, beside its sibling",
+            _SETUP
+            + "for x, y in loader:\n    x = x.to(device)\n    loss = criterion(model(x), y)\n    loss.backward()\n",
+            _SETUP + "for x, y in loader:\n    x = x.to(device)\n    y = y.to(device)\n"
+            "    loss = criterion(model(x), y)\n    loss.backward()\n",
+        ),
+        Example(
+            "nothing is moved",
+            _SETUP + "for x, y in loader:\n    loss = criterion(model(x), y)\n    loss.backward()\n",
+            _SETUP + "for x, y in loader:\n    x = x.to(device, non_blocking=True)\n"
+            "    y = y.to(device, non_blocking=True)\n    loss = criterion(model(x), y)\n    loss.backward()\n",
+        ),
+    ),
+    valid=(
+        _SETUP + "for x, y in loader:\n    x, y = x.to(device), y.to(device)\n    criterion(model(x), y).backward()\n",
+        _SETUP
+        + "for x, y in loader:\n    x = x.to(device)\n    print(model(x).argmax(1).cpu().numpy() == y.numpy())\n",
+        _SETUP
+        + "for batch in loader:\n    x, y = [t.to(device) for t in batch]\n    criterion(model(x), y).backward()\n",
+    ),
+)

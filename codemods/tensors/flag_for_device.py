@@ -1,0 +1,93 @@
+"""## What it does
+Finds `x.cuda(True)`: in PyTorch before 0.4 the first argument was `async`, today it is the device.
+
+## Why is this bad?
+It fails with *cuda(): argument 'device' (position 1) must be torch.device, not bool*, but only where there is an
+accelerator.
+
+## Example
+```python
+target = target.cuda(True)
+```
+
+## Use instead
+```python
+target = target.cuda(non_blocking=True)
+```
+
+## Fix safety
+Safe: this is what the argument meant. A module's `.cuda()` takes no such flag: there it is left out.
+
+## References
+- [Tensor.cuda](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.cuda.html)
+- [pytorch/examples@83f1b5c](https://github.com/pytorch/examples/commit/83f1b5c)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from devfix.analysis import Facts
+from devfix.fixes.event_path import story
+from devfix.model import Edit, Finding, Remedy, ReplaceExpression, Severity
+from devfix.rules.rule import Example, Rule, command_attributes
+from devfix.syntax.tree import SourceTree
+
+__all__ = ["RULE"]
+
+
+def detect(facts: Facts) -> Iterator[Finding]:
+    """One finding per call."""
+    for flagged in facts.flagged.values():
+        site, call = flagged.site, flagged.call
+        tree = site.tree
+        given, edit = tree.source(call.args[0]), _without_flag(tree, call, flagged.module)
+        title = "leave it out: modules take no flag" if flagged.module else "name the argument `non_blocking`"
+        yield Finding(
+            RULE.code,
+            RULE.name,
+            Severity.ERROR,
+            tree.path,
+            tree.span(call),
+            f"`{given}` is given as the device of `{ast.unparse(call.func)}`",
+            story((site, "moved", "the first argument is the device")),
+            (Remedy(title, (edit,)),) if edit is not None else (),
+            "" if edit is not None else "the call has another argument in the place of the flag",
+        )
+
+
+def _without_flag(tree: SourceTree, call: ast.Call, module: bool) -> Edit | None:
+    """The call with a name for its flag, or without it; ``None`` where it has a second flag."""
+    if len(call.args) > 1 or any(keyword.arg in ("non_blocking", None) for keyword in call.keywords):
+        return None
+    flag = [] if module else [f"non_blocking={tree.source(call.args[0])}"]
+    others = [f"{keyword.arg}={tree.source(keyword.value)}" for keyword in call.keywords]
+    return ReplaceExpression(tree.path, tree.span(call), f"{tree.source(call.func)}({', '.join([*flag, *others])})")
+
+
+__getattr__, __dir__ = command_attributes(__name__)
+
+
+_SETUP = "import torch\n\nx = torch.ones(3)\nif torch.cuda.is_available():\n"
+
+RULE = Rule(
+    code="DEV105",
+    name="flag-for-device",
+    summary="`x.cuda(True)` gives a flag where the device is expected.",
+    documentation=__doc__,
+    detect=detect,
+    invalid=(
+        Example("the old flag", _SETUP + "    x = x.cuda(True)\n", _SETUP + "    x = x.cuda(non_blocking=True)\n"),
+        Example(
+            "a module takes no flag",
+            "import torch\n\nmodel = torch.nn.Linear(3, 2)\nif torch.cuda.is_available():\n    model.cuda(True)\n",
+            "import torch\n\nmodel = torch.nn.Linear(3, 2)\nif torch.cuda.is_available():\n    model.cuda()\n",
+        ),
+    ),
+    valid=(
+        _SETUP + "    x = x.cuda(non_blocking=True)\n",
+        _SETUP + "    x = x.cuda(0)\n",
+        _SETUP + "    x = x.cuda(None, True)\n",
+    ),
+)

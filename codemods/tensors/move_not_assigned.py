@@ -1,0 +1,176 @@
+"""## What it does
+Finds moves of tensors whose result is dropped: `x.to(device)` as a statement, and loops that move only their own
+variable. Modules, and containers of the project whose `.to()` works in place, are left alone.
+
+## Why is this bad?
+`Module.to()` works in place, `Tensor.to()` returns a new tensor. The tensor itself stays on the CPU, and the first
+operation with a value on the accelerator fails.
+
+## Example
+```python
+for x, y in loader:
+    x.to(device)
+    loss = criterion(model(x), y)
+```
+
+## Use instead
+```python
+for x, y in loader:
+    x = x.to(device)
+    loss = criterion(model(x), y)
+```
+
+## Fix safety
+Safe: the move is there already, and is only given its effect.
+
+## References
+- [Tensor.to](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html)
+- [huggingface/accelerate#2251](https://github.com/huggingface/accelerate/issues/2251)
+- [daniilidis-group/neural_renderer PR#52](https://github.com/daniilidis-group/neural_renderer/pull/52)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from devfix.analysis import Facts
+from devfix.analysis.domain.values import Ref, Tensor, TupleValue, Value
+from devfix.analysis.move_observations import Dropped
+from devfix.analysis.observations import Meeting
+from devfix.analysis.scopes import value_of
+from devfix.fixes.event_path import story
+from devfix.model import Edit, Finding, Remedy, ReplaceExpression, ReplaceStatement, Severity
+from devfix.rules.rule import Example, Rule, command_attributes
+
+__all__ = ["RULE"]
+
+
+def detect(facts: Facts) -> Iterator[Finding]:
+    """One finding per move, where the tensor meets the accelerator afterwards."""
+    met: dict[int, list[Meeting]] = {}
+    for meeting in facts.meetings:
+        for operand in meeting.cpu:
+            for birth in operand.births:
+                if birth.kind == "dropped" and birth.key in facts.dropped:
+                    met.setdefault(birth.key, []).append(meeting)
+    for key, meetings in met.items():
+        yield _finding(facts.dropped[key], meetings)
+
+
+def _finding(dropped: Dropped, meetings: list[Meeting]) -> Finding:
+    tree, target = dropped.site.tree, ast.unparse(dropped.target)
+    edit = _assigned(dropped) if dropped.kind == "statement" else _in_loop(dropped)
+    told = "is moved, but the result is dropped" if dropped.kind == "statement" else "is moved item by item in vain"
+    return Finding(
+        RULE.code,
+        RULE.name,
+        Severity.LATENT if all(meeting.latent for meeting in meetings) else Severity.ERROR,
+        tree.path,
+        tree.span(dropped.call),
+        f"`{target}` {told}: it stays on the CPU",
+        story(
+            (dropped.site, "moved", "the result of this move is not kept"),
+            *((meeting.site, "used", "it meets values on the accelerator here") for meeting in meetings[:2]),
+        ),
+        (Remedy(f"keep what the move gives: `{target}`", (edit,)),) if edit is not None else (),
+        "" if edit is not None else "what holds the items cannot be assigned to in one line",
+    )
+
+
+def _assigned(dropped: Dropped) -> Edit:
+    tree = dropped.site.tree
+    code = f"{tree.source(dropped.target)} = {tree.source(dropped.call)}"
+    return ReplaceStatement(tree.path, tree.span(dropped.stmt), (code,))
+
+
+def _in_loop(dropped: Dropped) -> Edit | None:
+    """``batch[k] = v.to(device)`` where the loop gives the key, else one comprehension in the loop's place."""
+    loop = dropped.loop
+    if loop is None:
+        return None
+    tree, key = dropped.site.tree, _key(loop)
+    if key is not None:
+        place = f"{tree.source(dropped.target)}[{key}]"
+        if isinstance(dropped.stmt, ast.Assign):
+            return ReplaceExpression(tree.path, tree.span(dropped.stmt.targets[0]), place)
+        return ReplaceStatement(tree.path, tree.span(dropped.stmt), (f"{place} = {tree.source(dropped.call)}",))
+    code = _comprehension(dropped, loop) if loop.body == [dropped.stmt] and not loop.orelse else None
+    return ReplaceStatement(tree.path, tree.span(loop), (code,)) if code is not None else None
+
+
+def _key(loop: ast.For | ast.AsyncFor) -> str | None:
+    """The name of the key, or the index, under which an item of the loop is found."""
+    target, call = loop.target, loop.iter
+    if not (isinstance(target, ast.Tuple) and len(target.elts) == 2 and isinstance(call, ast.Call)):
+        return None
+    pairs = isinstance(call.func, ast.Attribute) and call.func.attr == "items"
+    counted = isinstance(call.func, ast.Name) and call.func.id == "enumerate"
+    first = target.elts[0]
+    return first.id if (pairs or counted) and isinstance(first, ast.Name) and first.id != "_" else None
+
+
+def _comprehension(dropped: Dropped, loop: ast.For | ast.AsyncFor) -> str | None:
+    tree = dropped.site.tree
+    held, moved, item = dropped.target, tree.source(dropped.call), ast.unparse(loop.target)
+    if isinstance(held, (ast.Tuple, ast.List)):
+        trailer = moved.removeprefix(item)
+        names = [tree.source(element) for element in held.elts]
+        return f"{', '.join(names)} = {', '.join(name + trailer for name in names)}"
+    text = tree.source(held)
+    if isinstance(loop.iter, ast.Call):
+        if not (isinstance(loop.iter.func, ast.Attribute) and loop.iter.func.attr == "values"):
+            return None
+        return f"{text} = {{k: {moved.replace(item, 'v', 1)} for k, v in {text}.items()}}"
+    return f"{text} = [{moved} for {item} in {text}]" if _is_sequence(dropped) else None
+
+
+def _is_sequence(dropped: Dropped) -> bool:
+    """Whether the items stand in a list or a tuple, as far as the code tells."""
+    site = dropped.site
+    value: Value | None = value_of(site, site.level, dropped.target)
+    if isinstance(value, Ref):
+        assert site.memory is not None
+        return site.memory.record(value).kind == "list"
+    return isinstance(value, TupleValue) or (isinstance(value, Tensor) and value.loose)
+
+
+__getattr__, __dir__ = command_attributes(__name__)
+
+
+_SETUP = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+loader = DataLoader(TensorDataset(torch.randn(8, 4), torch.randint(0, 2, (8,))), batch_size=4)
+model = nn.Linear(4, 2).to(device)
+criterion = nn.CrossEntropyLoss()
+"""
+_USE = "    criterion(model(x), y).backward()\n"
+
+RULE = Rule(
+    code="DEV103",
+    name="move-not-assigned",
+    summary="A tensor is moved and the result is dropped, so the tensor stays on the CPU.",
+    documentation=__doc__,
+    detect=detect,
+    invalid=(
+        Example(
+            "two moves in vain",
+            _SETUP + "for x, y in loader:\n    x.to(device)\n    y.to(device)\n" + _USE,
+            _SETUP + "for x, y in loader:\n    x = x.to(device)\n    y = y.to(device)\n" + _USE,
+        ),
+        Example(
+            "a loop over the items",
+            _SETUP + "for batch in loader:\n    for t in batch:\n        t = t.to(device)\n    x, y = batch\n" + _USE,
+            _SETUP + "for batch in loader:\n    batch = [t.to(device) for t in batch]\n    x, y = batch\n" + _USE,
+        ),
+    ),
+    valid=(
+        _SETUP + "model.to(device)\nfor x, y in loader:\n    x, y = x.to(device), y.to(device)\n" + _USE,
+        _SETUP + "x, y = next(iter(loader))\nx.to(device)\nprint(x.mean(), y)\n",
+        _SETUP + "for x, y in loader:\n    for t in (x, y):\n        t.data = t.data.to(device)\n    print(x, y)\n",
+    ),
+)

@@ -1,0 +1,141 @@
+"""## What it does
+Finds tensors that are made on the CPU (`torch.zeros`, `torch.arange`, `torch.tensor`, `torch.randn`, `torch.from_numpy`
+…) and meet values on the accelerator: masks, positions, hidden states, noise, targets of a loss, sums that are kept in
+a tensor. It follows them through methods, functions and lists.
+
+## Why is this bad?
+What makes a tensor makes it on the CPU unless it is told otherwise. The first operation that mixes it with a value on
+the accelerator fails with *Expected all tensors to be on the same device*.
+
+## Example
+```python
+def forward(self, x):
+    positions = torch.arange(x.size(1)).unsqueeze(0)
+    return self.tokens(x) + self.positions(positions)
+```
+
+## Use instead
+```python
+def forward(self, x):
+    positions = torch.arange(x.size(1), device=x.device).unsqueeze(0)
+    return self.tokens(x) + self.positions(positions)
+```
+
+## Fix safety
+Safe. The device is one that the function uses already, or that of a tensor which the value will meet. Random numbers
+are still drawn on the CPU, and moved: with `device=` they would be others, and training would change.
+`torch.from_numpy` and `torch.FloatTensor` take no device, so that their result is moved, too. A helper that knows no
+device stays as it is: its result is moved where it is called. CPU scalars in arithmetic, and CPU indices of values on
+the accelerator, are allowed and left alone.
+
+## References
+- [Creation of tensors](https://docs.pytorch.org/docs/stable/torch.html#creation-ops)
+- [CUDA semantics](https://docs.pytorch.org/docs/stable/notes/cuda.html)
+- [Reproducibility](https://docs.pytorch.org/docs/stable/notes/randomness.html)
+- [ostris/ai-toolkit#212](https://github.com/ostris/ai-toolkit/issues/212)
+- [ndrplz/ConvLSTM_pytorch#10](https://github.com/ndrplz/ConvLSTM_pytorch/pull/10)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from devfix.analysis import Facts
+from devfix.fixes.event_path import story
+from devfix.fixes.tensors.factory_fixes import Made, made_on_cpu, remedies
+from devfix.model import Finding, Severity
+from devfix.rules.rule import Example, Rule, command_attributes
+
+__all__ = ["RULE"]
+
+
+def detect(facts: Facts) -> Iterator[Finding]:
+    """One finding for tensors that are made on the CPU and reach the accelerator together; mostly it is one."""
+    for group in made_on_cpu(facts):
+        yield _finding(facts, group)
+
+
+def _finding(facts: Facts, group: list[Made]) -> Finding:
+    first = group[0]
+    meetings = list(dict.fromkeys(meeting for made in group for meeting, _ in made.uses))
+    names = list(dict.fromkeys(made.words for made in group))
+    plural = len(names) > 1
+    found = tuple(remedies(facts, group))
+    return Finding(
+        RULE.code,
+        RULE.name,
+        Severity.LATENT if all(meeting.latent for meeting in meetings) else Severity.ERROR,
+        first.making.tree.path,
+        first.making.tree.span(first.making.call),
+        f"{', '.join(f'`{name}`' for name in names)} {'are' if plural else 'is'} made on the CPU and "
+        f"{'meet' if plural else 'meets'} values on the accelerator",
+        story(
+            *((made.site, "created", f"{made.words} is made on the CPU") for made in group),
+            *((meeting.site, "used", "it meets values on the accelerator here") for meeting in meetings[:2]),
+        ),
+        found,
+        "" if found else "nothing names the device where the tensor is made or used",
+    )
+
+
+__getattr__, __dir__ = command_attributes(__name__)
+
+
+_SETUP = """\
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(4, 2).to(device)
+x = torch.ones(3, 4, device=device)
+"""
+
+_FORWARD = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.fc(x) + {}
+
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = Net().to(device)
+print(model(torch.ones(3, 4, device=device)))
+"""
+
+RULE = Rule(
+    code="DEV102",
+    name="tensor-without-device",
+    summary="A tensor is made on the CPU and meets values on the accelerator.",
+    documentation=__doc__,
+    detect=detect,
+    invalid=(
+        Example(
+            "inside a module, from the input",
+            _FORWARD.format("torch.arange(2)"),
+            _FORWARD.format("torch.arange(2, device=x.device)"),
+        ),
+        Example(
+            "random numbers are drawn where they were, and moved",
+            _SETUP + "noise = torch.randn(3, 4)\nprint(model(x + noise))\n",
+            _SETUP + "noise = torch.randn(3, 4).to(device)\nprint(model(x + noise))\n",
+        ),
+        Example(
+            "a sum that is kept in place",
+            _SETUP + "total = torch.tensor(0.0)\ntotal += model(x).sum()\n",
+            _SETUP + "total = torch.tensor(0.0, device=device)\ntotal += model(x).sum()\n",
+        ),
+    ),
+    valid=(
+        _SETUP + "print(model(x) + torch.arange(2, device=x.device))\n",
+        _SETUP + "print(model(x) * torch.tensor(0.5))\n",
+        _SETUP + "print(model(x)[torch.tensor([0, 1])])\n",
+        _SETUP + "total = torch.tensor(0.0)\ntotal = total + model(x).sum()\n",
+    ),
+)

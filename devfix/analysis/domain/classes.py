@@ -1,0 +1,92 @@
+"""Classes: their bases, what they inherit, and what kind of objects they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from devfix.analysis.domain.values import ClassValue, External, Function, Record, Ref, Union, Unknown, Value
+from devfix.models.frameworks import MANAGED, PLACED_TRAINERS
+from devfix.models.index import behaviour
+
+if TYPE_CHECKING:
+    from devfix.analysis.interpreter import Interpreter
+
+__all__ = [
+    "externals",
+    "find_property_setter",
+    "is_managed",
+    "is_module_class",
+    "is_placed_trainer",
+    "lineage",
+    "member",
+]
+
+
+def lineage(cls: ClassValue) -> Iterator[ClassValue | External | Unknown]:
+    """A class and its bases in (simplified) method resolution order."""
+    seen: set[int] = set()
+    stack: list[Value] = [cls]
+    while stack:
+        current = stack.pop(0)
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        if isinstance(current, ClassValue):
+            yield current
+            stack = [*current.bases, *stack]
+        elif isinstance(current, External):
+            yield current
+        elif isinstance(current, (Unknown, Union, Ref)):
+            yield Unknown()
+
+
+def externals(cls: ClassValue) -> list[str]:
+    """Full names of the library classes that a project class derives from; ``"?"`` where a base is not known."""
+    names = []
+    for base in lineage(cls):
+        if isinstance(base, External):
+            names.append(base.name)
+        elif isinstance(base, Unknown):
+            names.append("?")
+    return names
+
+
+def member(run: Interpreter, cls: ClassValue, name: str, above: ClassValue | None = None) -> Value | None:
+    """A class attribute, looked up along the lineage (from behind ``above``)."""
+    skipping = above is not None
+    for base in lineage(cls):
+        if skipping:
+            skipping = base is not above
+            continue
+        if isinstance(base, ClassValue):
+            found = run.now.lookup(base.scope, name)
+            if found is not None:
+                return found
+    return None
+
+
+def is_module_class(run: Interpreter, cls: ClassValue) -> bool:
+    """Whether instances are ``nn.Module`` objects, as far as the code tells."""
+    names = externals(cls)
+    if any(name.startswith("torch.nn.") or behaviour(name) in ("opaque-module", "placed-module") for name in names):
+        return True
+    own = [name for name in names if name not in ("builtins.object", "object", "abc.ABC", "typing.Generic", "?")]
+    return (bool(own) or "?" in names) and isinstance(member(run, cls, "forward"), Function)
+
+
+def is_managed(name: str) -> bool:
+    """Whether a library places things itself."""
+    return name.startswith(MANAGED)
+
+
+def is_placed_trainer(record: Record) -> bool:
+    """Whether an object is of a project class that derives from the ``Trainer`` of transformers."""
+    names = externals(record.cls) if record.cls is not None else []
+    return any(name.startswith(PLACED_TRAINERS) for name in names)
+
+
+def find_property_setter(run: Interpreter, record: Record, name: str) -> Function | None:
+    """The setter of a property, if the class has one."""
+    found = member(run, record.cls, f"{name}.setter") if record.cls is not None else None
+    return found if isinstance(found, Function) else None

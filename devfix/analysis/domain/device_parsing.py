@@ -1,0 +1,24 @@
+"""What strings call devices."""
+
+from __future__ import annotations
+
+from devfix.analysis.domain.values import ACCELERATOR, CPU, Place
+
+__all__ = ["INDEXED", "device_named"]
+
+
+_ACCELERATOR_NAMES = ("cuda", "gpu", "mps", "xpu", "npu", "hpu", "mlu", "musa", "privateuseone", "tpu")
+
+
+# The symbol of a device whose text ends in an index that is not known: ``f"cuda:{rank}"``.
+INDEXED = "an index"
+
+
+def device_named(text: str) -> Place | None:
+    """The place that a device string names (``"cuda:0"``, ``"cpu"``); ``None`` where it names none."""
+    name = text.strip().lower()
+    if name == "cpu" or name.startswith("cpu:"):
+        return CPU
+    if any(name == known or name.startswith(known + ":") for known in _ACCELERATOR_NAMES):
+        return ACCELERATOR
+    return None

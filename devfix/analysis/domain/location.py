@@ -1,0 +1,96 @@
+"""Where something happened: the node, and the calls that led there."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devfix.model import Event, Span
+from devfix.syntax.tree import SourceTree, position
+
+if TYPE_CHECKING:
+    from devfix.analysis.domain.state import State
+    from devfix.analysis.domain.values import Function, Value
+    from devfix.analysis.program import Module
+
+__all__ = ["Frame", "Level", "Site"]
+
+
+@dataclass(eq=False)
+class Frame:
+    """One activation of a function (or of a module body): its environment and the statement that it executes.
+
+    ``left`` holds its names when it returned; ``None`` while it runs.
+    """
+
+    env: int
+    module: Module
+    function: Function | None = None
+    stmt: ast.stmt | None = None
+    parent: Frame | None = None
+    returns: list[tuple[object, Value]] = field(default_factory=list)
+    yields: list[Value] = field(default_factory=list)
+    generator: bool = False
+    left: dict[str, Value] | None = None
+
+    @property
+    def node(self) -> ast.AST:
+        """The function's node, or the module's."""
+        return self.function.node if self.function is not None else self.module.tree.tree
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """One level of the stack at a moment: the frame and its statement."""
+
+    frame: Frame
+    stmt: ast.stmt
+
+    @property
+    def tree(self) -> SourceTree:
+        """The file in which the statement stands."""
+        return self.frame.module.tree
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """A moment of the run: ``order`` counts moments, ``node`` is what was executed, ``levels`` the stack, outermost
+    first.  ``memory`` holds the names and objects of that moment where a remedy may ask for them.
+    """
+
+    order: int
+    tree: SourceTree
+    node: ast.AST
+    levels: tuple[Level, ...]
+    memory: State | None = None
+
+    @property
+    def level(self) -> Level:
+        """The innermost level."""
+        return self.levels[-1]
+
+    @property
+    def way(self) -> tuple[ast.stmt, ...]:
+        """The statements that led here: the same for calls from the same places."""
+        return tuple(level.stmt for level in self.levels)
+
+    @property
+    def stmt(self) -> ast.stmt:
+        """The innermost statement."""
+        return self.levels[-1].stmt
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """File, line and column: the same for every visit of the same place."""
+        return self.tree.path, *position(self.node)
+
+    @property
+    def span(self) -> Span:
+        """The node's span."""
+        return self.tree.span(self.node)
+
+    def event(self, kind: str, note: str) -> Event:
+        """The moment as a step of a finding's path."""
+        span = self.span
+        return Event(kind, self.tree.path, span.line, span.column, self.tree.line(span.line), note)

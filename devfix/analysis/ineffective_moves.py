@@ -1,0 +1,323 @@
+"""Moves that do nothing: their result is dropped, they are never called, or they make a leaf into a copy.
+
+A tensor whose move was dropped carries the move as its birth (``dropped``), so that what it meets later is told as the
+fault of the move.  A move that is not called is followed as if it were: what comes after is not the fault.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from devfix.analysis.domain.values import (
+    ACCELERATOR,
+    CPU,
+    Birth,
+    Builtin,
+    Const,
+    DeviceValue,
+    Ref,
+    Tensor,
+    TupleValue,
+    Union,
+    Value,
+    Yields,
+    options,
+    union,
+)
+from devfix.analysis.move_observations import Dropped, Flagged, LeafMove, Uncalled
+from devfix.analysis.transfer import assignment
+from devfix.syntax.tree import text_of
+
+if TYPE_CHECKING:
+    from devfix.analysis.domain.location import Site
+    from devfix.analysis.interpreter import Interpreter
+
+__all__ = ["after_loop", "detached", "move_leaf", "note_dropped", "note_flag", "note_leaf_use", "uncalled"]
+
+MOVES = ("to", "cuda")
+
+
+# --- results that nobody keeps --------------------------------------------------------------------------------------
+def note_dropped(run: Interpreter, stmt: ast.Expr, result: Value) -> None:
+    """``x.to(device)`` as a statement: ``x`` stays where it is."""
+    call = stmt.value
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in MOVES):
+        return
+    target = call.func.value
+    if not _is_place(target) or not isinstance(result, Tensor) or result.place != ACCELERATOR:
+        return
+    if _in_dead_loop(run, stmt):
+        return  # the items of what is iterated are meant
+    old = run.evaluate(target)
+    if not isinstance(old, Tensor) or old.place != CPU or not old.sure or not _came(old):
+        return
+    key = _note(run, "statement", stmt, call, target)
+    _forget_transfer(run, call)
+    _put(run, target, replace(old, births=(Birth("dropped", key),)))
+
+
+def _in_dead_loop(run: Interpreter, stmt: ast.stmt) -> bool:
+    assert run.frame is not None
+    loops = (parent for parent in run.frame.module.tree.ancestors(stmt) if isinstance(parent, (ast.For, ast.AsyncFor)))
+    return any(stmt is inner for loop in loops if _iterated(loop) for inner, _ in _dead_moves(loop))
+
+
+def _is_place(node: ast.expr) -> bool:
+    """A name, or attributes and constant items of one: something that can be assigned to."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
+            return False
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _came(tensor: Tensor) -> bool:
+    return bool(tensor.births) and all(birth.kind in ("batch", "made", "stored") for birth in tensor.births)
+
+
+def _note(run: Interpreter, kind: str, stmt: ast.stmt, call: ast.Call, target: ast.expr) -> int:
+    for key, known in run.facts.dropped.items():
+        if known.stmt is stmt:
+            return key
+    key = len(run.facts.dropped) + 1
+    run.facts.dropped[key] = Dropped(kind, run.site(call, remember=True), stmt, call, target)
+    return key
+
+
+def _forget_transfer(run: Interpreter, call: ast.Call) -> None:
+    run.facts.transfers[:] = [transfer for transfer in run.facts.transfers if transfer.call is not call]
+
+
+def _put(run: Interpreter, target: ast.expr, value: Value) -> None:
+    """Bind a value without the consequences of an assignment."""
+    match target:
+        case ast.Name(id=name):
+            run.bind(name, value)
+        case ast.Attribute(value=owner, attr=name):
+            for option in options(run.evaluate(owner)):
+                if isinstance(option, Ref) and name in run.record(option).fields:
+                    run.now.put(option, name, value)
+        case ast.Subscript(value=owner, slice=key):
+            for option in options(run.evaluate(owner)):
+                assignment.set_item(run, option, run.evaluate(key), value, target)
+
+
+def after_loop(run: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
+    """``for t in tensors: t = t.to(device)``: the items of ``tensors`` stay where they are."""
+    held = _iterated(stmt)
+    if held is None or not run.alive:
+        return
+    for inner, call in _dead_moves(stmt):
+        before = len(run.facts.dropped)
+        key = _note(run, "loop", inner, call, held)
+        changed = False
+        for place in held.elts if isinstance(held, (ast.Tuple, ast.List)) else [held]:
+            if _is_place(place):
+                changed |= _mark(run, place, key)
+        if changed:
+            run.facts.dropped[key] = replace(run.facts.dropped[key], loop=stmt)
+            _forget_transfer(run, call)
+        elif len(run.facts.dropped) > before:
+            del run.facts.dropped[key]
+
+
+def _mark(run: Interpreter, place: ast.expr, key: int) -> bool:
+    value = run.evaluate(place)
+    if isinstance(value, Ref):
+        record = run.record(value)
+        if record.kind not in ("list", "dict"):
+            return False
+        fields = {name: _marked(item, key) for name, item in record.fields.items()}
+        rest = None if record.rest is None else _marked(record.rest, key)
+        run.now.update(value, fields=fields, rest=rest)
+        return fields != record.fields or rest != record.rest
+    marked = _marked(value, key)
+    if marked != value:
+        _put(run, place, marked)
+    return marked != value
+
+
+def _marked(value: Value, key: int) -> Value:
+    match value:
+        case Tensor(place=place) if place == CPU and _came(value):
+            items = {birth.item for birth in value.births}
+            item = items.pop() if value.loose and len(items) == 1 else ()
+            return replace(value, births=(Birth("dropped", key, item),))
+        case TupleValue(items):
+            return TupleValue(tuple(_marked(item, key) for item in items))
+        case Yields(element):
+            return Yields(_marked(element, key))
+        case Union(alternatives):
+            return union(_marked(option, key) for option in alternatives)
+    return value
+
+
+def _iterated(stmt: ast.For | ast.AsyncFor) -> ast.expr | None:
+    """What holds the items of a loop: ``xs`` of ``xs``, ``enumerate(xs)``, ``xs.values()`` and ``xs.items()``."""
+    node = stmt.iter
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Name) and node.func.id == "enumerate" and len(node.args) == 1:
+            node = node.args[0]
+        elif isinstance(node.func, ast.Attribute) and node.func.attr in ("values", "items") and not node.args:
+            node = node.func.value
+    return node if _is_place(node) or isinstance(node, (ast.Tuple, ast.List)) else None
+
+
+@lru_cache(maxsize=4096)
+def _dead_moves(stmt: ast.For | ast.AsyncFor) -> tuple[tuple[ast.stmt, ast.Call], ...]:
+    """Moves of a loop's own variable after which nothing reads it."""
+    last = stmt.target.elts[-1] if isinstance(stmt.target, ast.Tuple) else stmt.target
+    if not isinstance(last, ast.Name):
+        return ()
+    found: list[tuple[ast.stmt, ast.Call]] = []
+    for inner in _statements(stmt.body):
+        alone = isinstance(inner, ast.Expr)
+        rebinds = isinstance(inner, ast.Assign) and text_of(inner.targets[0]) == last.id and len(inner.targets) == 1
+        call = inner.value if isinstance(inner, (ast.Expr, ast.Assign)) else None
+        if not (alone or rebinds) or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            continue
+        if call.func.attr not in MOVES or text_of(call.func.value) != last.id:
+            continue
+        later = (node for node in ast.walk(stmt) if isinstance(node, ast.Name) and node.id == last.id)
+        end = (inner.end_lineno or 0, inner.end_col_offset or 0)
+        if not any((node.lineno, node.col_offset) >= end for node in later):
+            found.append((inner, call))
+    return tuple(found)
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for stmt in body:
+        yield stmt
+        if isinstance(stmt, ast.If):
+            yield from _statements(stmt.body)
+            yield from _statements(stmt.orelse)
+
+
+# --- moves that are never called -----------------------------------------------------------------------------------
+def uncalled(run: Interpreter, node: ast.Attribute, base: Value, value: Value) -> Value:
+    """``model.cuda`` without parentheses, as a statement, assigned to the same name, or returned."""
+    if node.attr not in ("cuda", "cpu", "to") or not isinstance(value, Builtin):
+        return value
+    moved = isinstance(base, Tensor) or (isinstance(base, Ref) and run.record(base).kind == "module")
+    assert run.frame is not None
+    if not moved or not _is_meant(run.frame.module.tree.parents, node, text_of(node.value)):
+        return value
+    site = run.site(node, remember=True)
+    run.facts.uncalled.setdefault(site.key, Uncalled(site, node, run.latent))
+    call = ast.copy_location(ast.Call(node, [], []), node)
+    return run.call(value, [DeviceValue(ACCELERATOR)] if node.attr == "to" else [], {}, call)
+
+
+def _is_meant(parents: dict[ast.AST, ast.AST], node: ast.expr, receiver: str) -> bool:
+    """Whether the result of the call, not the method, is what its place in the program can only want.
+
+    It is returned, bound to the receiver's own name, an item made for each variable of a comprehension, or asked for
+    what no method has.
+    """
+    match parents.get(node):
+        case ast.IfExp() as choice if node is not choice.test:
+            return _is_meant(parents, choice, receiver)
+        case ast.Assign(targets=[target]):
+            return text_of(target) == receiver or receiver.endswith(")")  # nobody keeps the method of a new object
+        case ast.Tuple() | ast.List() as items:
+            return _same_item(parents.get(items), items, node, receiver)
+        case ast.ListComp(elt=value) | ast.DictComp(value=value) as comprehension if value is node:
+            return any(text_of(name) == receiver for part in comprehension.generators for name in _names(part.target))
+        case ast.Attribute(attr=asked):
+            return asked in _NO_METHOD_HAS
+        case parent:
+            return isinstance(parent, (ast.Expr, ast.Return))
+
+
+_NO_METHOD_HAS = frozenset(
+    "device shape dtype grad data size dim view detach requires_grad_ numpy item float long half parameters "
+    "state_dict eval train zero_grad".split()
+)
+
+
+def _same_item(parent: ast.AST | None, items: ast.Tuple | ast.List, node: ast.expr, receiver: str) -> bool:
+    """``x, y = x.cuda, y.cuda()``: the item goes to the place from which it comes."""
+    if not isinstance(parent, ast.Assign) or parent.value is not items or len(parent.targets) != 1:
+        return False
+    target, place = parent.targets[0], items.elts.index(node)
+    if not isinstance(target, (ast.Tuple, ast.List)) or len(target.elts) != len(items.elts):
+        return False
+    return text_of(target.elts[place]) == receiver
+
+
+def _names(target: ast.expr) -> Iterator[ast.expr]:
+    return (node for node in ast.walk(target) if isinstance(node, ast.Name))
+
+
+def note_flag(run: Interpreter, args: list[Value], node: ast.Call, module: bool = False) -> None:
+    """``x.cuda(True)``, ``x.cuda(args.pin_memory)``: before PyTorch 0.4 the first argument was ``async``."""
+    flags = options(args[0]) if args else ()
+    if flags and all(isinstance(flag, Const) and isinstance(flag.value, bool) for flag in flags):
+        site = run.site(node, remember=True)
+        run.facts.flagged.setdefault(site.key, Flagged(site, node, module))
+
+
+# --- leaves --------------------------------------------------------------------------------------------------------
+def move_leaf(run: Interpreter, leaf: Tensor, moved: Tensor, call: ast.Call) -> Tensor:
+    """A parameter, or a tensor made with ``requires_grad=True``, goes to the accelerator: the copy is no leaf."""
+    if leaf.place != CPU or not isinstance(call.func, ast.Attribute):
+        return moved
+    if _asks_for_gradient(call.func.value) and not leaf.grad:
+        return _moved_leaf(run, "asked", moved, call, None)
+    if len(leaf.births) != 1:
+        return moved
+    birth = leaf.births[0]
+    made = run.facts.leaves.get(birth.key) if birth.kind == "made" else None
+    if not (made is not None or (birth.kind == "parameter" and not birth.key and not birth.holder)):
+        return moved
+    source = call.func.value
+    if isinstance(source, ast.Call):  # what a method makes of a leaf is none: `w.detach().to(device)`
+        factory = source is made.node if made is not None else text_of(source.func).endswith("Parameter")
+        if not factory:
+            return moved
+    return _moved_leaf(run, "parameter" if made is None else "leaf", moved, call, made)
+
+
+def _asks_for_gradient(node: ast.expr) -> bool:
+    """``x.requires_grad_()``."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "requires_grad_"
+        and not node.args
+        and not node.keywords
+    )
+
+
+def _moved_leaf(run: Interpreter, kind: str, moved: Tensor, call: ast.Call, made: Site | None) -> Tensor:
+    key = (run.frame.module.path if run.frame is not None else "", call.lineno, call.col_offset)
+    if key not in run.facts.leaf_moves:
+        number = len(run.facts.leaf_moves) + 1
+        run.facts.leaf_moves[key] = LeafMove(number, kind, run.site(call, remember=True), call, made)
+    return replace(moved, births=(Birth("leaf-moved", run.facts.leaf_moves[key].number),))
+
+
+def detached(tensor: Tensor) -> Tensor:
+    """What has the numbers and not the history of a tensor: a leaf again, also where that one was the copy of one."""
+    births = tuple(birth for birth in tensor.births if birth.kind != "leaf-moved")
+    return replace(tensor, births=births, grad=False)
+
+
+def note_leaf_use(run: Interpreter, value: Value, use: str, node: ast.AST) -> None:
+    """The copy is registered, optimised, asked for its gradient, or told to keep that."""
+    for option in options(value):
+        if isinstance(option, Ref) and run.record(option).kind in ("list", "dict"):
+            record = run.record(option)
+            for item in (*record.fields.values(), *([record.rest] if record.rest is not None else [])):
+                note_leaf_use(run, item, use, node)
+        elif isinstance(option, TupleValue):
+            for item in option.items:
+                note_leaf_use(run, item, use, node)
+        for birth in option.births if isinstance(option, Tensor) else ():
+            for move in run.facts.leaf_moves.values():
+                if birth.kind == "leaf-moved" and move.number == birth.key:
+                    move.uses.setdefault(use, run.site(node))

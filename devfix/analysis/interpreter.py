@@ -1,0 +1,271 @@
+"""The abstract interpreter: runs a program on values that know where they live.
+
+It follows the run in which one accelerator is there and chosen (``torch.cuda.is_available()`` is true): that is the
+run that fails.  Unknown conditions are followed on both sides; loops are entered twice, so that what one iteration
+leaves behind meets the next.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from devfix.analysis.domain.location import Frame, Level, Site
+from devfix.analysis.domain.state import Base, DeadPath, State
+from devfix.analysis.domain.values import (
+    CPU,
+    Bound,
+    ClassValue,
+    External,
+    Function,
+    Namespace,
+    Place,
+    Record,
+    Ref,
+    Unknown,
+    Value,
+)
+from devfix.analysis.observations import Facts
+from devfix.analysis.program import Module, Program
+from devfix.analysis.transfer import attributes, calls, conditions, expressions, imports, loops, statements
+
+__all__ = ["Interpreter", "OutOfBudget", "Watch"]
+
+MOST_STEPS = 40_000
+DEEPEST = 40
+
+
+#: What :attr:`Interpreter.watch` is: it is given the run, an expression and its value.
+Watch = Callable[["Interpreter", ast.expr, Value], None]
+
+
+class OutOfBudget(Exception):
+    """The program is too large to follow to its end."""
+
+
+class Interpreter:
+    """One abstract run.  ``facts`` grows while it goes on.
+
+    ``elsewhere``: on the second machine of machines.py; ``two``: on the one with two accelerators.
+    ``watch`` is told the value of each expression, at the moment at which it has it, and of each target that is bound.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        facts: Facts,
+        most_steps: int = MOST_STEPS,
+        elsewhere: bool = False,
+        two: bool = False,
+        watch: Watch | None = None,
+    ) -> None:
+        self.program = program
+        self.watch = watch
+        self.elsewhere = elsewhere
+        self.two = two
+        self.current_is_zero = True
+        self.facts = facts
+        self.base = Base()
+        self.state: State | None = State(self.base)
+        self.frame: Frame | None = None
+        self.steps = 0
+        self.most_steps = most_steps
+        self.moment = 0
+        self.depth = 0
+        self.loop_depth = 0
+        self.separations = 0
+        self.loops: list[loops.Loop] = []
+        self.default_place: Place = CPU
+        self.backend: str | None = None  # of the process group; None before there is one
+        self.latent = False
+        self.grad_enabled = True
+        self.called: set[ast.AST] = set()
+        self.imported_modules = 0
+        self._next = 0
+
+    # --- memory -----------------------------------------------------------------------------------------------
+    @property
+    def now(self) -> State:
+        """The current state; only asked for on live paths."""
+        if self.state is None:
+            raise DeadPath
+        return self.state
+
+    @property
+    def alive(self) -> bool:
+        """Whether some path leads on."""
+        return self.state is not None
+
+    def fresh(self) -> int:
+        """A new identity."""
+        self._next += 1
+        return self._next
+
+    def new(self, record: Record) -> Ref:
+        """Put a record on the heap."""
+        ref = Ref(self.fresh())
+        self.now.write(ref.id, record)
+        return ref
+
+    def record(self, ref: Ref) -> Record:
+        """What a reference points at now."""
+        return self.now.at(ref.id)
+
+    def new_env(self) -> int:
+        """A new, empty environment."""
+        key = self.fresh()
+        self.now.envs[key] = {}
+        return key
+
+    # --- position ---------------------------------------------------------------------------------------------
+    def site(self, node: ast.AST, remember: bool = False) -> Site:
+        """This moment, at ``node``; with ``remember``, the names and objects of the moment are kept."""
+        self.moment += 1
+        levels: list[Level] = []
+        frame = self.frame
+        while frame is not None:
+            if frame.stmt is not None:
+                levels.append(Level(frame, frame.stmt))
+            frame = frame.parent
+        assert self.frame is not None
+        memory = self.now.fork() if remember else None
+        return Site(self.moment, self.frame.module.tree, node, tuple(reversed(levels)), memory)
+
+    def tick(self) -> None:
+        """Count one step; raises :class:`OutOfBudget` when there are too many."""
+        self.steps += 1
+        if self.steps > self.most_steps:
+            self.facts.complete = False
+            raise OutOfBudget
+
+    # --- names ------------------------------------------------------------------------------------------------
+    def lookup(self, name: str) -> Value | None:
+        """The value of a name, from the innermost scope outwards; ``None`` where nothing binds it."""
+        frame = self.frame
+        assert frame is not None
+        state = self.now
+        found = state.lookup(frame.env, name)
+        if found is None and frame.function is not None:
+            for key in reversed(frame.function.scope):
+                found = state.lookup(key, name)
+                if found is not None:
+                    break
+        return found if found is not None else self.global_name(frame.module, name)
+
+    def global_name(self, module: Module, name: str) -> Value | None:
+        """A name of a module; what an imported module defines is evaluated when it is first asked for."""
+        found = self.now.lookup(module.env, name)
+        if found is None and module.waiting is not None:
+            imports.evaluate_name(self, module, name)
+            found = self.now.lookup(module.env, name)
+        if found is None and module.stars and not name.startswith("_"):
+            for star in module.stars:
+                found = self.global_name(star, name) if star is not module else None
+                if found is not None:
+                    break
+        return found
+
+    def bind(self, name: str, value: Value) -> None:
+        """Bind a name where the current scope binds it (``global`` and ``nonlocal`` respected)."""
+        frame = self.frame
+        assert frame is not None
+        key = frame.env
+        declared = statements.declared_elsewhere(frame.node)
+        if name in declared:
+            key = frame.module.env
+            if declared[name] == "nonlocal" and frame.function is not None:
+                for scope in reversed(frame.function.scope):
+                    if self.now.lookup(scope, name) is not None:
+                        key = scope
+                        break
+        self.now.bind(key, name, value)
+
+    # --- running ----------------------------------------------------------------------------------------------
+    def evaluate(self, node: ast.expr) -> Value:
+        """The value of an expression."""
+        return expressions.evaluate(self, node)
+
+    def truth(self, node: ast.expr) -> bool | None:
+        """Whether a condition holds in the followed run; ``None`` where the code does not tell."""
+        return conditions.truth(self, node)
+
+    def execute(self, body: list[ast.stmt]) -> None:
+        """Run statements; afterwards ``state`` is ``None`` where no path leads on."""
+        statements.execute(self, body)
+
+    def call(self, function: Value, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+        """Call a value."""
+        return calls.call(self, function, args, keywords, node)
+
+    def attribute(self, value: Value, name: str, node: ast.AST) -> Value:
+        """``value.name``."""
+        return attributes.attribute(self, value, name, node)
+
+    @contextmanager
+    def within(self, frame: Frame) -> Iterator[None]:
+        """Make ``frame`` the current one."""
+        outer, loops, self.frame, self.loops = self.frame, self.loops, frame, []
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+            self.frame, self.loops = outer, loops
+
+    @contextmanager
+    def gradients(self, enabled: bool) -> Iterator[None]:
+        """Results of weights that learn carry a gradient, or (``torch.no_grad()``) do not."""
+        before, self.grad_enabled = self.grad_enabled, enabled
+        try:
+            yield
+        finally:
+            self.grad_enabled = before
+
+    def import_module(self, module: Module) -> Value:
+        """Run a project module's body once and give it as a value."""
+        if not module.env:
+            imports.start(self, module)
+        return Namespace(module)
+
+    def run_body(self, module: Module) -> None:
+        """Run the body of a module."""
+        frame = Frame(module.env, module, parent=self.frame)
+        with self.within(frame):
+            before = self.state
+            self.execute(module.tree.tree.body)
+            if self.state is None:
+                self.state = before
+
+    def imported(self, name: str, level: int = 0) -> Value:
+        """What ``import name`` gives: a project module, or something outside the project."""
+        assert self.frame is not None
+        module = self.program.find(name, self.frame.module, level)
+        if module is not None:
+            return self.import_module(module)
+        return External(name) if not level else Unknown(f"import.{name}")
+
+    def run_unreached(self, module: Module) -> None:
+        """Run what nothing has called, with unknown arguments: it can only show latent findings."""
+        self.latent = True
+        before = self.state or State(self.base)
+        names = before.names(module.env)
+        for stmt in module.tree.tree.body:
+            if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and stmt.name in names:
+                self.state = before.fork()
+                frame = Frame(module.env, module, stmt=stmt)
+                with self.within(frame), suppress(DeadPath):
+                    self._run_alone(names[stmt.name], stmt)
+
+    def _run_alone(self, value: Value, stmt: ast.stmt) -> None:
+        call = ast.copy_location(ast.Call(ast.Name("unreached", ast.Load()), [], []), stmt)
+        if isinstance(value, Function) and value.node not in self.called:
+            self.call(value, [], {}, call)
+        elif isinstance(value, ClassValue):
+            instance = self.call(value, [], {}, call)
+            for inner in value.node.body:
+                if isinstance(inner, ast.FunctionDef) and inner not in self.called and self.alive:
+                    method = self.attribute(instance, inner.name, inner)
+                    if isinstance(method, Bound):
+                        with suppress(DeadPath):
+                            self.call(method, [], {}, call)

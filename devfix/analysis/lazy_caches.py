@@ -1,0 +1,61 @@
+"""Caches that begin as a tensor of no use: ``self.grid = [torch.zeros(1)] * 3``, made anew when the shape is known.
+
+The first use finds that the shape does not fit, so that the placeholder itself never takes part in an operation.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from devfix.analysis.domain.values import CPU, Ref, Tensor, options
+from devfix.syntax.tree import text_of
+
+if TYPE_CHECKING:
+    from devfix.analysis.interpreter import Interpreter
+
+__all__ = ["filled", "replace_everywhere"]
+
+_SHAPE = frozenset("shape size numel nelement dim ndim".split())
+
+
+def filled(run: Interpreter, stmt: ast.If) -> list[ast.Assign]:
+    """The statements with which an ``if`` that asks for the shape of a placeholder makes it anew."""
+    asked = {
+        text_of(node.value) for node in ast.walk(stmt.test) if isinstance(node, ast.Attribute) and node.attr in _SHAPE
+    }
+    return [inner for inner in stmt.body if isinstance(inner, ast.Assign) and _fills(run, inner, asked)]
+
+
+def _fills(run: Interpreter, stmt: ast.Assign, asked: set[str]) -> bool:
+    target = stmt.targets[0]
+    if len(stmt.targets) > 1 or not isinstance(target, (ast.Attribute, ast.Subscript)) or text_of(target) not in asked:
+        return False
+    held = [option for option in options(run.evaluate(target)) if isinstance(option, Tensor) and option.place == CPU]
+    return bool(held) and all(_is_placeholder(run, tensor) for tensor in held)
+
+
+def _is_placeholder(run: Interpreter, tensor: Tensor) -> bool:
+    """Whether a tensor was made with one element or none."""
+    return bool(tensor.births) and all(
+        birth.kind == "made" and _has_no_size(run.facts.sources[birth.key].site.node) for birth in tensor.births
+    )
+
+
+def _has_no_size(call: ast.AST) -> bool:
+    match call:
+        case ast.Call(args=[] | [ast.Constant(value=0 | 1)] | [ast.List(elts=[])]):
+            return True
+    return False
+
+
+def replace_everywhere(run: Interpreter, statements: list[ast.Assign]) -> None:
+    """``self.grid[i] = made``: each item is made so before its own first use."""
+    for stmt in statements:
+        target = stmt.targets[0]
+        if isinstance(target, ast.Subscript) and run.state is not None:
+            made = run.evaluate(stmt.value)
+            for base in options(run.evaluate(target.value)):
+                if isinstance(base, Ref) and run.record(base).kind in ("list", "dict"):
+                    fields = dict.fromkeys(run.record(base).fields, made)
+                    run.now.update(base, fields=fields, rest=made if run.record(base).rest is not None else None)

@@ -1,0 +1,319 @@
+"""Names that are live at a moment: which expressions name the device, which name a module."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from devfix.analysis.domain.classes import lineage
+from devfix.analysis.domain.device_parsing import device_named
+from devfix.analysis.domain.location import Level, Site
+from devfix.analysis.domain.state import State
+from devfix.analysis.domain.values import (
+    ACCELERATOR,
+    Birth,
+    Const,
+    DeviceValue,
+    Function,
+    Number,
+    Place,
+    Record,
+    Ref,
+    Tensor,
+    Text,
+    TupleValue,
+    Value,
+    options,
+)
+from devfix.models.index import behaviour
+from devfix.syntax.tree import SourceTree, text_of
+
+__all__ = [
+    "asks_for_accelerator",
+    "device_expressions",
+    "device_place",
+    "devices_differ",
+    "is_device",
+    "is_far",
+    "is_index",
+    "module_names",
+    "serves",
+    "value_of",
+    "visible",
+]
+
+_INDICES = frozenset({"device", "gpu", "gpu_id", "device_id", "gpu_index", "device_index", "cuda_device", "cuda_id"})
+_OWNERS = (
+    "self",
+    "args",
+    "opt",
+    "opts",
+    "cfg",
+    "config",
+    "hparams",
+    "params",
+    "settings",
+    "conf",
+    "options",
+    "trainer",
+)
+
+
+def visible(site: Site, level: Level) -> dict[str, Value]:
+    """The names that a statement of this level can use: its own, those of enclosing functions, the module's.
+
+    A function has none of what only the start as a script binds: it would fail where its file is imported.
+    Of a function that had returned at that moment, the names are those that it had then.
+    """
+    assert site.memory is not None
+    frame = level.frame
+    names: dict[str, Value] = {}
+    for env in (frame.module.env, *(frame.function.scope if frame.function else ()), frame.env):
+        names.update(site.memory.names(env))
+        if env == frame.module.env and frame.function is not None:
+            names = {name: value for name, value in names.items() if name not in frame.module.tree.names_of_the_start}
+    if frame.left is not None and frame.env not in site.memory.envs:
+        names.update(frame.left)
+    return names
+
+
+def is_device(name: str, value: Value) -> bool:
+    """Whether a value is a device that can be the accelerator."""
+    found = False
+    for option in options(value):
+        if isinstance(option, DeviceValue):
+            found |= option.place == ACCELERATOR
+        elif isinstance(option, Const) and isinstance(option.value, str):
+            place = device_named(option.value)
+            if place is None:
+                return False
+            found |= place == ACCELERATOR
+        elif isinstance(option, Number) and name.split(".")[-1].lower() in _INDICES:
+            found = True  # an index is a device, too
+        elif isinstance(option, (Text, Number)) or option != Const(None):
+            return False
+    return found
+
+
+def is_index(value: Value | None) -> bool:
+    """Whether a value is a device by its number alone: a device only where there is an accelerator."""
+    found = options(value) if value is not None else ()
+    return any(isinstance(option, Number) for option in found) and all(
+        isinstance(option, Number) or option == Const(None) for option in found
+    )
+
+
+def asks_for_accelerator(test: ast.expr) -> bool:
+    """Whether a condition speaks of the accelerator: ``args.cuda``, ``use_gpu``, ``torch.cuda.is_available()``."""
+    return bool(set(_WORDS.findall(text_of(test).lower())) & _ACCELERATOR_WORDS)
+
+
+_WORDS = re.compile(r"[a-z]+")
+_ACCELERATOR_WORDS = {"cuda", "gpu", "gpus", "mps", "accel", "accelerator"}
+
+
+def serves(site: Site, level: Level, text: str) -> bool:
+    """Whether an expression is a device wherever the program runs.
+
+    An index is one where a condition on the accelerator covers the statement, or where the program itself uses the
+    index under none.  What the program takes only where there is an accelerator (``args.device if
+    torch.cuda.is_available() else "cpu"``) is none.
+    """
+    if not is_index(value_of(site, level, ast.parse(text, mode="eval").body)):
+        return not any(_only_if_asked(tree, text) for tree in dict.fromkeys(one.tree for one in (level, *site.levels)))
+    if any(_runs_with_accelerator(test, branch) for test, branch in _conditions(level.tree, level.stmt)):
+        return True
+    return any(_used_uncovered(tree, text) for tree in dict.fromkeys(one.tree for one in (level, *site.levels)))
+
+
+def _conditions(tree: SourceTree, node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    """The conditions on the accelerator over a node, inside its function, and whether it runs where they hold."""
+    inner = node
+    for parent in tree.ancestors(node):
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return
+        if isinstance(parent, (ast.If, ast.IfExp)) and inner is not parent.test and asks_for_accelerator(parent.test):
+            body = parent.body if isinstance(parent.body, list) else [parent.body]
+            yield parent.test, any(inner is part for part in body)
+        inner = parent
+
+
+def _runs_with_accelerator(test: ast.expr, branch: bool) -> bool:
+    negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+    return branch is not negated
+
+
+@lru_cache(maxsize=1024)
+def _used_uncovered(tree: SourceTree, text: str) -> bool:
+    """Whether a file gives this index to PyTorch as a device, under no condition: ``model.cuda(args.gpu)``."""
+    for node in tree.nodes:
+        if not isinstance(node, ast.Call):
+            continue
+        named = [keyword.value for keyword in node.keywords if keyword.arg in ("device", "device_ids")]
+        takes = isinstance(node.func, ast.Attribute) and node.func.attr in _TAKE_A_DEVICE
+        for argument in [*named, *(node.args if takes else [])]:
+            items = argument.elts if isinstance(argument, (ast.List, ast.Tuple)) else [argument]
+            if any(text_of(item) == text for item in items) and not any(_conditions(tree, node)):
+                return True
+    return False
+
+
+@lru_cache(maxsize=1024)
+def _only_if_asked(tree: SourceTree, text: str) -> bool:
+    """Whether a file chooses between this device and another by asking, and never uses it as it is."""
+    choices = (node for node in tree.nodes if isinstance(node, ast.IfExp) and asks_for_accelerator(node.test))
+    return any(text_of(node.body) == text for node in choices) and not _used_uncovered(tree, text)
+
+
+_TAKE_A_DEVICE = frozenset({"to", "cuda", "device", "set_device"})
+
+
+def _rank(name: str) -> tuple[int, str]:
+    last = name.split(".")[-1].lower()
+    order = ("device", "dev", "torch_device")
+    if last in order:
+        return order.index(last), name
+    return (10 if "device" in last else 30 if "rank" in last else 20), name
+
+
+def device_expressions(site: Site, level: Level, preferred: str | None = None) -> list[str]:
+    """Expressions that name the accelerator at this moment, best first.
+
+    Locals and globals come ahead of attributes; ``preferred`` (from the configuration) is first where it is live.
+    """
+    assert site.memory is not None
+    names = visible(site, level)
+    plain = sorted((name for name, value in names.items() if is_device(name, value)), key=_rank)
+    attributes: list[str] = []
+    for owner, value in names.items():
+        if is_far(site, level, owner):
+            continue
+        for option in options(value):
+            if isinstance(option, Ref):
+                attributes.extend(f"{owner}.{name}" for name in _device_fields(site, option))
+    local = set(site.memory.names(level.frame.env))
+    order = {owner: index for index, owner in enumerate(_OWNERS)}
+    plain.sort(key=lambda name: (_rank(name)[0], name not in local, name))
+    attributes.sort(key=lambda text: (_rank(text)[0], order.get(text.split(".")[0], 99), text))
+    found = [*plain, *attributes]
+    if preferred and preferred.split(".")[0] in names:
+        found.insert(0, preferred)
+    return [text for text in dict.fromkeys(found) if text == preferred or serves(site, level, text)]
+
+
+def is_far(site: Site, level: Level, name: str) -> bool:
+    """Whether a name is an object of the module that a function does not speak of, and no one's settings either."""
+    frame = level.frame
+    if frame.function is None or name in _OWNERS or site.memory is None:
+        return False
+    if any(name in site.memory.names(env) for env in (*frame.function.scope, frame.env) if env != frame.module.env):
+        return False
+    return not any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(frame.function.node))
+
+
+def _device_fields(site: Site, ref: Ref) -> Iterator[str]:
+    assert site.memory is not None
+    record: Record = site.memory.record(ref)
+    if record.kind in ("list", "set", "loader", "optimizer", "parser", "opaque", "dict"):
+        return
+    for name, value in record.fields.items():
+        if is_device(name, value):
+            yield name
+        yield from (f"{name}.device" for option in options(value) if _has_device(site, option))
+    if _knows_its_device(site, ref):
+        yield "device"
+    if record.cls is not None:
+        for base in lineage(record.cls):
+            scope = getattr(base, "scope", None)
+            for name, value in (site.memory.names(scope) if scope is not None else {}).items():
+                if ("device" in name and isinstance(value, Function) and value.kind == "property") or is_device(
+                    name, value
+                ):
+                    yield name
+
+
+def _has_device(site: Site, value: Value) -> bool:
+    """Whether a value is a framework's object with the accelerator as its device: ``self.accelerator``."""
+    assert site.memory is not None
+    if not isinstance(value, Ref) or site.memory.record(value).kind != "framework":
+        return False
+    return is_device("device", site.memory.record(value).fields.get("device", Const(None)))
+
+
+def _knows_its_device(site: Site, ref: Ref) -> bool:
+    """Whether a module has ``.device`` of its own (Lightning's, and pretrained ones), and is on the accelerator."""
+    assert site.memory is not None
+    record = site.memory.record(ref)
+    if record.kind != "module" or record.places != frozenset({ACCELERATOR}):
+        return False
+    return behaviour(record.name) == "placed-module" or record.name.endswith((".from_pretrained", ".from_config"))
+
+
+def devices_differ(one: State, two: State, scopes: tuple[int, ...]) -> bool:
+    """Whether a name or attribute is one device on one path and another on the other."""
+    pairs = [(one.lookup(key, name), two.lookup(key, name)) for key in scopes for name in one.envs.get(key, ())]
+    for key in one.branch.written | two.branch.written:
+        if one.has(key) and two.has(key) and one.at(key) is not two.at(key):
+            theirs = two.at(key).fields
+            pairs.extend((value, theirs.get(name)) for name, value in one.at(key).fields.items())
+    return any(_other_device(mine, theirs) for mine, theirs in pairs if mine is not theirs)
+
+
+def _other_device(one: Value | None, two: Value | None) -> bool:
+    places = [device_place(value) for value in (one, two)]
+    return None not in places and places[0] != places[1]
+
+
+def device_place(value: Value | None) -> Place | None:
+    """The place that a device, or the string that names one, stands for; ``None`` for anything else."""
+    if isinstance(value, DeviceValue):
+        return value.place
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return device_named(value.value)
+    return None
+
+
+def value_of(site: Site, level: Level, node: ast.expr) -> Value | None:
+    """The value of a name, attribute or item chain at this moment, without running anything."""
+    assert site.memory is not None
+    if isinstance(node, ast.Name):
+        return visible(site, level).get(node.id)
+    if not isinstance(node, (ast.Attribute, ast.Subscript)):
+        return None
+    base = value_of(site, level, node.value)
+    if isinstance(node, ast.Attribute):
+        key, item = node.attr, f".{node.attr}"
+    elif isinstance(node.slice, ast.Constant):
+        key = item = str(node.slice.value)
+    else:
+        return None
+    for option in options(base) if base is not None else ():
+        if isinstance(option, Ref):
+            record = site.memory.record(option)
+            return record.fields.get(key, record.rest)
+        if isinstance(option, TupleValue) and key.isdigit() and int(key) < len(option.items):
+            return option.items[int(key)]
+        if isinstance(option, Tensor) and option.loose:
+            births = tuple(Birth(birth.kind, birth.key, (*birth.item, item)) for birth in option.births)
+            return Tensor(option.place, births, option.sure, True)
+    return None
+
+
+def module_names(site: Site, level: Level, wanted: set[int]) -> list[str]:
+    """Expressions at this level that name one of the modules with these identities; plain names first."""
+    assert site.memory is not None
+    plain, attributes = [], []
+    for name, value in visible(site, level).items():
+        for option in options(value):
+            if not isinstance(option, Ref):
+                continue
+            if option.id in wanted:
+                plain.append(name)
+            record = site.memory.record(option)
+            if record.kind in ("instance", "module"):
+                for field, inner in record.fields.items():
+                    if any(isinstance(part, Ref) and part.id in wanted for part in options(inner)):
+                        attributes.append(f"{name}.{field}")
+    return list(dict.fromkeys([*plain, *attributes]))

@@ -1,0 +1,117 @@
+"""Command lines: argparse and click options as values of the followed run."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from devfix.analysis.domain.values import (
+    UNKNOWN,
+    Const,
+    DeviceValue,
+    External,
+    Function,
+    Number,
+    Record,
+    Ref,
+    Text,
+    Unknown,
+    Value,
+)
+from devfix.analysis.scenarios import without_accelerator
+
+if TYPE_CHECKING:
+    from devfix.analysis.interpreter import Interpreter
+
+__all__ = ["add_argument", "named", "option_default", "parse", "set_defaults"]
+
+_DEVICE_WORDS = frozenset({"device", "dev", "devices", "torch_device", "gpu_device", "train_device", "cuda_device"})
+
+
+def named(run: Interpreter, symbol: str) -> Value:
+    """A value that only the name speaks of: a ``device`` is the accelerator that the followed run uses."""
+    last = symbol.split(".")[-1].lower()
+    if last in _DEVICE_WORDS or last.endswith("_device"):
+        run.facts.named_devices = True
+        return DeviceValue(without_accelerator(run), text=True, symbol=symbol)
+    return Unknown(symbol)
+
+
+def add_argument(run: Interpreter, parser: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
+    """``parser.add_argument(...)``."""
+    names = [value.value for value in args if isinstance(value, Const) and isinstance(value.value, str)]
+    if not names:
+        return
+    target = keywords.get("dest")
+    long = next((name for name in names if name.startswith("--")), names[0])
+    name = str(target.value) if isinstance(target, Const) else long.lstrip("-").replace("-", "_")
+    run.now.put(parser, name, _option(run, name, keywords))
+
+
+def _option(run: Interpreter, name: str, keywords: dict[str, Value]) -> Value:
+    symbol = f"args.{name}"
+    action = keywords.get("action")
+    kind = keywords.get("type")
+    default = keywords.get("default")
+    device = named(run, symbol)
+    if isinstance(device, DeviceValue):
+        if kind == External("builtins.int"):
+            return Number(symbol)
+        return device
+    if isinstance(action, Const) and action.value in ("store_true", "store_false", "store_const", "count"):
+        return Unknown(symbol)
+    if isinstance(action, External):
+        return Unknown(symbol)
+    if kind in (External("builtins.int"), External("builtins.float")):
+        if isinstance(default, Const) and default.value is None and "gpu" not in name and "rank" not in name:
+            return Unknown(symbol)
+        return Number(symbol)
+    if isinstance(default, Const):
+        if isinstance(default.value, bool) or default.value is None:
+            return Unknown(symbol)
+        if isinstance(default.value, (int, float)):
+            return Number(symbol)
+        if isinstance(default.value, str):
+            return Text(symbol)
+    if isinstance(default, DeviceValue):
+        return default
+    return Unknown(symbol)
+
+
+def set_defaults(run: Interpreter, parser: Ref, keywords: dict[str, Value]) -> None:
+    """``parser.set_defaults(...)``."""
+    for name, value in keywords.items():
+        if name != "**":
+            run.now.put(parser, name, value)
+
+
+def parse(run: Interpreter, parser: Ref) -> Ref:
+    """``parser.parse_args()``: a namespace with the options of the parser and of its groups."""
+    fields = dict(run.record(parser).fields)
+    return run.new(Record("instance", "args", fields=fields))
+
+
+def option_default(run: Interpreter, function: Function, parameter: str) -> Value | None:
+    """The value of a parameter that a ``click`` or ``typer`` option fills; ``None`` where no decorator speaks of it."""
+    for decorator in getattr(function.node, "decorator_list", []):
+        if not (isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Attribute)):
+            continue
+        if decorator.func.attr not in ("option", "argument"):
+            continue
+        names = [a.value for a in decorator.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+        spellings = {part.lstrip("-").replace("-", "_") for name in names for part in name.split("/")}
+        if parameter not in spellings:
+            continue
+        keywords = {k.arg: _constant(k.value) for k in decorator.keywords if k.arg}
+        if "is_flag" in keywords or any("/" in name for name in names):
+            return Unknown(f"args.{parameter}")
+        return _option(run, parameter, keywords)
+    return None
+
+
+def _constant(node: ast.expr) -> Value:
+    if isinstance(node, ast.Constant):
+        return Const(node.value)
+    if isinstance(node, ast.Name) and node.id in ("int", "float", "str", "bool"):
+        return External(f"builtins.{node.id}")
+    return UNKNOWN

@@ -1,0 +1,90 @@
+"""NumPy arrays: which unknown values certainly have dimensions, so that a tensor made of one has them, too.
+
+What NumPy gives is an :class:`Unknown` whose symbol starts with ``numpy.``: an array, or a number.  An array of one
+dimension or more is marked (``numpy.array@line:column``): a CPU tensor of a number may meet any tensor, one of an
+array may not.  https://numpy.org/doc/stable/reference/arrays.scalars.html says what gives a number.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from devfix.analysis.domain.values import NONE, Const, TupleValue, Unknown, Value
+
+__all__ = ["combined", "given_by", "is_array", "part"]
+
+_MARK = "numpy.array@"
+_VALUE = "numpy.value@"
+_MAKE = frozenset(
+    "array asarray ascontiguousarray zeros ones full empty zeros_like ones_like full_like arange linspace logspace eye "
+    "identity stack concatenate vstack hstack column_stack meshgrid tile repeat expand_dims loadtxt genfromtxt".split()
+)
+_ELEMENTWISE = frozenset(
+    "exp log log2 log10 log1p expm1 sqrt square abs absolute sign sin cos tan tanh arctan clip maximum minimum where "
+    "power round floor ceil nan_to_num sort argsort cumsum diff transpose roll flip float32 float64 int64".split()
+)
+_SUM_UP = frozenset(
+    "mean std var sum max min median prod any all argmax argmin ptp nanmean nanstd nansum percentile quantile".split()
+)
+_DRAW_BY_SHAPE = frozenset("rand randn random standard_normal random_sample permutation".split())
+_ONLY_OF_ARRAYS = frozenset("astype to_numpy".split())
+_KEEP_DIMENSIONS = frozenset("reshape flatten ravel transpose swapaxes repeat".split())
+_SAME = frozenset("copy clip round cumsum".split())
+
+
+def is_array(value: Value) -> bool:
+    """Whether a value is a NumPy array of one dimension or more."""
+    return isinstance(value, Unknown) and value.symbol.startswith(_MARK)
+
+
+def _of_numpy(symbol: str) -> bool:
+    return symbol.startswith("numpy.")
+
+
+def _array(node: ast.AST) -> Unknown:
+    return Unknown(f"{_MARK}{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}")
+
+
+def _value(node: ast.AST) -> Unknown:
+    return Unknown(f"{_VALUE}{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}")
+
+
+def given_by(name: str, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.Call) -> Value | None:
+    """What a function or method gives that cannot be read, if it is an array or NumPy's; ``None`` if it is neither.
+
+    ``name``: ``numpy.zeros``, or for a method what its object comes from, ``numpy.random.rand().mean``.
+    """
+    owner, _, last = name.rpartition(".")
+    last = node.func.attr if isinstance(node.func, ast.Attribute) else last
+    if last in _ONLY_OF_ARRAYS:
+        return _array(node)
+    if not _of_numpy(name):
+        return None
+    shaped = keywords.get("size", NONE) != NONE or (last in _DRAW_BY_SHAPE and bool(args))
+    of_arrays = owner.startswith(_MARK) or any(is_array(value) for value in args)
+    if last in _MAKE or last in _KEEP_DIMENSIONS or shaped or (of_arrays and last in _ELEMENTWISE | _SAME):
+        return _array(node)
+    if last in _SUM_UP:
+        # `np.mean(x, 0)` and `x.mean(0)`: without an axis all becomes one number
+        first = 0 if not owner.startswith("numpy") or "@" in owner or "()" in owner else 1
+        axis = keywords.get("axis", args[first] if len(args) > first else NONE)
+        along = isinstance(axis, TupleValue) or (isinstance(axis, Const) and isinstance(axis.value, int))
+        return _array(node) if along or keywords.get("keepdims") == Const(True) else _value(node)
+    return None
+
+
+def combined(left: Value, right: Value, node: ast.AST) -> Value | None:
+    """What an operator makes of two values of which one is NumPy's; ``None`` if none is."""
+    if is_array(left) or is_array(right):
+        return _array(node)
+    return _value(node) if any(_of_numpy(getattr(side, "symbol", "")) for side in (left, right)) else None
+
+
+def part(base: Unknown, key: Value, node: ast.Subscript) -> Value | None:
+    """``array[a:b]`` and ``array[indices]`` have dimensions, ``array[i]`` may be a number; ``None`` if not NumPy's."""
+    if not _of_numpy(base.symbol):
+        return None
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    sliced = any(isinstance(one, ast.Slice) for one in parts)
+    return _array(node) if is_array(base) and (sliced or is_array(key)) else _value(node)

@@ -1,0 +1,83 @@
+"""What the standard library makes of sequences: deques, named tuples, and items drawn from them."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from devfix.analysis.domain.values import (
+    UNKNOWN,
+    ClassValue,
+    Const,
+    External,
+    Keywords,
+    Record,
+    Ref,
+    Tensor,
+    TupleValue,
+    Unknown,
+    Value,
+)
+from devfix.analysis.stdlib import builtins
+from devfix.analysis.transfer import iteration
+
+if TYPE_CHECKING:
+    from devfix.analysis.interpreter import Interpreter
+
+__all__ = ["BEHAVIOURS"]
+
+
+def _sequence(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    return builtins.call(run, "list", args, keywords, node)
+
+
+def _named_tuple(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``namedtuple("Step", "state action")`` is the class that ``class Step(NamedTuple)`` would be."""
+    assert run.frame is not None
+    names = _field_names(run, args[1] if len(args) > 1 else keywords.get("field_names", UNKNOWN), node)
+    called = args[0].value if args and isinstance(args[0], Const) else None
+    if not names or not isinstance(called, str) or not _is_name(called):
+        return UNKNOWN
+    fields = "".join(f"    {field}: object\n" for field in names)
+    stmt = ast.parse(f"class {called}(NamedTuple):\n{fields}").body[0]
+    assert isinstance(stmt, ast.ClassDef)
+    for inner in ast.walk(stmt):
+        if hasattr(inner, "lineno"):
+            ast.copy_location(inner, node)
+    return ClassValue(stmt, run.frame.module, (External("typing.NamedTuple"),), run.new_env())
+
+
+def _field_names(run: Interpreter, given: Value, node: ast.Call) -> list[str]:
+    """The names of ``"state action"``, ``"state, action"``, ``["state", "action"]`` or ``[("state", Tensor)]``."""
+    if isinstance(given, Const) and isinstance(given.value, str):
+        found: list[object] = [*given.value.replace(",", " ").split()]
+    else:
+        items = iteration.elements(run, given, node) or []
+        first = [item.items[0] if isinstance(item, TupleValue) and item.items else item for item in items]
+        found = [item.value if isinstance(item, Const) else None for item in first]
+    names = [name for name in found if isinstance(name, str) and _is_name(name)]
+    return names if len(names) == len(found) else []
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not keyword.iskeyword(text)
+
+
+def _drawn(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``random.sample`` and ``random.choices`` give a list of what a sequence holds, ``random.choice`` one of it."""
+    given = args[0] if args else keywords.get("population", keywords.get("seq", UNKNOWN))
+    if not isinstance(given, (Ref, TupleValue, Tensor)):
+        return UNKNOWN
+    one = iteration.element(run, given, node)
+    if isinstance(one, Unknown) or name.endswith(".choice"):
+        return one
+    return run.new(Record("list", rest=one))
+
+
+BEHAVIOURS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Call], Value]] = {
+    "draws-items": _drawn,
+    "named-tuple": _named_tuple,
+    "sequence": _sequence,
+}

@@ -1,0 +1,218 @@
+"""Attribute access: what ``value.name`` is."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from devfix.analysis import ineffective_moves
+from devfix.analysis.domain.classes import externals, is_placed_trainer, member
+from devfix.analysis.domain.values import (
+    CPU,
+    UNKNOWN,
+    Birth,
+    Bound,
+    Builtin,
+    ClassValue,
+    Const,
+    DeviceValue,
+    DType,
+    External,
+    Function,
+    Namespace,
+    Number,
+    Partial,
+    Record,
+    Ref,
+    Super,
+    Tensor,
+    TupleValue,
+    Union,
+    Unknown,
+    Value,
+    union,
+)
+from devfix.analysis.torch import batch_objects, distributions, modules, optimizers
+from devfix.models.tensor_methods import MODULE_METHODS
+
+if TYPE_CHECKING:
+    from devfix.analysis.interpreter import Interpreter
+
+__all__ = ["attribute", "imported_name"]
+
+
+_DTYPES = frozenset(
+    "float float16 float32 float64 half double bfloat16 int int8 int16 int32 int64 long short uint8 bool complex64 "
+    "complex128 cfloat cdouble".split()
+)
+_TENSOR_NUMBERS = frozenset("shape ndim itemsize nbytes is_sparse requires_grad is_leaf names layout grad_fn".split())
+_TENSOR_TENSORS = frozenset("data T mT H mH real imag grad".split())
+_MODULE_NUMBERS = frozenset(
+    "in_features out_features in_channels out_channels num_features embedding_dim hidden_size num_classes "
+    "num_embeddings embed_dim input_size kernel_size stride padding num_layers n_features".split()
+)
+
+
+def imported_name(run: Interpreter, base: Value, name: str, stmt: ast.ImportFrom) -> Value:
+    """What ``from base import name`` binds."""
+    if isinstance(base, Namespace):
+        found = run.global_name(base.module, name)
+        if found is not None:
+            return found
+        inner = run.imported(f"{stmt.module}.{name}" if stmt.module else name, stmt.level)
+        return inner if isinstance(inner, Namespace) else Unknown(f"{base.module.name}.{name}")
+    return attribute(run, base, name, stmt)
+
+
+def attribute(run: Interpreter, value: Value, name: str, node: ast.AST) -> Value:
+    """``value.name``."""
+    match value:
+        case Union(alternatives):
+            return union(attribute(run, option, name, node) for option in alternatives)
+        case External(full):
+            known = full.split(".")[0] in ("torch", "numpy") and name in _DTYPES and full.count(".") == 0
+            return DType() if known else External(f"{full}.{name}")
+        case Namespace(module):
+            found = run.global_name(module, name)
+            if found is not None:
+                return found
+            inner = run.imported(f"{module.name}.{name}") if module.name != "__main__" else UNKNOWN
+            return inner if isinstance(inner, Namespace) else Unknown(f"{module.name}.{name}")
+        case Ref():
+            return _attribute_of_record(run, value, name, node)
+        case Tensor():
+            return _attribute_of_tensor(value, name)
+        case Super(owner, receiver):
+            return _attribute_of_super(run, owner, receiver, name)
+        case ClassValue():
+            found = member(run, value, name)
+            if isinstance(found, Function) and found.kind == "class":
+                return Bound(found, value)
+            if name == "__name__":
+                return Const(value.node.name)
+            return found if found is not None else Builtin(value, name)
+        case TupleValue(items) if len(items) == 2 and name in ("values", "indices"):
+            return items[name == "indices"]
+        case DeviceValue(symbol=symbol):
+            if name == "type":
+                return replace(value, text=True)
+            return Number(f"{symbol}.index") if name == "index" else Builtin(value, name)
+        case Unknown(symbol) | Number(symbol):
+            return Unknown(f"{symbol}.{name}" if symbol else "")
+    return Builtin(value, name)
+
+
+def _attribute_of_tensor(value: Tensor, name: str) -> Value:
+    if name == "device":
+        return DeviceValue(value.place)
+    if name == "dtype":
+        return DType()
+    if name == "is_cuda":
+        return Const(value.place != CPU) if value.place.known else UNKNOWN
+    if name in _TENSOR_NUMBERS:
+        return UNKNOWN
+    if name in _TENSOR_TENSORS:
+        return (
+            ineffective_moves.detached(value) if name == "data" else replace(value, grad=value.grad and name != "grad")
+        )
+    if value.loose:
+        births = tuple(Birth(birth.kind, birth.key, (*birth.item, f".{name}")) for birth in value.births)
+        return replace(value, births=births)
+    return Builtin(value, name)
+
+
+def _attribute_of_super(run: Interpreter, owner: ClassValue, receiver: Value, name: str) -> Value:
+    cls = run.record(receiver).cls if isinstance(receiver, Ref) else receiver
+    found = member(run, cls, name, above=owner) if isinstance(cls, ClassValue) else None
+    if isinstance(found, Function):
+        return Bound(found, receiver) if found.kind in ("function", "class") else found
+    if found is not None:
+        return found
+    return Builtin(Super(owner, receiver), name)
+
+
+def _attribute_of_record(run: Interpreter, ref: Ref, name: str, node: ast.AST) -> Value:
+    record = run.record(ref)
+    if name == "state" and record.kind == "optimizer":
+        optimizers.note_state_read(run, ref)
+    if name in record.fields and record.kind not in ("dict", "list", "set"):
+        return record.fields[name]
+    if record.cls is not None:
+        found = member(run, record.cls, name)
+        if isinstance(found, Function):
+            if found.kind == "property":
+                call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
+                return run.call(Bound(found, ref), [], {}, call)
+            if found.kind == "static":
+                return found
+            return Bound(found, record.cls if found.kind == "class" else ref)
+        if isinstance(found, Partial | Bound):
+            return found
+        if found is not None:
+            return found
+        if name == "__class__":
+            return record.cls
+    if record.kind == "module":
+        return _attribute_of_module(run, ref, record, name)
+    if record.kind in ("instance", "parser-result"):
+        if name == "__dict__":
+            return ref
+        getter = member(run, record.cls, "__getattr__") if record.cls is not None else None
+        if isinstance(getter, Function):
+            call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
+            return run.call(Bound(getter, ref), [Const(name)], {}, call)
+        if (
+            name in ("items", "keys", "values", "update")
+            and record.cls is not None
+            and "?" not in externals(record.cls)
+        ):
+            return Builtin(ref, name)  # of its ``__dict__``
+        if name == "train" and is_placed_trainer(record):
+            return Builtin(ref, name)
+        return Unknown(f"{record.name or 'object'}#{ref.id}.{name}")
+    if record.kind == "bundle":
+        held = batch_objects.attribute(run, ref, name)
+        return held if held is not None else Builtin(ref, name)
+    if record.kind == "distribution":
+        held = distributions.attribute(run, ref, name)
+        return held if held is not None else Builtin(ref, name)
+    if record.kind == "opaque":
+        return Builtin(ref, name)
+    if record.kind == "dataset" and name in ("data", "_data"):
+        from devfix.analysis.torch import batches
+
+        return batches.whole_of(run, ref, node)
+    if record.kind == "loader" and name in ("dataset", "collate_fn"):
+        return record.fields.get(name, UNKNOWN)
+    if record.kind in ("optimizer", "scaler", "scheduler") and name in ("param_groups", "state", "optimizer"):
+        return record.fields.get(name, UNKNOWN)
+    return Builtin(ref, name)
+
+
+def _attribute_of_module(run: Interpreter, ref: Ref, record: Record, name: str) -> Value:
+    if name in ("_modules", "_parameters", "_buffers"):
+        return ref
+    if name == "training":
+        return UNKNOWN
+    if name == "device":
+        return DeviceValue(modules.first_place(run, ref))
+    if name in ("weight", "bias") and record.weights and record.cls is None:
+        return Tensor(modules.any_place(record), (Birth("parameter", ref.id),))
+    if name in ("affine", "track_running_stats", "elementwise_affine") and record.cls is None:
+        return Const(True)  # PyTorch's defaults
+    if name in _MODULE_NUMBERS:
+        return Number()
+    if name in MODULE_METHODS:
+        return Builtin(ref, name)
+    if record.get("data-parallel"):
+        return UNKNOWN
+    if record.name.startswith(("torch_geometric.", "dgl.")):
+        return Builtin(ref, name)  # their methods take indices, which may lie elsewhere
+    if record.name.startswith("torch.nn.") and "Transformer" not in record.name:
+        return Builtin(ref, name)  # PyTorch's layers have no parts
+    if modules.is_opaque(record) and not name.startswith("_"):
+        return modules.child(run, ref, name) if name not in ("config", "hparams", "name", "cfg") else UNKNOWN
+    if record.cls is not None and record.weights:
+        return UNKNOWN
+    return Builtin(ref, name)

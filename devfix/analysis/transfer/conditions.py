@@ -1,0 +1,333 @@
+"""Whether conditions hold in the run that devfix follows: one accelerator, one process."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from devfix.analysis.domain.path_conditions import condition_key, subject_of
+from devfix.analysis.domain.values import (
+    CPU,
+    Bound,
+    Builtin,
+    ClassValue,
+    Const,
+    DeviceValue,
+    External,
+    Function,
+    Namespace,
+    Number,
+    Parameters,
+    Ref,
+    Tensor,
+    Text,
+    TupleValue,
+    Union,
+    Unknown,
+    Value,
+    Yields,
+    options,
+)
+from devfix.models.flags import ACCELERATOR_FLAGS, CPU_FLAGS, DEVICE_COUNTS, MULTI_PROCESS_FLAGS
+from devfix.syntax.tree import text_of
+
+if TYPE_CHECKING:
+    from devfix.analysis.interpreter import Interpreter
+
+__all__ = ["asks_where", "flag", "matches", "truth", "truth_of", "unknown_leaves"]
+
+_PROCESS_VARIABLES = frozenset("RANK WORLD_SIZE LOCAL_RANK SLURM_PROCID MASTER_ADDR".split())
+_CHECKS_OF_ACCELERATOR = ("cuda", "gpu", "mps", "xpu", "npu")
+
+
+def flag(symbol: str, several: bool = False) -> bool | None:
+    """What the followed run takes a flag of this name for; ``None`` where the name says nothing.
+
+    ``several``: it is one of several processes.
+    """
+    last = symbol.replace("-", "_").split(".")[-1].split("#")[0].strip("'\"[]()").lower()
+    if last in ACCELERATOR_FLAGS:
+        return True
+    if last in CPU_FLAGS or last in MULTI_PROCESS_FLAGS:
+        return several and last in MULTI_PROCESS_FLAGS
+    return None
+
+
+def _flagged(run: Interpreter, symbol: str) -> bool | None:
+    """The same on the machine that is followed: the second one has no accelerator."""
+    meant = flag(symbol)
+    if run.two and meant is False and flag(symbol, several=True):
+        return True
+    return False if run.elsewhere and meant else meant
+
+
+def truth(run: Interpreter, test: ast.expr) -> bool | None:
+    """Evaluate a condition; ``None`` where both outcomes are possible."""
+    if isinstance(test, ast.BoolOp):
+        return _combined(run, test)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        if isinstance(test.operand, ast.Name) and run.lookup(test.operand.id) == Const(False):
+            return True
+        inner = truth(run, test.operand)
+        return None if inner is None else not inner
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        known = _compared(run, test)
+    else:
+        value = run.evaluate(test)
+        known = None if _is_switch(test, value) else truth_of(run, value)
+    if known is None:
+        return run.now.assumptions.get(condition_key(run, test))
+    return known
+
+
+def _is_switch(test: ast.expr, value: Value) -> bool:
+    """``LOAD_MODEL = False`` at the top of a script: people flip it."""
+    return isinstance(test, ast.Name) and test.id.isupper() and value == Const(False) and flag(test.id) is None
+
+
+def _combined(run: Interpreter, test: ast.BoolOp) -> bool | None:
+    ends = not isinstance(test.op, ast.And)  # the outcome that decides at once
+    known: list[bool | None] = []
+    for part in test.values:
+        outcome = truth(run, part)
+        if outcome is ends:
+            return ends
+        known.append(outcome)
+    return None if None in known else not ends
+
+
+def truth_of(run: Interpreter, value: Value) -> bool | None:
+    """Whether a value counts as true."""
+    match value:
+        case Const(constant):
+            return bool(constant)
+        case Unknown(symbol) | Number(symbol) | Text(symbol):
+            assumed = run.now.assumptions.get(symbol) if symbol else None
+            return _flagged(run, symbol) if assumed is None and symbol else assumed
+        case DeviceValue() | Function() | ClassValue() | Namespace() | External() | Bound() | Builtin():
+            return True
+        case Ref():
+            record = run.record(value)
+            if record.kind in ("list", "dict", "set"):
+                return bool(record.fields) or None
+            return None if record.kind == "opaque" else True
+        case TupleValue(items):
+            return bool(items)
+        case Union(alternatives):
+            outcomes = {truth_of(run, option) for option in alternatives}
+            return outcomes.pop() if len(outcomes) == 1 else None
+        case _:
+            return None
+
+
+def _compared(run: Interpreter, test: ast.Compare) -> bool | None:
+    left, op, right = test.left, test.ops[0], test.comparators[0]
+    if isinstance(left, ast.Name) and left.id == "__name__":
+        left_value: Value = run.lookup("__name__") or Unknown()
+    else:
+        left_value = run.evaluate(left)
+    right_value = run.evaluate(right)
+    if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
+        same = _same(left_value, right_value)
+        if run.elsewhere and _no_index(left_value, right_value):
+            same = True
+        if run.two and _names_rank(left, left_value) and right_value in (Const(0), Const(-1)):
+            same = False
+        if same is None:
+            same = _assumed_equal(run, test, left_value, right_value)
+        negative = isinstance(op, (ast.IsNot, ast.NotEq))
+        return None if same is None else same is not negative
+    if isinstance(op, (ast.In, ast.NotIn)):
+        inside = _contains(run, left_value, right_value)
+        return None if inside is None else inside is isinstance(op, ast.In)
+    if isinstance(left_value, Const) and isinstance(right_value, Const):
+        return _ordered(op, left_value.value, right_value.value)
+    counts = _counts_devices(left) or (run.two and text_of(left).endswith("cuda.device_count()"))
+    if not isinstance(left_value, Const) and isinstance(right_value, Const) and counts:
+        return _ordered(op, 0 if run.elsewhere else 2 if run.two else 1, right_value.value)
+    if isinstance(left_value, Number) and isinstance(right_value, Const) and _names_accelerator(left_value.symbol):
+        if run.elsewhere:
+            return {ast.GtE: False, ast.Gt: False, ast.Lt: True}.get(type(op)) if right_value.value == 0 else None
+        if right_value.value in (0, -1) and isinstance(op, (ast.GtE, ast.Gt)):
+            return True if not (isinstance(op, ast.Gt) and right_value.value == 0) else None
+        if right_value.value == 0 and isinstance(op, ast.Lt):
+            return False
+    return None
+
+
+def _names_rank(node: ast.expr, value: Value) -> bool:
+    """``local_rank``, ``dist.get_rank()``: the number of a process, which is the second where there are two."""
+    return isinstance(value, (Number, Unknown)) and "rank" in text_of(node).lower()
+
+
+def _counts_devices(node: ast.expr) -> bool:
+    """``num_gpus``, ``args.n_gpu``: how many accelerators there are."""
+    last = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return last.lower() in DEVICE_COUNTS
+
+
+_ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+def _ordered(op: ast.cmpop, left: object, right: object) -> bool | None:
+    order = _ORDERS.get(type(op))
+    try:
+        return bool(order(left, right)) if order is not None else None
+    except TypeError:
+        return None
+
+
+def _names_accelerator(symbol: str) -> bool:
+    last = symbol.split(".")[-1].lower()
+    return any(word in last for word in ("gpu", "cuda", "device"))
+
+
+def _same(left: Value, right: Value) -> bool | None:
+    if isinstance(left, Union) or isinstance(right, Union):
+        outcomes = {_same(one, two) for one in options(left) for two in options(right)}
+        return outcomes.pop() if len(outcomes) == 1 else None
+    if isinstance(left, Const) and isinstance(right, Const):
+        return bool(left.value == right.value)
+    if isinstance(right, (DeviceValue, Const)) and isinstance(left, DeviceValue):
+        return _same_device(left, right)
+    if isinstance(left, Const) and isinstance(right, DeviceValue):
+        return _same_device(right, left)
+    constant, other = (left, right) if isinstance(left, Const) else (right, left)
+    if isinstance(constant, Const) and constant.value is None:
+        if isinstance(other, (Ref, Tensor, Function, ClassValue, TupleValue, Bound, Parameters, Yields, External)):
+            return False
+        if isinstance(other, Number) and _names_accelerator(other.symbol):
+            return False
+    if isinstance(constant, Const) and constant.value == -1 and isinstance(other, Number):
+        return False if _names_accelerator(other.symbol) else None
+    if isinstance(left, ClassValue | Function | External) and isinstance(right, ClassValue | Function | External):
+        return left == right
+    return None
+
+
+def _no_index(left: Value, right: Value) -> bool:
+    """``args.gpu is None``, ``args.gpu == -1``: that is how a program is told to do without."""
+    index, other = (left, right) if isinstance(left, Number) else (right, left)
+    return isinstance(index, Number) and _names_accelerator(index.symbol) and other in (Const(None), Const(-1))
+
+
+def _same_device(device: DeviceValue, other: DeviceValue | Const) -> bool | None:
+    if isinstance(other, DeviceValue):
+        if device.place.kind != other.place.kind and device.place.known and other.place.known:
+            return False
+        return None
+    if other.value is None:
+        return False
+    if not isinstance(other.value, str) or not device.place.known:
+        return None
+    if other.value == "cpu":
+        return device.place == CPU
+    if other.value.startswith("cuda"):
+        return device.place != CPU
+    return False if device.place == CPU else None
+
+
+def _assumed_equal(run: Interpreter, test: ast.Compare, left: Value, right: Value) -> bool | None:
+    """``mode == "train"`` was taken for true on this path, so ``mode == "test"`` is false."""
+    if not isinstance(right, Const):
+        return None
+    for key, value in run.now.assumptions.items():
+        if value and key.startswith(subject_of(test, left) + " == ") and key != condition_key(run, test):
+            return False
+    return None
+
+
+def _contains(run: Interpreter, item: Value, container: Value) -> bool | None:
+    if isinstance(item, Const) and isinstance(item.value, str):
+        if item.value in _PROCESS_VARIABLES:
+            return run.two
+        if isinstance(container, DeviceValue):
+            if any(word in item.value for word in _CHECKS_OF_ACCELERATOR):
+                return container.place != CPU if container.place.known else None
+            return container.place == CPU if item.value == "cpu" and container.place.known else None
+        if isinstance(container, Const) and isinstance(container.value, str):
+            return item.value in container.value
+    if isinstance(item, External) and isinstance(container, TupleValue):  # ``type(x) in (list, tuple)``
+        return item in container.items if all(isinstance(kind, External) for kind in container.items) else None
+    known = _constants(run, container)
+    if known is not None and isinstance(item, Const):
+        return item.value in known
+    if isinstance(container, Ref) and isinstance(item, Const):
+        record = run.record(container)
+        if record.kind == "dict" and record.rest is None:
+            return str(item.value) in record.fields
+    return None
+
+
+def _constants(run: Interpreter, container: Value) -> list[object] | None:
+    if isinstance(container, TupleValue):
+        items = list(container.items)
+    elif isinstance(container, Ref) and run.record(container).kind in ("list", "set"):
+        record = run.record(container)
+        if record.rest is not None:
+            return None
+        items = list(record.fields.values())
+    else:
+        return None
+    return (
+        [item.value for item in items if isinstance(item, Const)] if all(isinstance(i, Const) for i in items) else None
+    )
+
+
+def unknown_leaves(run: Interpreter, test: ast.expr) -> list[ast.expr]:
+    """The conditions inside a test whose outcome is not known."""
+    if isinstance(test, ast.BoolOp):
+        return [leaf for part in test.values for leaf in unknown_leaves(run, part)]
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return unknown_leaves(run, test.operand)
+    return [test]
+
+
+def asks_where(test: ast.expr) -> bool:
+    """``any(p.device != device for p in model.parameters())``, ``not x.is_cuda``."""
+    names = {node.attr for node in ast.walk(test) if isinstance(node, ast.Attribute)}
+    return not names.isdisjoint(("is_cuda", "is_cpu", "get_device")) or (
+        "device" in names and any(isinstance(node, ast.Compare) for node in ast.walk(test))
+    )
+
+
+def _is_of_class(run: Interpreter, subject: Value, name: str) -> bool | None:
+    kinds: dict[type, tuple[str, ...]] = {
+        Tensor: ("Tensor",),
+        TupleValue: ("tuple", "list", "Sequence"),
+        Text: ("str",),
+        Number: ("int", "float"),
+        Yields: ("list", "tuple", "Sequence"),
+    }
+    if isinstance(subject, Ref):
+        record = run.record(subject)
+        held = {"dict": ("dict", "Mapping"), "list": ("list", "Sequence"), "set": ("set",)}.get(record.kind)
+        return name in held if held is not None else None
+    if isinstance(subject, Tensor) and (subject.loose or not subject.sure):
+        return None
+    known = kinds.get(type(subject))
+    return name in known if known is not None else None
+
+
+def matches(run: Interpreter, subject: Value, pattern: ast.pattern) -> bool | None:
+    """Whether a ``case`` applies; ``None`` where the code does not tell."""
+    if isinstance(subject, Union):
+        outcomes = {matches(run, option, pattern) for option in subject.options}
+        return outcomes.pop() if len(outcomes) == 1 else None
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
+        return True
+    if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant) and isinstance(subject, Const):
+        return bool(subject.value == pattern.value.value)
+    if isinstance(pattern, ast.MatchClass):
+        return _is_of_class(run, subject, ast.unparse(pattern.cls).split(".")[-1])
+    if isinstance(pattern, ast.MatchOr):
+        parts = {matches(run, subject, part) for part in pattern.patterns}
+        return True if True in parts else None if None in parts else False
+    return None

@@ -1,0 +1,179 @@
+"""Functions of the project: their parameters are bound, their body is run, its ends are joined."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from devfix.analysis import random_branches
+from devfix.analysis.domain.location import Frame
+from devfix.analysis.domain.state import DeadPath, State
+from devfix.analysis.domain.values import (
+    NONE,
+    UNKNOWN,
+    Function,
+    Record,
+    Ref,
+    Tensor,
+    TupleValue,
+    Value,
+    Yields,
+    options,
+    union,
+)
+from devfix.analysis.transfer import assignment
+from devfix.syntax.tree import text_of, walk
+
+if TYPE_CHECKING:
+    from devfix.analysis.interpreter import Interpreter
+
+__all__ = ["call_function", "one_of_each"]
+
+MOST_DEPTH = 28
+MOST_NESTED = 4  # containers within containers that are compared
+
+
+@lru_cache(maxsize=8192)
+def _is_generator(node: ast.AST) -> bool:
+    if isinstance(node, ast.Lambda):
+        return False
+    stack: list[ast.AST] = list(getattr(node, "body", []))
+    while stack:
+        inner = stack.pop()
+        if isinstance(inner, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            stack.extend(ast.iter_child_nodes(inner))
+    return False
+
+
+@lru_cache(maxsize=8192)
+def _without_gradients(node: ast.AST) -> bool:
+    """Whether a function stands under ``@torch.no_grad()``."""
+    words = ("no_grad", "inference_mode")
+    return any(word in text_of(decorator) for decorator in getattr(node, "decorator_list", ()) for word in words)
+
+
+@lru_cache(maxsize=8192)
+def _makes_closures(node: ast.AST) -> bool:
+    """Whether a function's names can be used after it has returned."""
+    inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+    return any(isinstance(child, inner) for child in walk(node) if child is not node)
+
+
+def _active(run: Interpreter, function: Function) -> int:
+    count, frame = 0, run.frame
+    while frame is not None:
+        count += frame.function is not None and frame.function.node is function.node
+        frame = frame.parent
+    return count
+
+
+def one_of_each(run: Interpreter, values: Sequence[Value]) -> Value:
+    """The alternatives of what is yielded or collected; objects made by the same expression are one, the latest.
+
+    The body that makes them is followed more than once, but each object that comes out has its own life: a method that
+    changes it changes it wholly.  So are lists and dictionaries that hold the same under the same names.
+    """
+    latest: dict[object, Value] = {}
+    for value in (option for each in values for option in options(each)):
+        latest[_identity(run, value)] = value
+    return union(latest.values())
+
+
+def _identity(run: Interpreter, value: Value, depth: int = 0) -> object:
+    """What two values have in common that came out of two turns of one loop; the value itself where nothing tells."""
+    if isinstance(value, TupleValue):
+        return ("tuple", *(_identity(run, item, depth) for item in value.items))
+    if not isinstance(value, Ref) or depth > MOST_NESTED:
+        return value
+    record = run.record(value)
+    if record.kind == "instance" and record.born is not None:
+        return (record.cls, record.born.node)
+    if record.kind not in ("list", "dict") or record.cls is not None:
+        return value
+    held = tuple((name, _identity(run, item, depth + 1)) for name, item in record.fields.items())
+    return (record.kind, held, record.info, None if record.rest is None else _identity(run, record.rest, depth + 1))
+
+
+def call_function(
+    run: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value], node: ast.Call
+) -> Value:
+    """Run a project function on these arguments."""
+    if run.depth > MOST_DEPTH or _active(run, function) > 2:
+        return UNKNOWN
+    run.called.add(function.node)
+    frame = Frame(run.new_env(), function.module, function, parent=run.frame, generator=_is_generator(function.node))
+    with run.within(frame):
+        _bind_parameters(run, function, args, keywords)
+        if isinstance(function.node, ast.Lambda):
+            return run.evaluate(function.node.body)
+        with run.gradients(run.grad_enabled and not _without_gradients(function.node)):
+            run.execute(function.node.body)
+        ends = list(frame.returns)
+        if run.state is not None:
+            ends.append((run.state, NONE))
+        run.state = State.join([state for state, _ in ends if isinstance(state, State)])
+        if run.state is not None:
+            frame.left = run.state.envs.get(frame.env, {})
+            if not _makes_closures(function.node):
+                run.state.envs.pop(frame.env, None)
+    if run.state is None:
+        raise DeadPath
+    if _is_generator(function.node):
+        return Yields(one_of_each(run, frame.yields))
+    random_branches.note_returns(run, function, ends)
+    result = union(value for _, value in ends)
+    tensor = all(isinstance(value, Tensor) and value.sure and not value.loose for value in options(result))
+    run.facts.gives_tensor[node] = tensor and run.facts.gives_tensor.get(node, True)
+    return result
+
+
+def _bind_parameters(run: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value]) -> None:
+    spec = function.node.args
+    positional = [*spec.posonlyargs, *spec.args]
+    keywords = dict(keywords)
+    spread = keywords.pop("**", None)
+    first_default = len(positional) - len(function.defaults)
+    for index, parameter in enumerate(positional):
+        if index < len(args):
+            value = args[index]
+        elif parameter.arg in keywords:
+            value = keywords.pop(parameter.arg)
+        elif spread is not None and isinstance(spread, Tensor):
+            value = spread
+        elif index >= first_default:
+            value = function.defaults[index - first_default]
+        else:
+            value = _missing(run, function, parameter)
+        _bind_parameter(run, parameter, value)
+    if spec.vararg is not None:
+        run.bind(spec.vararg.arg, TupleValue(tuple(args[len(positional) :])))
+    for parameter, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
+        given = keywords.pop(parameter.arg) if parameter.arg in keywords else default
+        _bind_parameter(run, parameter, given if given is not None else _missing(run, function, parameter))
+    if spec.kwarg is not None:
+        run.bind(spec.kwarg.arg, run.new(Record("dict", fields=keywords, rest=spread)))
+
+
+def _bind_parameter(run: Interpreter, parameter: ast.arg, value: Value) -> None:
+    assert run.frame is not None
+    node = run.frame.node
+    if run.frame.stmt is None and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        run.frame.stmt = node.body[0]
+    if not isinstance(node, ast.Lambda):
+        assignment.note_binding(run, parameter.arg, value, "param", parameter)
+    run.now.bind(run.frame.env, parameter.arg, value)
+
+
+def _missing(run: Interpreter, function: Function, parameter: ast.arg) -> Value:
+    """An argument that the followed call does not give (a command-line tool fills it in)."""
+    from devfix.analysis.stdlib import argparse_
+
+    given = argparse_.option_default(run, function, parameter.arg)
+    if given is not None:
+        return given
+    name = getattr(function.node, "name", "lambda")
+    return argparse_.named(run, f"{function.module.name}.{name}.{parameter.arg}")

@@ -1,0 +1,110 @@
+"""Imported modules: their definitions are evaluated when they are asked for, their side effects at once."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from devfix.analysis.domain.location import Frame
+from devfix.analysis.domain.state import State
+from devfix.analysis.domain.values import Const
+
+if TYPE_CHECKING:
+    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.program import Module
+
+__all__ = ["evaluate_name", "start"]
+
+MOST_EAGER_MODULES = 16  # registries are filled by decorators; beyond this many files, only what is asked for is run
+
+
+def start(run: Interpreter, module: Module) -> None:
+    """Import a module: note what binds which name, and run what does more than that."""
+    module.env = run.fresh()
+    run.base.envs[module.env] = {"__name__": Const(module.name)}
+    module.waiting = {}
+    at_once: list[ast.stmt] = []
+    run.imported_modules += 1
+    eager = run.imported_modules <= MOST_EAGER_MODULES
+    for stmt, names in _statements(module.tree.tree):
+        if eager and (_registers(stmt) or (not names and not _is_inert(stmt))):
+            at_once.append(stmt)
+        for name in names:
+            module.waiting.setdefault(name, []).append(stmt)
+    for stmt in at_once:
+        _run(run, module, [stmt])
+
+
+@lru_cache(maxsize=4096)
+def _statements(tree: ast.Module) -> tuple[tuple[ast.stmt, tuple[str, ...]], ...]:
+    """The top-level statements with the names that they bind."""
+    return tuple((stmt, tuple(_bound_names(stmt))) for stmt in tree.body)
+
+
+def _bound_names(stmt: ast.stmt) -> Iterator[str]:
+    match stmt:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.Import(names=aliases):
+            for alias in aliases:
+                yield alias.asname or alias.name.split(".")[0]
+        case ast.ImportFrom(names=aliases):
+            yield from (alias.asname or alias.name for alias in aliases if alias.name != "*")
+        case ast.Assign(targets=targets):
+            for target in targets:
+                yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name) and _stores(node))
+        case ast.AnnAssign(target=ast.Name(id=name), value=value) if value is not None:
+            yield name
+        case ast.AugAssign(target=ast.Name(id=name)):
+            yield name
+        case ast.If() | ast.Try() | ast.With() | ast.For() | ast.While():
+            for inner in ast.iter_child_nodes(stmt):
+                if isinstance(inner, ast.stmt):
+                    yield from _bound_names(inner)
+                elif isinstance(inner, ast.ExceptHandler):
+                    for part in inner.body:
+                        yield from _bound_names(part)
+
+
+def _stores(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def _registers(stmt: ast.stmt) -> bool:
+    """A decorated definition may register itself somewhere."""
+    return bool(getattr(stmt, "decorator_list", None))
+
+
+def _is_inert(stmt: ast.stmt) -> bool:
+    return isinstance(stmt, ast.Pass) or (isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant))
+
+
+def evaluate_name(run: Interpreter, module: Module, name: str) -> None:
+    """Run the statements of an imported module that bind ``name``, in their order."""
+    assert module.waiting is not None
+    waiting = module.waiting.pop(name, None)
+    if waiting:
+        _run(run, module, waiting)
+
+
+def _run(run: Interpreter, module: Module, body: list[ast.stmt]) -> None:
+    """Run statements of an imported module apart from the current path: they belong to every path."""
+    path, loops, depth = run.state, run.loops, run.loop_depth
+    run.state, run.loop_depth = State(run.base), 0
+    frame = Frame(module.env, module, parent=run.frame)
+    try:
+        with run.within(frame):
+            for stmt in body:
+                done = module.done
+                if id(stmt) in done:
+                    continue
+                done.add(id(stmt))
+                run.execute([stmt])
+                if run.alive:
+                    run.base.absorb(run.now)
+                else:
+                    run.state = State(run.base)
+    finally:
+        run.state, run.loops, run.loop_depth = path, loops, depth

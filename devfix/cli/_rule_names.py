@@ -1,0 +1,30 @@
+"""The rules that a command knows: also those of local modules, where a configuration names them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+__all__ = ["known_rules", "with_local", "with_those_of_here"]
+
+
+def known_rules() -> dict[str, str]:
+    """Code and name of every rule."""
+    from devfix.rules.registry import all_rules
+
+    return {rule.code: rule.name for rule in all_rules()}
+
+
+def with_local(names: Sequence[str], root: str) -> Mapping[str, str]:
+    """The same after local modules have been imported.  Raises :class:`devfix.config.ConfigError`."""
+    from devfix.rules import plugins
+
+    plugins.local(names, root)
+    return known_rules()
+
+
+def with_those_of_here() -> None:
+    """Import the local modules that the configuration of the current folder names.  Raises as :func:`with_local`."""
+    from devfix import config
+
+    config.load([os.curdir], known_rules(), local=with_local)

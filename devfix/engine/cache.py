@@ -1,0 +1,127 @@
+"""What earlier runs found out, kept between runs: text by key, in one SQLite file of the user's cache folder.
+
+A write is atomic and runs may overlap (SQLite's own locks).  What was not used for a month goes, and so does the oldest
+beyond :data:`MOST_ENTRIES`.  A cache that cannot be used is no error: the work is done again, and a note says why.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from devfix.rules.builtin import code_folders
+from devfix.sources.digest import digest
+
+__all__ = ["MOST_ENTRIES", "Cache", "default_folder", "tool_version"]
+
+MOST_ENTRIES = 50_000
+_KEPT_DAYS = 30
+_FILE = "scans-1.sqlite"
+_SECONDS_A_DAY = 86_400
+_PATIENCE = 0.2  # seconds to wait for another run's write
+#: Packages that no result of a scan depends on.
+_OTHER_LAYERS = frozenset(
+    {"__pycache__", "bot", "cli", "init", "lsp", "migrate", "report", "schema", "simulator", "trace", "vcs", "verify"}
+)
+_AT_ONCE = 500  # SQLite allows 999 values in one question
+
+
+def default_folder() -> str:
+    """``DEVFIX_CACHE_DIR``, else the user's cache folder as the platform has it."""
+    import platformdirs
+
+    return os.environ.get("DEVFIX_CACHE_DIR") or platformdirs.user_cache_dir("devfix", appauthor=False)
+
+
+@lru_cache(maxsize=1)
+def tool_version() -> str:
+    """Name this version of devfix under this Python: results of another one are not reused, also during development."""
+    import devfix
+
+    parts = [devfix.__version__, sys.version]
+    for folder in code_folders():
+        for current, inside, names in os.walk(folder):
+            inside[:] = sorted(name for name in inside if name not in _OTHER_LAYERS)
+            for name in sorted(names):
+                if name.endswith((".py", ".json", ".pyi", ".toml")):
+                    status = os.stat(os.path.join(current, name))
+                    parts.append(f"{name} {status.st_size} {status.st_mtime_ns}")
+    return digest(*parts)
+
+
+class Cache:
+    """Text by key.  ``problem`` says why it cannot be used, empty while it can."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.problem = ""
+        self._connection: sqlite3.Connection | None = None
+
+    def get(self, keys: Iterable[str]) -> dict[str, str]:
+        """What is kept under these keys."""
+        connection = self._open()
+        if connection is None:
+            return {}
+        found: dict[str, str] = {}
+        wanted, today = list(keys), _today()
+        try:
+            for start in range(0, len(wanted), _AT_ONCE):
+                part = wanted[start : start + _AT_ONCE]
+                marks = ",".join("?" * len(part))
+                rows = connection.execute(f"SELECT key, value, used FROM scans WHERE key IN ({marks})", part).fetchall()
+                found.update((key, value) for key, value, _ in rows)
+                old = [(today, key) for key, _, used in rows if used != today]
+                if old:
+                    with connection:
+                        connection.executemany("UPDATE scans SET used = ? WHERE key = ?", old)
+        except sqlite3.Error as error:
+            self._give_up(error)
+        return found
+
+    def put(self, values: Mapping[str, str]) -> None:
+        """Keep these, and let go of what is old."""
+        connection = self._open() if values else None
+        if connection is None:
+            return
+        today = _today()
+        try:
+            with connection:
+                rows = [(key, value, today) for key, value in values.items()]
+                connection.executemany("INSERT OR REPLACE INTO scans VALUES (?, ?, ?)", rows)
+                connection.execute("DELETE FROM scans WHERE used < ?", (today - _KEPT_DAYS,))
+                newest = "SELECT rowid FROM scans ORDER BY used DESC, rowid DESC LIMIT -1 OFFSET ?"
+                connection.execute(f"DELETE FROM scans WHERE rowid IN ({newest})", (MOST_ENTRIES,))
+        except sqlite3.Error as error:
+            self._give_up(error)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _open(self) -> sqlite3.Connection | None:
+        if self._connection is None and not self.problem:
+            try:
+                os.makedirs(self.folder, mode=0o700, exist_ok=True)
+                self._connection = sqlite3.connect(os.path.join(self.folder, _FILE), timeout=_PATIENCE)
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._connection.execute("PRAGMA synchronous = NORMAL")
+                self._connection.execute(
+                    "CREATE TABLE IF NOT EXISTS scans (key TEXT PRIMARY KEY, value TEXT, used INT)"
+                )
+            except (OSError, sqlite3.Error) as error:
+                self._give_up(error)
+        return self._connection
+
+    def _give_up(self, error: Exception) -> None:
+        self.close()
+        self.problem = f"cannot be used ({error})"
+
+
+def _today() -> int:
+    return int(time.time() // _SECONDS_A_DAY)

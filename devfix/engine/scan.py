@@ -1,0 +1,198 @@
+"""One program, from its entry file to its findings: reading, flow, rules."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from devfix import analysis
+from devfix.analysis.domain.location import Site
+from devfix.analysis.entrypoints import can_matter, starts_program
+from devfix.engine.workspace import Workspace
+from devfix.model import Event, Finding, Problem, Severity
+from devfix.sources import SourceFile
+from devfix.sources.notebooks.cell_order import held_to_cells
+from devfix.syntax.tree import SourceTree, text_of
+
+if TYPE_CHECKING:
+    from devfix.rules.rule import Rule
+
+__all__ = [
+    "Hazard",
+    "Identity",
+    "Scan",
+    "identity",
+    "position",
+    "scan_program",
+    "syntax_problem",
+    "unparsable",
+]
+
+DEEP_ENOUGH = 8_000  # Python frames: programs nest, and so does their interpreter
+
+#: What makes a finding the same one in two scans.
+Identity = tuple[str, str, int, int, str]
+
+
+class Hazard(NamedTuple):
+    """Something that goes wrong: in which operation, with which value."""
+
+    path: str
+    consumer: str
+    text: str
+
+
+@dataclass
+class Scan:
+    """What one entry file has to say."""
+
+    path: str
+    findings: list[Finding] = field(default_factory=list)
+    hazards: Counter[Hazard] = field(default_factory=Counter)
+    failing: frozenset[tuple[str, str]] = frozenset()  # files, and lines of them by their source, where it goes wrong
+    problems: list[Problem] = field(default_factory=list)
+    partly: bool = False
+    files: set[str] = field(default_factory=set)  # what was read, or could not be
+    folders: set[str] = field(default_factory=set)  # where imports were looked for
+
+
+def scan_program(space: Workspace, path: str, watch: analysis.Watch | None = None) -> Scan:
+    """Analyse the program that starts at ``path``; a crash of ours is a problem of this file only.
+
+    Of long data a few lines are followed first; where something is wrong, all of them.
+    ``watch`` sees the values, and may end the scan by an exception that is no ``Exception``.
+    """
+    scan = _scan_once(space, path, watch)
+    if not (scan.findings or scan.hazards or scan.partly) or not space.left_out(scan.files):
+        return scan
+    space.whole = True
+    try:
+        return _scan_once(space, path, watch)
+    finally:
+        space.whole = False
+
+
+def _scan_once(space: Workspace, path: str, watch: analysis.Watch | None) -> Scan:
+    scan = Scan(path, files={os.path.abspath(path)})
+
+    def read(name: str) -> str | None:
+        scan.files.add(os.path.abspath(name))
+        return space.text(name)
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, DEEP_ENOUGH))
+    try:
+        text = space.text(path)
+        if text is None:
+            return scan
+        tree = space.parse(path, text)
+        latent = space.settings.reports(Severity.LATENT)
+        if not latent and not starts_program(tree.tree):
+            return scan
+        facts = analysis.analyse(path, read, space.root(path), latent, space.settings.device, space.parse, watch)
+        if facts is not None:
+            scan.findings = _findings(space, facts)
+            scan.partly = not facts.complete
+            hazards = list(_hazards(facts))
+            scan.hazards = Counter(hazard for _, hazard in hazards)
+            scan.failing = frozenset((site.tree.path, site.tree.line(site.span.line)) for site, _ in hazards)
+            scan.folders = facts.folders
+    except SyntaxError as error:
+        scan.problems.append(syntax_problem(path, error))
+    except RecursionError:
+        scan.problems.append(Problem(path, "nested too deeply to follow", hint="nothing was changed"))
+    except _Theirs as error:
+        scan.problems.append(Problem(path, str(error), hint="please report it to its authors"))
+        if os.environ.get("DEVFIX_TRACEBACK"):
+            raise
+    except Exception as error:  # one bad file never stops the run: it is reported, and the rest goes on
+        told = f"internal error ({type(error).__name__}: {error})"
+        scan.problems.append(Problem(path, told, hint="please report it; the file was left alone"))
+        if os.environ.get("DEVFIX_TRACEBACK"):
+            raise
+    finally:
+        sys.setrecursionlimit(limit)
+    return scan
+
+
+def unparsable(files: Sequence[SourceFile]) -> list[Problem]:
+    """What is wrong with those of these files that no scan reads, since nothing in them can matter."""
+    found = []
+    for file in files:
+        if not can_matter(file.raw):
+            try:
+                SourceTree(file.path, file.text, thin=True)
+            except SyntaxError as error:
+                found.append(syntax_problem(file.path, error))
+    return found
+
+
+def syntax_problem(path: str, error: SyntaxError) -> Problem:
+    """Why a file cannot be parsed, as one line."""
+    message = f"cannot be parsed: {error.msg or error}"
+    hint = "correct the syntax, or exclude the file"
+    if "async=" in (error.text or "").replace(" ", ""):
+        hint = "`async` is a keyword since Python 3.7: write non_blocking="
+    return Problem(path, message, error.lineno or 0, hint)
+
+
+def _findings(space: Workspace, facts: analysis.Facts) -> list[Finding]:
+    from devfix.rules.registry import all_rules
+
+    found: dict[Identity, Finding] = {}
+    told: set[tuple[str, int]] = set()
+    settings = space.settings
+    rules = [rule for rule in all_rules() if rule.default or settings.asks_for(rule.code)]
+    for rule in sorted(rules, key=lambda rule: rule.fallback):
+        for finding in _detected(rule, facts):
+            if rule.fallback and any(_place(event) in told for event in finding.events if event.kind == "created"):
+                continue  # another rule names the cause
+            if not rule.fallback:
+                told.update(_place(event) for event in finding.events)
+            wanted = settings.reports(finding.severity) or not rule.default
+            if wanted and settings.enabled(finding.code, finding.path):
+                same = space.original(held_to_cells(finding, space.cells, space.text))
+                found.setdefault(identity(same), same)
+    return sorted(found.values(), key=position)
+
+
+def _detected(rule: Rule, facts: analysis.Facts) -> Iterable[Finding]:
+    """What a rule finds; a crash in a rule of somebody else is told as theirs."""
+    if not rule.origin:
+        return rule.detect(facts)
+    try:
+        return list(rule.detect(facts))
+    except Exception as error:
+        raise _Theirs(f"{rule.code} of {rule.origin} failed ({type(error).__name__}: {error})") from error
+
+
+class _Theirs(Exception):
+    """A rule of a plugin has crashed: what is to be told."""
+
+
+def _place(event: Event) -> tuple[str, int]:
+    """Where an event is told: a story has one event for a line, also where several tensors are made there."""
+    return event.path, event.line
+
+
+def _hazards(facts: analysis.Facts) -> Iterator[tuple[Site, Hazard]]:
+    """Everything that goes wrong, whether a rule speaks of it or not: an edit must not add to it."""
+    found = [(meeting.site, meeting.consumer, operand.text) for meeting in facts.meetings for operand in meeting.cpu]
+    found += [(use.site, use.consumer, text_of(use.expression)) for use in facts.needs_cpu.values()]
+    found += [(each.built, each.kind, each.optimizer) for each in facts.hazards if each.kind != "harmless"]
+    for site, consumer, text in found:
+        yield site, Hazard(site.tree.path, consumer, text)
+
+
+def position(finding: Finding) -> tuple[object, ...]:
+    """The order of findings."""
+    return (finding.path, finding.span, finding.code, finding.message)
+
+
+def identity(finding: Finding) -> Identity:
+    """Code, path, line, column, message."""
+    return finding.code, finding.path, finding.span.line, finding.span.column, finding.message

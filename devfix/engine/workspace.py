@@ -1,0 +1,175 @@
+"""The texts of one run: files as they were given, files that they import, and what has been rewritten so far."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from devfix import sources
+from devfix.config import Settings
+from devfix.engine.text_alignment import Alignment
+from devfix.model import CellMap, Event, Finding
+from devfix.sources import SourceError, SourceFile
+from devfix.sources.digest import digest
+from devfix.syntax.data_literals import LARGE
+from devfix.syntax.tree import SourceTree
+
+__all__ = ["Workspace"]
+
+
+class Workspace:
+    """The texts of one run: given files, files that they import, and what has been rewritten so far."""
+
+    def __init__(
+        self, files: Sequence[SourceFile], settings: Settings, texts: Mapping[str, SourceFile | None] | None = None
+    ) -> None:
+        self.settings = settings
+        self.given = {os.path.abspath(file.path): file for file in files}
+        self.names = {key: file.path for key, file in self.given.items()}
+        self.texts = texts or {}  # what is to be read otherwise than from the disk
+        self._read: dict[str, SourceFile | None] = {}
+        self._trees: dict[tuple[str, str, bool], SourceTree] = {}
+        self.whole = False  # every line of long data is followed
+        self._contents: dict[str, str] = {}
+        self._common: str | None = None
+        self._alignments: dict[str, tuple[str, Alignment]] = {}
+        self.changed: dict[str, str] = {}
+
+    def put(self, file: SourceFile, given: bool = True) -> None:
+        """Give a file, or give it anew: what was known of its old text is forgotten.
+
+        A file that is not ``given`` is read where it is imported, and not edited.
+        """
+        key = os.path.abspath(file.path)
+        self.take(key)
+        if given:
+            self.given[key], self.names[key] = file, file.path
+        else:
+            self._read[key] = file
+
+    def take(self, key: str) -> None:
+        """No longer give the file at an absolute path; and it will be read again."""
+        read = self._read.pop(key, None)
+        file = self.given.pop(key, None) or read
+        if file is not None:
+            shown = self.names.pop(key, file.path)
+            for whole in (False, True):
+                self._trees.pop((shown, file.text, whole), None)
+        self._contents.pop(key, None)
+        self._common = None
+
+    @property
+    def imported(self) -> dict[str, SourceFile | None]:
+        """Files that were read beside the given ones, by absolute path; ``None`` for those that cannot be read."""
+        return dict(self._read)
+
+    def copy(self) -> Workspace:
+        """A workspace of the same files, with what is known of them, in which files can be changed."""
+        other = Workspace((), self.settings)
+        other.given, other.names = dict(self.given), dict(self.names)
+        other._read, other._trees, other._contents = self._read, dict(self._trees), self._contents
+        return other
+
+    def text(self, path: str) -> str | None:
+        """The present text of a file, ``None`` where it cannot be read."""
+        key = os.path.abspath(path)
+        if key in self.changed:
+            return self.changed[key]
+        file = self._file(key)
+        return None if file is None else file.text
+
+    def rewritten(self, path: str, text: str) -> None:
+        """Take a new text of a given file; raises :class:`SourceError` where the file cannot hold it."""
+        key = os.path.abspath(path)
+        sources.encode(self.given[key], text)
+        self.changed[key] = text
+
+    def _file(self, key: str) -> SourceFile | None:
+        if key in self.given:
+            return self.given[key]
+        if key not in self._read:
+            self._read[key] = self._outside(key)
+        return self._read[key]
+
+    def _outside(self, key: str) -> SourceFile | None:
+        real = os.path.realpath(key)
+        if real in self.texts:
+            return self.texts[real]
+        try:
+            return sources.read(key)
+        except SourceError:
+            return None
+
+    def content(self, key: str) -> str:
+        """A digest of the file at an absolute path, and of the name that findings give it."""
+        if key not in self._contents:
+            file = self._file(key)
+            self._contents[key] = digest(
+                self.names.get(key, ""), file.raw if file is not None else b"", str(file is None)
+            )
+        return self._contents[key]
+
+    def cells(self, path: str) -> CellMap | None:
+        """Where the lines of a notebook stand; ``None`` for another file."""
+        key = os.path.abspath(path)
+        file = self._file(key)
+        if file is None or file.cells is None:
+            return None
+        if key not in self.changed:
+            return file.cells
+        from devfix.sources.notebooks import cells_in
+
+        return cells_in(self.changed[key], file.cells)
+
+    def parse(self, path: str, text: str) -> SourceTree:
+        """A parsed file under the name that the user gave it; parsed once for the same text."""
+        shown = self.names.get(os.path.abspath(path), path)
+        key = (shown, text, self.whole and len(text) >= LARGE)
+        if key not in self._trees:
+            self._trees[key] = SourceTree(shown, text, thin=not self.whole)
+        return self._trees[key]
+
+    def left_out(self, read: Collection[str]) -> bool:
+        """Whether lines of data were left out of one of these files."""
+        return any(tree.thin and os.path.abspath(tree.path) in read for tree in self._trees.values())
+
+    def original(self, finding: Finding) -> Finding:
+        """The finding with its places counted in the texts as they were given, so that it stays the same finding."""
+        if not self.changed:
+            return finding
+        aligned = self._aligned(finding.path)
+        span = finding.span if aligned is None else aligned.span(finding.span)
+        return replace(finding, span=span, events=tuple(map(self._original_event, finding.events)))
+
+    def _original_event(self, event: Event) -> Event:
+        aligned = self._aligned(event.path)
+        if aligned is None:
+            return event
+        line, column = aligned.place(event.line, event.column)
+        return replace(event, line=line, column=column)
+
+    def given_event(self, event: Event) -> Event:
+        """An event whose line is counted in the text as it was given, with the source that stands there."""
+        aligned = self._aligned(event.path)
+        return event if aligned is None else replace(event, source=aligned.there(event.line).strip())
+
+    def _aligned(self, path: str) -> Alignment | None:
+        """The present text of a changed file, and the one that was given."""
+        key = os.path.abspath(path)
+        if key not in self.changed:
+            return None
+        present = self.changed[key]
+        known = self._alignments.get(key)
+        if known is None or known[0] != present:
+            known = self._alignments[key] = present, Alignment(present, self.given[key].text)
+        return known[1]
+
+    def root(self, path: str) -> str:
+        """The folder that bounds the program of an entry."""
+        folder = os.path.dirname(os.path.abspath(path))
+        if self._common is None:
+            self._common = os.path.commonpath([os.path.dirname(key) for key in self.given]) if self.given else folder
+        common = self._common
+        root = sources.repository_root(path)
+        return min((root, common), key=len) if folder.startswith(common) else root

@@ -1,0 +1,20 @@
+"""The path of a finding, told in the order in which it happened."""
+
+from __future__ import annotations
+
+from devfix.analysis.domain.location import Site
+from devfix.model import Event
+
+__all__ = ["story"]
+
+
+def story(*steps: tuple[Site | None, str, str]) -> tuple[Event, ...]:
+    """Events from ``(site, kind, note)`` in the order given; steps without a site, and repeated lines, are left out."""
+    events: list[Event] = []
+    for site, kind, note in steps:
+        if site is None:
+            continue
+        event = site.event(kind, note)
+        if not any((event.path, event.line, event.kind) == (known.path, known.line, known.kind) for known in events):
+            events.append(event)
+    return tuple(events)

@@ -1,0 +1,46 @@
+"""Bringing a value to the CPU where it is read there: which words, and at which expression."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from devfix.analysis.domain.location import Site
+from devfix.analysis.domain.values import Tensor
+from devfix.model import AppendCode, Edit, ReplaceExpression
+from devfix.syntax.tree import SourceTree
+
+__all__ = ["as_number", "each_to_cpu", "to_cpu", "trailer"]
+
+
+def trailer(tensors: Sequence[Tensor]) -> str:
+    """``.cpu()``, with ``.detach()`` where NumPy would refuse the gradient."""
+    return ".detach().cpu()" if any(tensor.grad for tensor in tensors) else ".cpu()"
+
+
+def to_cpu(tree: SourceTree, expression: ast.expr, tensors: Sequence[Tensor]) -> Edit:
+    """``x`` becomes ``x.cpu()`` or ``x.detach().cpu()``."""
+    return AppendCode(tree.path, tree.span(expression), trailer(tensors))
+
+
+def as_number(tree: SourceTree, expression: ast.expr) -> Edit:
+    """A tensor of one number becomes ``loss.item()``, which takes the place of ``.data``."""
+    if isinstance(expression, ast.Attribute) and expression.attr == "data":
+        return ReplaceExpression(tree.path, tree.span(expression), f"{tree.source(expression.value)}.item()")
+    return AppendCode(tree.path, tree.span(expression), ".item()")
+
+
+def each_to_cpu(site: Site, expression: ast.expr, tensors: Sequence[Tensor]) -> Edit:
+    """``losses`` becomes ``[loss.item() for loss in losses]``: the list itself stays where it is."""
+    text = site.tree.source(expression)
+    item = _one_of(text.split(".")[-1])
+    code = ".item()" if all(tensor.single for tensor in tensors) else trailer(tensors)
+    return ReplaceExpression(site.tree.path, site.tree.span(expression), f"[{item}{code} for {item} in {text}]")
+
+
+def _one_of(name: str) -> str:
+    if not name.isidentifier():
+        return "item"
+    if name.endswith("sses"):
+        return name[:-2]
+    return name[:-1] if name.endswith("s") and len(name) > 2 else "item"

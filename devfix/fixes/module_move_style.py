@@ -1,0 +1,135 @@
+"""The words of a move: how the program writes it, at the level where it is to stand."""
+
+from __future__ import annotations
+
+import ast
+
+from devfix.analysis import Facts
+from devfix.analysis.domain.device_parsing import device_named
+from devfix.analysis.domain.location import Level, Site
+from devfix.analysis.domain.values import ACCELERATOR
+from devfix.analysis.observations import Meeting
+from devfix.analysis.scopes import asks_for_accelerator
+from devfix.fixes.insertion_point import Move, all_live, device_at, enclosing, last_move, move_of, same_function
+from devfix.fixes.statement_range import Words
+
+__all__ = ["words_at"]
+
+
+def words_at(facts: Facts, meeting: Meeting, level: Level, partly: Site | None = None) -> Words | None:
+    """How a module is moved at this level; ``None`` where nothing there names the accelerator.
+
+    ``partly`` is the move that the module itself has on another path.
+    """
+    sibling = _sibling(facts, level, partly)
+    if sibling is not None and not facts.preferred_device:
+        move = Move(sibling)
+        guard = move.guard if move.guard is not None and asks_for_accelerator(move.guard.test) else None
+        test = move.site.tree.source(guard.test) if isinstance(guard, ast.If) else None
+        return Words(_trailer(move), test, guard if isinstance(guard, ast.IfExp) else None, sibling, _names(move))
+    return _from_elsewhere(facts, meeting, level, sibling)
+
+
+def _sibling(facts: Facts, level: Level, partly: Site | None) -> Site | None:
+    """A move in the same function: the one that the whole has on another path, else the last one."""
+    moves = [site for site in facts.moves if same_function(site.level, level) and isinstance(site.node, ast.Call)]
+    return max(moves, key=lambda site: (site is partly, site.order), default=None)
+
+
+def _from_elsewhere(facts: Facts, meeting: Meeting, level: Level, sibling: Site | None) -> Words | None:
+    site = meeting.site
+    tensors = [transfer.site for transfer in facts.transfers if transfer.place == "accelerator"]
+    near = [transfer for transfer in tensors if same_function(transfer.level, level)]
+    move = move_of(sibling) or last_move(near, site.order) or last_move(facts.moves, site.order)
+    move = move or last_move(tensors, site.order)
+    if move is not None and move.legacy and not facts.preferred_device:
+        return _legacy(move, site, level)
+    like = _device_of(move)
+    device = device_at(site, level, facts.preferred_device, like=like)
+    if device is None:
+        device = like if like is not None and _is_literal(like) else _literal(level)
+    return Words(f".to({device})", None, None, sibling, _roots(device)) if device is not None else None
+
+
+def _legacy(move: Move, site: Site, level: Level) -> Words | None:
+    call = move.site.node
+    assert isinstance(call, ast.Call)
+    if not all(all_live(site, level, argument) for argument in call.args):
+        return None
+    trailer = f".cuda({', '.join(move.site.tree.source(argument) for argument in call.args)})"
+    names = {name for argument in call.args for name in _roots(ast.unparse(argument))}
+    test = _asked(move)
+    if test is None:
+        return Words(trailer, None, None, None, frozenset(names))
+    if not all_live(site, level, test):
+        return None
+    return Words(trailer, move.site.tree.source(test), None, None, frozenset(names | _roots(ast.unparse(test))))
+
+
+def _asked(move: Move) -> ast.expr | None:
+    """The question for an accelerator that stands ahead of a move, in its function or where that is called."""
+    if move.guard is not None:
+        return move.guard.test if asks_for_accelerator(move.guard.test) else None
+    for level in reversed(move.site.levels):
+        for guard in enclosing(level.tree, level.stmt, (ast.If,)):
+            if isinstance(guard, ast.If) and asks_for_accelerator(guard.test) and _in_body(guard, level.stmt):
+                return guard.test
+    return None
+
+
+def _in_body(guard: ast.If, statement: ast.stmt) -> bool:
+    return any(node is statement for branch in guard.body for node in ast.walk(branch))
+
+
+def _trailer(move: Move) -> str:
+    """The move as a module takes it: ``non_blocking`` is for tensors."""
+    call = move.site.node
+    if move.legacy and isinstance(call, ast.Call):
+        return f".cuda({', '.join(move.site.tree.source(argument) for argument in call.args)})"
+    return move.trailer()
+
+
+def _names(move: Move) -> frozenset[str]:
+    call = move.site.node
+    assert isinstance(call, ast.Call)
+    parts = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if move.guard is not None and asks_for_accelerator(move.guard.test):
+        parts.append(move.guard.test)
+    return frozenset(name for part in parts for name in _roots(ast.unparse(part)))
+
+
+def _device_of(move: Move | None) -> str | None:
+    if move is None or not isinstance(move.site.node, ast.Call):
+        return None
+    call, tree = move.site.node, move.site.tree
+    for keyword in call.keywords:
+        if keyword.arg == "device":
+            return tree.source(keyword.value)
+    return tree.source(call.args[0]) if call.args else None
+
+
+def _is_literal(text: str) -> bool:
+    try:
+        return isinstance(ast.parse(text, mode="eval").body, ast.Constant)
+    except SyntaxError:
+        return False
+
+
+def _literal(level: Level) -> str | None:
+    """``"cuda"`` where the file itself says ``device="cuda"`` and has no name for it."""
+    for node in level.tree.nodes:
+        constant = node.value if isinstance(node, ast.keyword) and node.arg == "device" else None
+        if isinstance(constant, ast.Constant) and device_named(str(constant.value)) == ACCELERATOR:
+            return level.tree.source(constant)
+    return None
+
+
+def _roots(text: str) -> frozenset[str]:
+    """The names that must be bound for an expression: ``device``, ``self.device``."""
+    found = set()
+    for node in ast.walk(ast.parse(text, mode="eval")):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+            found.add(ast.unparse(node))
+    return frozenset(found)

@@ -1,0 +1,181 @@
+"""Tensors that are attributes: which attributes there are, what writes them, and where they fail."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from devfix.analysis import Facts
+from devfix.analysis.domain.classes import lineage
+from devfix.analysis.domain.location import Site
+from devfix.analysis.domain.state import State
+from devfix.analysis.domain.values import Birth, ClassValue, Record
+from devfix.analysis.observations import Meeting, Operand, Stored
+from devfix.fixes.tensors.misplaced_items import Culprit, made_siblings
+from devfix.syntax.tree import SourceTree
+
+__all__ = ["Attribute", "Use", "Write", "groups", "methods_of"]
+
+_KINDS = ("made", "stored", "moved", "load", "buffer", "parameter")
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    """One operation in which a value of the attribute lies on the CPU, and the operand that it is."""
+
+    meeting: Meeting
+    operand: Operand
+    births: tuple[Birth, ...]
+
+    @property
+    def memory(self) -> State:
+        """The names and objects of that moment."""
+        assert self.meeting.site.memory is not None
+        return self.meeting.site.memory
+
+
+@dataclass(frozen=True, eq=False)
+class Write:
+    """A statement that gives the attribute a value."""
+
+    tree: SourceTree
+    stmt: ast.stmt
+    function: ast.AST
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """One attribute of one class (or of the objects that some function makes), and where its tensors fail."""
+
+    name: str
+    stored: tuple[Stored, ...]
+    uses: tuple[Use, ...]
+
+    @property
+    def site(self) -> Site:
+        """Where it is written first."""
+        return self.stored[0].site
+
+    @property
+    def cls(self) -> ClassValue | None:
+        """The class of the objects that have it."""
+        return self.stored[0].cls
+
+    @property
+    def shown(self) -> str:
+        """``self.mask``, as it stands where it is written."""
+        node = self.site.node
+        return ast.unparse(node) if isinstance(node, ast.Attribute) else self.name
+
+    @cached_property
+    def owners(self) -> list[Record]:
+        """The objects that have it, as they are at the first use."""
+        memory = self.uses[0].memory
+        found = {ref for stored in self.stored for ref in stored.owners if memory.has(ref.id)}
+        return [memory.record(ref) for ref in sorted(found, key=lambda ref: ref.id)]
+
+    @property
+    def of_module(self) -> bool:
+        """Whether it belongs to ``nn.Module`` objects."""
+        return any(record.kind == "module" for record in self.owners)
+
+    @property
+    def moved(self) -> Site | None:
+        """Where an owner was moved after it had got the tensor; ``None`` where none was."""
+        memory = self.uses[0].memory
+        for stored in self.stored:
+            for ref, moment in stored.owners.items():
+                moved = memory.record(ref).moved if memory.has(ref.id) else None
+                if moved is not None and moved.order > moment:
+                    return moved
+        return None
+
+    @property
+    def is_alias(self) -> bool:
+        """Whether it is another name for a buffer's or parameter's tensor, not a value of its own."""
+        kinds = {birth.kind for use in self.uses for birth in use.births}
+        return kinds <= {"buffer", "parameter"} and all(_reads_only(stored.value) for stored in self.stored)
+
+
+def _reads_only(node: ast.expr | None) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def groups(facts: Facts) -> Iterator[list[Attribute]]:
+    """Attributes that fail, in the order in which they were written; those that meet in one operand go together.
+
+    So do those of one object that is no module: it stays where it is as a whole, and half of it moved helps nobody.
+    """
+    numbered = {stored.number: stored for stored in facts.stored.values()}
+    uses: dict[tuple[object, ...], list[Use]] = {}
+    above: dict[tuple[object, ...], tuple[object, ...]] = {}
+    for meeting in facts.meetings:
+        for operand in meeting.cpu:
+            births = tuple(birth for birth in operand.births if birth.holder and birth.kind in _KINDS)
+            if any(birth.kind == "parameter" and not birth.key for birth in births):
+                continue  # a parameter that is not registered, but kept in a container: DEV203 speaks
+            if any(birth.kind == "batch" for birth in operand.births):
+                continue  # the batch has to move first
+            if not births or not operand.sure or _has_moved_siblings(facts, meeting, operand, births):
+                continue
+            own: dict[tuple[object, ...], list[Birth]] = {}
+            for birth in births:
+                own.setdefault(_key(numbered[birth.holder]), []).append(birth)
+            for key, its in own.items():
+                uses.setdefault(key, []).append(Use(meeting, operand, tuple(its)))
+                above[_top(above, key)] = _top(above, next(iter(own)))
+    found: dict[tuple[object, ...], list[Attribute]] = {}
+    attributes: dict[tuple[object, ...], Attribute] = {}
+    for key, held in uses.items():
+        stored = tuple(item for item in facts.stored.values() if _key(item) == key)
+        attribute = Attribute(stored[0].name, stored, tuple(held))
+        for owner in _plain_owners(attribute):
+            above[_top(above, key)] = _top(above, owner)
+        attributes[key] = attribute
+    for key, attribute in attributes.items():
+        found.setdefault(_top(above, key), []).append(attribute)
+    for group in found.values():
+        yield sorted(group, key=lambda attribute: attribute.site.order)
+
+
+def _plain_owners(attribute: Attribute) -> Iterator[tuple[object, ...]]:
+    """A key for each object that is no module and has the attribute."""
+    memory = attribute.uses[0].memory
+    for stored in attribute.stored:
+        for ref in stored.owners:
+            if memory.has(ref.id) and memory.record(ref).kind == "instance":
+                yield "object", ref.id
+
+
+def _has_moved_siblings(facts: Facts, meeting: Meeting, operand: Operand, births: tuple[Birth, ...]) -> bool:
+    """Whether the value is one of several that a function gave, and the program moves the others: DEV101 speaks."""
+    made = [birth for birth in births if birth.kind == "made"]
+    return any(made_siblings(facts, Culprit(birth.key, birth.item, (meeting,), (operand.text,))) for birth in made)
+
+
+def _top(above: dict[tuple[object, ...], tuple[object, ...]], key: tuple[object, ...]) -> tuple[object, ...]:
+    while above.setdefault(key, key) != key:
+        key = above[key]
+    return key
+
+
+def _key(stored: Stored) -> tuple[object, ...]:
+    """The same for every place that writes one attribute of one class."""
+    tree = stored.site.tree
+    around = [node for node in tree.ancestors(stored.site.node) if isinstance(node, ast.ClassDef)]
+    if around:
+        return stored.name, around[0]
+    return stored.name, stored.cls.node if stored.cls is not None else tree.path
+
+
+def methods_of(cls: ClassValue) -> Iterator[tuple[SourceTree, ast.ClassDef, ast.FunctionDef]]:
+    """The methods of a project class and of its project bases."""
+    for base in lineage(cls):
+        if isinstance(base, ClassValue):
+            for stmt in base.node.body:
+                if isinstance(stmt, ast.FunctionDef):
+                    yield base.module.tree, base.node, stmt

@@ -1,0 +1,174 @@
+"""Modules that were never moved: the whole to which unmoved weights belong, and what it is called."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from devfix.analysis import Facts
+from devfix.analysis.domain.classes import lineage
+from devfix.analysis.domain.location import Level, Site
+from devfix.analysis.domain.state import State
+from devfix.analysis.domain.values import ACCELERATOR, CPU, Function, Record, Ref, options
+from devfix.analysis.observations import Meeting, Operand
+from devfix.analysis.scopes import visible
+from devfix.fixes.modules.registered_containers import hides
+from devfix.fixes.modules.structural_changes import parents_of, structural_change, weights_of
+
+__all__ = [
+    "Whole",
+    "chain_of",
+    "containers_named",
+    "is_made_by_program",
+    "moves_itself",
+    "own_mover",
+    "unmoved",
+    "whole_of",
+    "wholes_named",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """A module that nobody moved: ``chain`` leads from it down to the part whose weights were met.
+
+    ``partly`` says that it was moved, on another path than the one that fails.
+    """
+
+    chain: tuple[int, ...]
+    born: Site
+    partly: Site | None = None
+
+    @property
+    def id(self) -> int:
+        """The identity of the outermost module."""
+        return self.chain[0]
+
+
+def unmoved(facts: Facts, meeting: Meeting, operand: Operand) -> list[Whole]:
+    """The wholes whose weights an operand is, as far as no move of theirs is in the program."""
+    found = [whole_of(facts, meeting.site, part) for part in weights_of(operand)]
+    return [whole for whole in found if whole is not None]
+
+
+def whole_of(facts: Facts, site: Site, part: Ref) -> Whole | None:
+    """The outermost module above ``part`` that was never moved; ``None`` where another cause is at work.
+
+    Weights that were sent to the CPU by hand, attached after the move of their model, or hidden in a list that a
+    module keeps, are told of by other rules.
+    """
+    memory = site.memory
+    if memory is None or not memory.has(part.id) or structural_change(site, part) is not None:
+        return None
+    chain = chain_of(memory, part)
+    moved = memory.at(part.id).moved
+    if moved is not None and (CPU not in memory.at(part.id).places or moved not in facts.moves):
+        return None
+    if moved is None and any(memory.at(key).places == frozenset({ACCELERATOR}) for key in chain if key != part.id):
+        return None
+    if any(_hidden(memory, key) or hides(memory, key) for key in chain):
+        return None
+    born = memory.at(chain[0]).born
+    if born is None or not is_made_by_program(memory, part):
+        return None
+    return Whole(tuple(chain), born, moved)
+
+
+def is_made_by_program(memory: State, part: Ref) -> bool:
+    """Whether some call of the program makes the outermost module above ``part``.
+
+    Of a class that nothing uses, the flow makes an instance to look at it: where that lives is nobody's fault.
+    """
+    born = memory.at(chain_of(memory, part)[0]).born
+    return born is None or born.node in born.tree.parents
+
+
+def chain_of(memory: State, part: Ref) -> list[int]:
+    """The modules from the outermost one down to ``part``."""
+    chain = [part.id]
+    while True:
+        above = [key for key in parents_of(memory, chain[0]) if key not in chain and not _wraps(memory, key)]
+        if not above:
+            return chain
+        chain.insert(0, above[0])
+
+
+def _wraps(memory: State, key: int) -> bool:
+    """Whether a module is a wrapper that takes the module as it is: ``DistributedDataParallel``."""
+    return bool(memory.at(key).get("data-parallel"))
+
+
+def _hidden(memory: State, key: int) -> bool:
+    """Whether a plain object that some module keeps holds it: moving that module passes by."""
+    keepers = _holders(memory, key, ("instance",))
+    return any(_holders(memory, keeper, ("module",)) for keeper in keepers)
+
+
+def _holders(memory: State, key: int, kinds: tuple[str, ...]) -> list[int]:
+    found = []
+    for holder, record in memory.records():
+        if record.kind in kinds:
+            held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+            if any(isinstance(option, Ref) and option.id == key for value in held for option in options(value)):
+                found.append(holder)
+    return found
+
+
+def wholes_named(site: Site, level: Level, whole: Whole) -> list[str]:
+    """What a level calls the whole, or the largest named piece of it: ``model``, ``self.net``, ``trainer.teacher``."""
+    assert site.memory is not None
+    ranked: list[tuple[int, int, str]] = []
+    for name, value in visible(site, level).items():
+        for option in options(value):
+            if not isinstance(option, Ref) or not site.memory.has(option.id):
+                continue
+            if option.id in whole.chain:
+                ranked.append((whole.chain.index(option.id), 0, name))
+                continue
+            record = site.memory.record(option)
+            if record.kind != "instance":
+                continue
+            ranked.extend(
+                (whole.chain.index(part.id), 1, f"{name}.{field}")
+                for field, inner in record.fields.items()
+                for part in options(inner)
+                if isinstance(part, Ref) and part.id in whole.chain and field.isidentifier()
+            )
+    return list(dict.fromkeys(name for _, _, name in sorted(ranked)))
+
+
+def containers_named(site: Site, level: Level, whole: Whole) -> list[str]:
+    """Names of project objects that keep the whole and have a ``to`` of their own."""
+    assert site.memory is not None
+    memory = site.memory
+    return [
+        name
+        for name, value in visible(site, level).items()
+        if name != "self"
+        and any(isinstance(o, Ref) and memory.has(o.id) and _keeps(memory, o.id, whole.id) for o in options(value))
+    ]
+
+
+def _keeps(memory: State, key: int, wanted: int) -> bool:
+    record = memory.at(key)
+    if record.kind != "instance" or record.cls is None:
+        return False
+    held = any(isinstance(part, Ref) and part.id == wanted for v in record.fields.values() for part in options(v))
+    return held and moves_itself(memory, record)
+
+
+def moves_itself(memory: State, record: Record) -> bool:
+    """Whether an object of the project has a ``to`` of its own that takes a device."""
+    return own_mover(memory, record) is not None
+
+
+def own_mover(memory: State, record: Record) -> Function | None:
+    """The ``to`` of an object of the project that takes a device; ``None`` where it has none."""
+    bases = lineage(record.cls) if record.cls is not None else ()
+    own = (memory.names(scope).get("to") for base in bases if (scope := getattr(base, "scope", None)))
+    return next((method for method in own if isinstance(method, Function) and _places(method)), None)
+
+
+def _places(method: Function) -> bool:
+    """Whether a ``to`` takes a device: one argument besides the object."""
+    return isinstance(method.node, ast.FunctionDef) and len(method.node.args.args) == 2

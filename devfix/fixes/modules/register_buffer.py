@@ -1,0 +1,242 @@
+"""Attributes made buffers: ``self.register_buffer("mask", ..., persistent=False)`` in place of the assignment.
+
+https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from devfix.analysis.domain.classes import lineage
+from devfix.analysis.domain.values import NONE, ClassValue, Tensor, options
+from devfix.fixes.modules.attribute_writes import Attribute, Write, methods_of
+from devfix.fixes.reorder import reach
+from devfix.model import Edit, MoveStatements, ReplaceStatement
+from devfix.models.tensor_methods import MODULE_METHODS
+from devfix.syntax.tree import SourceTree
+
+__all__ = ["registered"]
+
+_WIDTH = 88  # a line that is longer is broken, unless the file has longer ones
+
+
+def registered(attributes: list[Attribute]) -> list[Edit] | str:
+    """The edits after which attributes of modules are buffers, or why there are none."""
+    names = frozenset(attribute.name for attribute in attributes)
+    edits: dict[Edit, None] = {}
+    for attribute in attributes:
+        clash = _clash(attribute)
+        if clash is not None:
+            return clash
+        writes = _first_writes(list(_writes(attribute)))
+        if not writes:
+            return "no statement of the program gives the attribute its first value"
+        for write in writes:
+            written = _rewritten(names, write)
+            if isinstance(written, str):
+                return written
+            edits.update(dict.fromkeys(written))
+    return list(edits)
+
+
+def _clash(attribute: Attribute) -> str | None:
+    """Why the name cannot become a buffer's: https://github.com/pytorch/pytorch/issues/1874."""
+    name = attribute.name
+    if not name.isidentifier() or name in MODULE_METHODS:
+        return f"`{name}` cannot be the name of a buffer"
+    held = [option for stored in attribute.stored for option in options(stored.held)]
+    if not all(isinstance(option, Tensor) or option == NONE for option in held):
+        return f"`{attribute.shown}` holds several tensors, and a buffer is one"
+    cls = attribute.cls
+    if cls is None:
+        return "the class of the module is not in the source"
+    for base in lineage(cls):
+        if isinstance(base, ClassValue) and any(_binds(stmt, name) for stmt in base.node.body):
+            return f"the class has an attribute `{name}`, and a buffer cannot be registered over it"
+    for _, _, method in methods_of(cls):
+        for node in ast.walk(method):
+            value = _given(node, name, _receiver(method))
+            if isinstance(value, _NO_TENSORS) and not (isinstance(value, ast.Constant) and value.value is None):
+                return f"`{attribute.shown}` is also given what is no tensor, and a buffer takes only tensors"
+    return None
+
+
+_NO_TENSORS = (
+    ast.Constant,
+    ast.List,
+    ast.Dict,
+    ast.Tuple,
+    ast.Set,
+    ast.ListComp,
+    ast.DictComp,
+    ast.Lambda,
+    ast.JoinedStr,
+)
+
+
+def _binds(stmt: ast.stmt, name: str) -> bool:
+    if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return stmt.name == name
+    targets = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target] if isinstance(stmt, ast.AnnAssign) else []
+    if isinstance(stmt, ast.AnnAssign) and stmt.value is None:
+        return False
+    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
+
+
+def _receiver(function: ast.AST) -> str:
+    arguments = getattr(function, "args", None)
+    positional = [*arguments.posonlyargs, *arguments.args] if isinstance(arguments, ast.arguments) else []
+    return positional[0].arg if positional else ""
+
+
+def _is_attribute(node: ast.AST, name: str, receiver: str) -> bool:
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == name
+        and isinstance(node.value, ast.Name)
+        and node.value.id == receiver
+    )
+
+
+def _given(node: ast.AST, name: str, receiver: str) -> ast.expr | None:
+    """What a statement assigns to ``self.name``, if it does that and nothing else."""
+    if isinstance(node, ast.Assign) and any(_is_attribute(target, name, receiver) for target in node.targets):
+        return node.value
+    if isinstance(node, ast.AnnAssign) and _is_attribute(node.target, name, receiver):
+        return node.value
+    return None
+
+
+# --- which writes -----------------------------------------------------------------------------------------------------
+def _writes(attribute: Attribute) -> Iterator[Write]:
+    """What gives the attribute a value: the writes that the flow has seen, and those of ``None``."""
+    seen: set[ast.stmt] = set()
+    for stored in attribute.stored:
+        site = stored.site
+        if site.stmt not in seen:
+            seen.add(site.stmt)
+            yield Write(site.tree, site.stmt, site.tree.function(site.stmt))
+    assert attribute.cls is not None
+    for tree, _, method in methods_of(attribute.cls):
+        for node in ast.walk(method):
+            value = _given(node, attribute.name, _receiver(method))
+            if isinstance(value, ast.Constant) and value.value is None and node not in seen:
+                assert isinstance(node, ast.stmt)
+                seen.add(node)
+                yield Write(tree, node, tree.function(node))
+
+
+def _first_writes(writes: list[Write]) -> list[Write]:
+    """Those that no other write certainly precedes: what a registered name is given later is the buffer anyway."""
+    constructors = [write for write in writes if getattr(write.function, "name", "") == "__init__"]
+    certain = any(_is_certain(write) for write in constructors)
+    return [
+        write
+        for write in (constructors if certain else writes)
+        if not any(other is not write and _precedes(other, write) for other in writes)
+    ]
+
+
+def _is_certain(write: Write) -> bool:
+    return write.tree.parents[write.stmt] is write.function
+
+
+def _precedes(one: Write, other: Write) -> bool:
+    """Whether a write happens on every path that leads to another."""
+    if one.function is not other.function or one.tree is not other.tree:
+        return False
+    _, block, index = one.tree.block(one.stmt)
+    inside = [other.stmt, *other.tree.ancestors(other.stmt)]
+    return any(any(later is node for node in inside) for later in block[index + 1 :])
+
+
+# --- what becomes of them ---------------------------------------------------------------------------------------------
+def _rewritten(names: frozenset[str], write: Write) -> list[Edit] | str:
+    tree, stmt = write.tree, write.stmt
+    code = _code(names, write)
+    if code is None:
+        return "the statement that makes the attribute gives several names their values"
+    edits: list[Edit] = [ReplaceStatement(tree.path, tree.span(stmt), tuple(code))]
+    constructor = _constructor_call(write)
+    if constructor is None or stmt.lineno > constructor.lineno:
+        return edits
+    if tree.parents[stmt] is not write.function:
+        return "a buffer can only be registered after `super().__init__()`"
+    if _needed_between(tree, stmt, constructor):
+        return "a buffer can only be registered after `super().__init__()`, and what comes before needs the attribute"
+    return [MoveStatements(tree.path, (tree.span(stmt),), tree.span(constructor)), *edits]
+
+
+def _constructor_call(write: Write) -> ast.stmt | None:
+    """``super().__init__()`` in the constructor that holds the write."""
+    function = write.function
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.name != "__init__":
+        return None
+    for stmt in function.body:
+        call = stmt.value if isinstance(stmt, ast.Expr) else None
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "__init__":
+            return stmt
+    return None
+
+
+def _needed_between(tree: SourceTree, stmt: ast.stmt, constructor: ast.stmt) -> bool:
+    _, block, index = tree.block(stmt)
+    end = next(i for i, item in enumerate(block) if item is constructor)
+    mine = reach(tree, stmt)
+    between = [reach(tree, other) for other in block[index + 1 : end + 1]]
+    return any(other.reads & mine.writes or other.writes & (mine.reads | mine.writes) for other in between)
+
+
+def _code(names: frozenset[str], write: Write) -> list[str] | None:
+    """The statements that take the place of a write of ``names``; ``None`` where it has another form."""
+    stmt, tree = write.stmt, write.tree
+    if isinstance(stmt, ast.AnnAssign) and isinstance(stmt.target, ast.Attribute) and stmt.value is not None:
+        return [
+            f"{tree.source(stmt.target)}: {tree.source(stmt.annotation)}",
+            _call(tree, stmt.target, stmt.value, stmt),
+        ]
+    if isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call) and ast.unparse(stmt.value.func) == "setattr":
+        owner, name, value = stmt.value.args
+        return [f"{tree.source(owner)}.register_buffer({tree.source(name)}, {tree.source(value)}, persistent=False)"]
+    if not isinstance(stmt, ast.Assign) or len(stmt.targets) != 1:
+        return None
+    target, value = stmt.targets[0], stmt.value
+    if isinstance(target, ast.Attribute):
+        return [_call(tree, target, value, stmt)]
+    if isinstance(target, ast.Tuple) and all(isinstance(element, ast.Attribute) for element in target.elts):
+        return _unpacked(names, tree, target, value, stmt)
+    return None
+
+
+def _unpacked(
+    names: frozenset[str], tree: SourceTree, target: ast.Tuple, value: ast.expr, stmt: ast.stmt
+) -> list[str] | None:
+    """``self.a, self.b = x, y`` becomes one statement for each, if no value needs an earlier name."""
+    if not isinstance(value, ast.Tuple) or len(value.elts) != len(target.elts):
+        return None
+    given = {ast.unparse(element) for element in target.elts}
+    if any(ast.unparse(node) in given for part in value.elts for node in ast.walk(part) if isinstance(node, ast.expr)):
+        return None
+    code = []
+    for element, part in zip(target.elts, value.elts, strict=True):
+        assert isinstance(element, ast.Attribute)
+        plain = element.attr not in names
+        code.append(f"{tree.source(element)} = {tree.source(part)}" if plain else _call(tree, element, part, stmt))
+    return code
+
+
+def _call(tree: SourceTree, target: ast.Attribute, value: ast.expr, stmt: ast.stmt) -> str:
+    opening = f"{tree.source(target.value)}.register_buffer("
+    source = tree.source(value)
+    if isinstance(value, ast.Tuple):
+        source = f"({source})"
+    arguments = f'"{target.attr}", {source}, persistent=False'
+    longest = max(_WIDTH, *(len(line) for line in tree.lines)) if tree.lines else _WIDTH
+    if "\n" in source or stmt.col_offset + len(opening) + len(arguments) + 1 <= longest:
+        return f"{opening}{arguments})"
+    margin = tree.lines[stmt.lineno - 1][: stmt.col_offset]
+    if margin.strip():
+        return f"{opening}{arguments})"
+    unit = "\t" if margin.startswith("\t") else "    "
+    return f"{opening}\n{margin}{unit}{arguments}\n{margin})"

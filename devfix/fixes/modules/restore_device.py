@@ -1,0 +1,247 @@
+"""Bringing a module back: behind what it was sent to the CPU for, or ahead of the use that finds it there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from devfix.analysis import Facts
+from devfix.analysis.domain.location import Level, Site
+from devfix.analysis.domain.values import Ref, options
+from devfix.analysis.observations import Meeting
+from devfix.analysis.scopes import module_names, value_of, visible
+from devfix.fixes.insertion_point import all_live, enclosing, inside_module
+from devfix.fixes.module_move_style import words_at
+from devfix.fixes.reorder import common_block, reach
+from devfix.fixes.statement_range import Words
+from devfix.model import InsertStatement, Remedy, Where
+from devfix.syntax.tree import SourceTree
+
+__all__ = ["Absence", "remedies", "runs_last"]
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+_LAST_WORDS = ("last", "final", "done", "finish", "end", "stop")
+
+
+@dataclass(frozen=True, eq=False)
+class Absence:
+    """A module was sent to the CPU at ``moved`` and is met there by values on the accelerator."""
+
+    moved: Site
+    part: Ref
+    meeting: Meeting
+
+    @property
+    def call(self) -> ast.Call:
+        """The move."""
+        assert isinstance(self.moved.node, ast.Call)
+        return self.moved.node
+
+    @property
+    def receiver(self) -> ast.expr:
+        """What is moved, as it is written: ``model`` of ``model.eval().cpu()``."""
+        node: ast.expr = self.call
+        while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            node = node.func.value
+        return node
+
+    @property
+    def wanted(self) -> set[int]:
+        """The module that was moved, and the part that is met."""
+        value = value_of(self.moved, self.moved.level, self.receiver)
+        found = {option.id for option in options(value) if isinstance(option, Ref)} if value is not None else set()
+        return found | {self.part.id}
+
+    def name_at(self, level: Level) -> str | None:
+        """What a level of the move's stack calls the module."""
+        if level is self.moved.level:
+            return ast.unparse(self.receiver) if _is_plain(self.receiver) else None
+        names = module_names(self.moved, level, self.wanted - {self.part.id} or self.wanted)
+        return names[0] if names else self._container_at(level)
+
+    def _container_at(self, level: Level) -> str | None:
+        """``self.model`` of ``self.model.to("cpu")``: an object of the project that moves its modules itself."""
+        call = level.stmt.value if isinstance(level.stmt, ast.Expr) else None
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "to":
+            return None
+        value = value_of(self.moved, level, call.func.value)
+        assert self.moved.memory is not None
+        memory = self.moved.memory
+        held = (
+            any(isinstance(o, Ref) and memory.record(o).kind == "instance" for o in options(value)) if value else False
+        )
+        return ast.unparse(call.func.value) if held and _is_plain(call.func.value) else None
+
+
+def _is_plain(node: ast.expr) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def runs_last(absence: Absence) -> bool:
+    """Whether the move stands under a condition that may hold in the last round of a loop only."""
+    for level in absence.moved.levels:
+        for stmt in enclosing(level.tree, level.stmt, (ast.If,)):
+            assert isinstance(stmt, ast.If)
+            if _asks_for_the_end(level.tree, stmt):
+                return True
+    return False
+
+
+def _asks_for_the_end(tree: SourceTree, stmt: ast.If) -> bool:
+    words = [node.id for node in ast.walk(stmt.test) if isinstance(node, ast.Name)]
+    words += [node.attr for node in ast.walk(stmt.test) if isinstance(node, ast.Attribute)]
+    if any(word in part for name in words for part in name.lower().split("_") for word in _LAST_WORDS):
+        return True
+    targets = {
+        inner.id
+        for loop in enclosing(tree, stmt, _LOOPS)
+        for inner in ast.walk(getattr(loop, "target", loop.test if isinstance(loop, ast.While) else loop))
+        if isinstance(inner, ast.Name)
+    }
+    for node in ast.walk(stmt.test):
+        if isinstance(node, ast.Compare) and not any(isinstance(part, ast.Mod) for part in ast.walk(node)):
+            read = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+            ordered = any(isinstance(op, (ast.Eq, ast.GtE, ast.Gt, ast.Is)) for op in node.ops)
+            if ordered and read & targets:
+                return True
+    return False
+
+
+def remedies(facts: Facts, absence: Absence) -> Iterator[Remedy]:
+    """As other places of the file do it, behind what needed the CPU, or (nothing needed it) ahead of the use."""
+    yield from _as_elsewhere(absence)
+    behind = list(_behind_uses(facts, absence))
+    yield from behind
+    if not behind:
+        yield from _ahead_of_use(facts, absence)
+
+
+# --- as elsewhere -----------------------------------------------------------------------------------------------------
+def _as_elsewhere(absence: Absence) -> Iterator[Remedy]:
+    """Where every other call of the same name in this file is followed by one and the same call, so is this one."""
+    for level in reversed(absence.moved.levels):
+        called = _called(level.stmt)
+        follower = _follower(level.tree, level.stmt, called) if called is not None else None
+        if follower is None or not all_live(absence.moved, level, follower):
+            continue
+        code = level.tree.source(follower)
+        edit = InsertStatement(level.tree.path, level.tree.span(level.stmt), Where.AFTER, code)
+        yield Remedy(f"do as behind the other calls of `{called}`: `{code}`", (edit,))
+
+
+def _called(stmt: ast.stmt) -> str | None:
+    if not isinstance(stmt, (ast.Expr, ast.Assign)) or not isinstance(stmt.value, ast.Call):
+        return None
+    func = stmt.value.func
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else None
+
+
+def _follower(tree: SourceTree, stmt: ast.stmt, called: str) -> ast.Expr | None:
+    """The statement behind every other call of this name; ``None`` where they differ or there is no other."""
+    found: dict[str, ast.Expr] = {}
+    for other in tree.nodes:
+        if not isinstance(other, ast.stmt) or other is stmt or _called(other) != called:
+            continue
+        _, block, index = tree.block(other)
+        after = block[index + 1] if index + 1 < len(block) else None
+        if not isinstance(after, ast.Expr) or not isinstance(after.value, ast.Call):
+            return None
+        found[ast.unparse(after)] = after
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+# --- behind what needed the CPU ---------------------------------------------------------------------------------------
+def _behind_uses(facts: Facts, absence: Absence) -> Iterator[Remedy]:
+    used = False
+    for level in reversed(absence.moved.levels):
+        name = absence.name_at(level)
+        anchor = _last_use(absence, level, name) if name is not None and not used else None
+        if anchor is None and (used or _serves_at_once(absence, level)):
+            anchor = level.stmt
+        used |= anchor is not None
+        if anchor is None or name is None or inside_module(level) or isinstance(anchor, _LEAVES):
+            continue
+        if anchor is level.stmt and not isinstance(anchor, (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            continue
+        words = words_at(facts, absence.meeting, level)
+        if words is None or not words.ready(level, anchor):
+            continue
+        yield _remedy(level, anchor, Where.AFTER, words, name)
+
+
+def _remedy(level: Level, anchor: ast.stmt, where: Where, words: Words, name: str) -> Remedy:
+    code = words.statement(name)
+    edit = InsertStatement(level.tree.path, level.tree.span(anchor), where, code)
+    return Remedy(f"move `{name}` back: `{code.splitlines()[-1].strip()}`", (edit,))
+
+
+def _serves_at_once(absence: Absence, level: Level) -> bool:
+    """``torch.save(model.cpu().state_dict(), path)``: the statement of the move is what needs the CPU."""
+    if level is not absence.moved.level:
+        return False
+    stmt = level.stmt
+    if not isinstance(stmt, (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return)):
+        return True
+    return stmt.value is not absence.call
+
+
+def _last_use(absence: Absence, level: Level, name: str) -> ast.stmt | None:
+    """The last statement of the move's block that speaks of the module, ahead of the one that fails."""
+    tree, stmt = level.tree, level.stmt
+    _, block, index = tree.block(stmt)
+    limit = len(block)
+    for other in absence.meeting.site.levels:
+        if other.frame is level.frame:
+            common = common_block(tree, stmt, other.stmt)
+            if common is not None and common[0] is block and common[2] > index:
+                limit = common[2]
+    names = {name, *_other_names(absence, stmt)}
+    spoken = [later for later in block[index + 1 : limit] if _speaks_of(tree, later, names)]
+    return spoken[-1] if spoken else None
+
+
+def _other_names(absence: Absence, stmt: ast.stmt) -> set[str]:
+    """``host`` of ``host = model.cpu()``: the model by another name."""
+    targets = stmt.targets if isinstance(stmt, ast.Assign) and stmt.value is absence.call else []
+    return {ast.unparse(target) for target in targets if isinstance(target, (ast.Name, ast.Attribute))}
+
+
+def _speaks_of(tree: SourceTree, stmt: ast.stmt, names: set[str]) -> bool:
+    return bool(reach(tree, stmt).reads & names)
+
+
+# --- ahead of the use -------------------------------------------------------------------------------------------------
+def _ahead_of_use(facts: Facts, absence: Absence) -> Iterator[Remedy]:
+    site = absence.meeting.site
+    for level in reversed(site.levels):
+        names = module_names(site, level, absence.wanted - {absence.part.id} or absence.wanted)
+        if not names or inside_module(level):
+            continue
+        words = words_at(facts, absence.meeting, level)
+        anchor = _outside_loops(absence, level)
+        if words is not None and words.ready(level, anchor) and _bound_ahead(site, level, names[0]):
+            yield _remedy(level, anchor, Where.BEFORE, words, names[0])
+
+
+def _bound_ahead(site: Site, level: Level, name: str) -> bool:
+    return name.split(".")[0] in visible(site, level)
+
+
+def _outside_loops(absence: Absence, level: Level) -> ast.stmt:
+    """Ahead of the loops that run the use and not the move: one move is enough for them.
+
+    A loop that has another loop besides the use does without the module for a while, and it was to make room.
+    """
+    anchor = level.stmt
+    for loop in enclosing(level.tree, level.stmt, _LOOPS):
+        if any(other.frame is level.frame and other.stmt in ast.walk(loop) for other in absence.moved.levels):
+            break
+        inner = (node for node in ast.walk(loop) if isinstance(node, _LOOPS) and node is not loop)
+        if any(level.stmt not in ast.walk(other) for other in inner):
+            break
+        anchor = loop
+    return anchor

@@ -1,0 +1,186 @@
+"""Moving statements behind another without breaking what they depend on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from devfix.syntax.tree import SourceTree
+
+__all__ = ["Reach", "common_block", "dependents", "independent", "reach", "shown"]
+
+_MOST_DEPTH = 3
+_MOST_SHOWN = 60  # characters
+
+
+@dataclass
+class Reach:
+    """The names and attribute paths (``self.optimizer``) that a statement reads and writes."""
+
+    reads: set[str] = field(default_factory=set)
+    writes: set[str] = field(default_factory=set)
+
+    def add(self, other: Reach) -> None:
+        """Take over what another statement reads and writes."""
+        self.reads |= other.reads
+        self.writes |= other.writes
+
+
+def _path(node: ast.expr) -> str | None:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        base = _path(node.value)
+        return f"{base}.{node.attr}" if base is not None else None
+    return None
+
+
+def reach(tree: SourceTree, statement: ast.AST, depth: int = 0) -> Reach:
+    """What a statement reads and writes, through methods of the same class, too."""
+    found = Reach()
+    bound: set[str] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            path = _path(node)
+            if path is not None:
+                (found.reads if isinstance(node.ctx, ast.Load) else found.writes).add(path)
+        elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            path = _path(node.value)
+            if path is not None:
+                found.writes.add(path)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.writes.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.writes.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, ast.comprehension):
+            bound |= {inner.id for inner in ast.walk(node.target) if isinstance(inner, ast.Name)}
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        if isinstance(node, ast.Call) and depth < _MOST_DEPTH:
+            method = _method(tree, statement, node)
+            if method is not None:
+                inner = reach(tree, method, depth + 1)
+                found.reads |= {name for name in inner.reads if name.startswith("self.")}
+                found.writes |= {name for name in inner.writes if name.startswith("self.")}
+    found.writes -= bound
+    return found
+
+
+def _method(tree: SourceTree, statement: ast.AST, call: ast.Call) -> ast.FunctionDef | None:
+    """The method that ``self.name(...)`` calls, where its class is in this file."""
+    func = call.func
+    if not (isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"):
+        return None
+    for node in tree.nodes:
+        if isinstance(node, ast.FunctionDef) and node.name == func.attr:
+            return node
+    return None
+
+
+def _touch(one: Iterable[str], two: Iterable[str]) -> bool:
+    """Whether paths speak of the same thing: a path touches what it is part of, ``self`` alone does not."""
+    other = set(two)
+    for path in one:
+        if path in other:
+            return True
+        parts = path.split(".")
+        if any(".".join(parts[:i]) in other for i in range(1, len(parts)) if parts[0] != "self" or i > 1):
+            return True
+    return False
+
+
+def touches(one: set[str], two: set[str]) -> bool:
+    """Whether paths of two sets overlap, in either direction."""
+    return _touch(one, two) or _touch(two, one)
+
+
+def common_block(tree: SourceTree, first: ast.stmt, second: ast.stmt) -> tuple[list[ast.stmt], int, int] | None:
+    """The innermost block that holds both statements (or compound statements around them), and their indices."""
+    chain: dict[int, ast.stmt] = {}
+    statement: ast.stmt | None = first
+    while statement is not None:
+        block = _block_of(tree, statement)
+        if block is None:
+            break
+        chain[id(block)] = statement
+        statement = _owner(tree, statement)
+    statement = second
+    while statement is not None:
+        block = _block_of(tree, statement)
+        if block is None:
+            return None
+        if id(block) in chain:
+            mine = chain[id(block)]
+            return block, _index(block, mine), _index(block, statement)
+        statement = _owner(tree, statement)
+    return None
+
+
+def _index(block: Sequence[ast.stmt], statement: ast.stmt) -> int:
+    return next(index for index, item in enumerate(block) if item is statement)
+
+
+def _block_of(tree: SourceTree, statement: ast.stmt) -> list[ast.stmt] | None:
+    try:
+        return tree.block(statement)[1]
+    except LookupError:
+        return None
+
+
+def _owner(tree: SourceTree, statement: ast.stmt) -> ast.stmt | None:
+    """The compound statement around a statement, inside the same function."""
+    parent: ast.AST | None = tree.parents.get(statement)
+    while parent is not None and not isinstance(parent, ast.stmt):
+        parent = tree.parents.get(parent)
+    if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return None
+    return parent
+
+
+def dependents(
+    tree: SourceTree, block: Sequence[ast.stmt], first: int, last: int, shared: set[str]
+) -> tuple[list[ast.stmt], str]:
+    """The statements that must move with ``block[first]`` when it moves behind ``block[last]``, in order.
+
+    ``shared`` names what both sides may touch (the model).  Returns no statements, and the reason, where something
+    in between, or ``block[last]`` itself, cannot change places with them.
+    """
+    moving = [block[first]]
+    moved = reach(tree, block[first])
+    for statement in block[first + 1 : last + 1]:
+        here = reach(tree, statement)
+        needs = touches(here.reads, moved.writes) or touches(here.writes, moved.writes)
+        clashes = {name for name in here.writes if name not in shared and not _under(name, shared)}
+        changes = touches(clashes, moved.reads)
+        if statement is block[last]:
+            if needs or changes:
+                return [], f"{shown(tree, statement)} uses what would have to move behind it"
+        elif needs or changes:
+            moving.append(statement)
+            moved.add(here)
+    return moving, ""
+
+
+def shown(tree: SourceTree, statement: ast.stmt) -> str:
+    """A statement's first line as a reason or a title quotes it: its number would be another one after an edit."""
+    line = tree.line(statement.lineno)
+    return f"`{line if len(line) <= _MOST_SHOWN else line[: _MOST_SHOWN - 1] + '…'}`"
+
+
+def independent(tree: SourceTree, block: Sequence[ast.stmt], first: int, last: int, shared: set[str]) -> bool:
+    """Whether ``block[last]`` could stand ahead of everything from ``block[first]`` on."""
+    own = reach(tree, block[last])
+    for statement in block[first:last]:
+        here = reach(tree, statement)
+        written = {name for name in here.writes if name not in shared and not _under(name, shared)}
+        if touches(own.reads, written) or touches(own.writes - shared, here.reads | here.writes):
+            return False
+    return True
+
+
+def _under(name: str, shared: set[str]) -> bool:
+    return any(name.startswith(f"{owner}.") for owner in shared)
+
+
+__all__ += ["touches"]

@@ -1,0 +1,110 @@
+"""What is built from a model's parameters is built behind the model's move, with all that depends on it."""
+
+from __future__ import annotations
+
+import ast
+
+from devfix.analysis import Facts
+from devfix.analysis.domain.location import Level, Site
+from devfix.analysis.scopes import module_names
+from devfix.fixes.reorder import common_block, dependents, independent, reach, shown, touches
+from devfix.model import MoveStatements, Remedy
+from devfix.syntax.tree import SourceTree
+
+__all__ = ["built_behind", "model_names", "moved_ahead"]
+
+
+def built_behind(facts: Facts, built: Site, late: Site, replaced: bool = False) -> tuple[Remedy | None, str]:
+    """The remedy that brings ``built`` behind ``late``, or the reason why there is none.
+
+    ``replaced`` says that ``late`` gives the model other parameters, so that what collects them moves along.
+    """
+    reason = "construction and move are in functions that share no block"
+    for level, later in _shared_levels(built, late):
+        remedy, why = _reordered(facts, built, level, later, replaced)
+        if remedy is not None:
+            return remedy, ""
+        reason = why or reason
+    return None, reason
+
+
+def _shared_levels(built: Site, late: Site) -> list[tuple[Level, Level]]:
+    """Pairs of levels in the same activation, innermost first."""
+    later = {id(level.frame): level for level in late.levels}
+    return [(level, later[id(level.frame)]) for level in reversed(built.levels) if id(level.frame) in later]
+
+
+def _reordered(facts: Facts, built: Site, level: Level, late: Level, replaced: bool) -> tuple[Remedy | None, str]:
+    tree = level.tree
+    found = common_block(tree, level.stmt, late.stmt)
+    if found is None:
+        return None, "construction and move share no block"
+    block, first, last = found
+    if first >= last:
+        return None, "construction and move are part of one statement"
+    shared = model_names(built, level)
+    if replaced:
+        first = _with_parameters(tree, block, first)
+    last = _behind_moves(facts, level, block, first, last)
+    moving, reason = dependents(tree, block, first, last, shared)
+    if not moving:
+        return None, reason
+    title = f"build it behind {shown(tree, block[last])}"
+    if any(hasattr(statement, "body") for statement in moving) and independent(tree, block, first, last, shared):
+        moving = list(block[first:last])  # the same as moving that one line up: far less changes
+        title = f"move {shown(tree, block[last])} ahead of it"
+    edit = MoveStatements(tree.path, tuple(tree.span(statement) for statement in moving), tree.span(block[last]))
+    return Remedy(title, (edit,)), ""
+
+
+def moved_ahead(restored: Site, late: Site) -> Remedy | None:
+    """The remedy that brings the move of a model ahead of what restores an optimizer's state, if nothing is between.
+
+    The optimizer may be built where it is: it keeps its parameters, and state goes to where they are when it is loaded.
+    """
+    for level, later in _shared_levels(restored, late):
+        found = common_block(level.tree, level.stmt, later.stmt)
+        if found is None or found[1] >= found[2] or restored.memory is None:
+            continue
+        block, first, last = found
+        if independent(level.tree, block, first, last, model_names(restored, level)):
+            spans = tuple(level.tree.span(statement) for statement in block[first:last])
+            edit = MoveStatements(level.tree.path, spans, level.tree.span(block[last]))
+            return Remedy(f"move {shown(level.tree, block[last])} ahead of where the state is loaded", (edit,))
+    return None
+
+
+def _with_parameters(tree: SourceTree, block: list[ast.stmt], first: int) -> int:
+    """The statement that collects the parameters for the construction, where that is one of its own."""
+    for index in range(first - 1, -1, -1):
+        if touches(reach(tree, block[index]).writes, reach(tree, block[first]).reads):
+            names = {node.attr for node in ast.walk(block[index]) if isinstance(node, ast.Attribute)}
+            return index if names & {"parameters", "named_parameters"} and not hasattr(block[index], "body") else first
+    return first
+
+
+def _behind_moves(facts: Facts, level: Level, block: list[ast.stmt], first: int, last: int) -> int:
+    """After a replacement the model is usually moved: the optimizer belongs behind that, too."""
+    tree = level.tree
+    writes, reads = reach(tree, block[first]).writes, reach(tree, block[first]).reads
+    moves = {id(inner.stmt) for site in facts.moves for inner in site.levels if inner.frame.node is level.frame.node}
+    best = last
+    for index in range(last + 1, len(block)):
+        if touches(reach(tree, block[index]).reads, writes):
+            break
+        if any(id(node) in moves for node in ast.walk(block[index])) and touches(reads, _moved(block[index])):
+            best = index
+    return best
+
+
+def _moved(statement: ast.stmt) -> set[str]:
+    """What a statement calls ``.to`` or ``.cuda`` on."""
+    calls = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    return {ast.unparse(func.value) for func in calls if isinstance(func, ast.Attribute)}
+
+
+def model_names(built: Site, level: Level) -> set[str]:
+    """What a level calls modules, at the moment of a construction."""
+    assert built.memory is not None
+    modules = {key for key, record in built.memory.records() if record.kind in ("module", "opaque")}
+    return set(module_names(built, level, modules))

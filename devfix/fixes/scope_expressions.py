@@ -1,0 +1,295 @@
+"""How a device is written at a place in the program: by what is in scope there, in the words that the file uses.
+
+This decides by syntax alone, where flow decides by values: what is chosen here is run before it is believed.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Iterator
+
+from devfix.syntax.tree import SourceTree
+
+__all__ = ["bound_names", "cuda_guard", "device_words", "in_scope", "movers", "root_name"]
+
+_DEVICE_NAME = re.compile(r"(^|_)(device|dev)(_|$|s$)", re.IGNORECASE)
+_OF_TENSORS = frozenset(
+    "shape size dtype numel dim device ndim grad data view reshape unsqueeze squeeze mean sum float long detach clone "
+    "transpose permute new_zeros new_ones new_full new_tensor backward requires_grad t T to cuda".split()
+)
+_READS_SHAPE = ("shape", "size", "dtype", "numel", "dim")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def device_words(tree: SourceTree, node: ast.AST, peers: tuple[str, ...] = ()) -> list[str]:
+    """Expressions that may name the accelerator at ``node``, the likeliest first.
+
+    Args:
+        tree: the file.
+        node: where the expression is to stand.
+        peers: names of tensors on the accelerator there.
+
+    """
+    spoken = [text for text in _spoken(tree, node) if in_scope(tree, node, text)]
+    named = [text for text in _named(tree, node) if in_scope(tree, node, text)]
+    shaped = [f"{name}.device" for name in _shaping(node) if in_scope(tree, node, name)]
+    met = [f"{name}.device" for name in peers if in_scope(tree, node, name) and _is_chain(name)]
+    own = ["next(self.parameters()).device"] if _in_module_method(tree, node) else []
+    given = [f"{name}.device" for name in (*_tensor_parameters(tree, node), *_loop_targets(tree, node))]
+    return list(dict.fromkeys([*named, *spoken, *shaped, *met, *given, *own]))
+
+
+def root_name(text: str) -> str | None:
+    """The name that a chain of attributes, subscripts and calls begins with; None for other expressions."""
+    try:
+        node: ast.expr = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def in_scope(tree: SourceTree, node: ast.AST, text: str) -> bool:
+    """Whether all names of an expression are bound at ``node``, as far as its functions show."""
+    try:
+        names = {each.id for each in ast.walk(ast.parse(text, mode="eval")) if isinstance(each, ast.Name)}
+    except SyntaxError:
+        return False
+    names -= vars(builtins).keys()
+    for parent in tree.ancestors(node):
+        for part in getattr(parent, "generators", ()):
+            names -= {each.id for each in ast.walk(part.target) if isinstance(each, ast.Name)}
+    line = getattr(node, "lineno", 0)
+    function = tree.function(node)
+    while True:
+        if isinstance(function, ast.Module):
+            inside = tree.function(node) is not function
+            unsure = tree.names_of_the_start if inside else frozenset()
+            names -= bound_names(function, None if inside else line) - unsure
+            return not names
+        names -= bound_names(function, line if tree.function(node) is function else None)
+        function = tree.function(function)
+
+
+def bound_names(function: ast.AST, before: int | None) -> set[str]:
+    """The names that a function (or module) binds itself, up to a line if one is given."""
+    found: set[str] = set()
+    if isinstance(function, _FUNCTIONS):
+        args = function.args
+        found |= {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+        found |= {arg.arg for arg in (args.vararg, args.kwarg) if arg is not None}
+    for node in _own_nodes(function):
+        if before is not None and getattr(node, "lineno", 0) >= before and not isinstance(node, _FUNCTIONS):
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            found.add(node.name)
+    return found
+
+
+def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes below a function that are not inside of another one; the names of those inside are included."""
+    pending = list(ast.iter_child_nodes(function))
+    while pending:
+        node = pending.pop()
+        yield node
+        if isinstance(node, ast.comprehension):  # its target is a name of its own
+            pending += [node.iter, *node.ifs]
+        elif not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            pending.extend(ast.iter_child_nodes(node))
+
+
+def movers(tree: SourceTree, node: ast.AST) -> Iterator[ast.Call]:
+    """Calls of ``.to`` and ``.cuda`` in the function of ``node``, the nearest first."""
+    line = getattr(node, "lineno", 0)
+    calls = [each for each in ast.walk(tree.function(node)) if isinstance(each, ast.Call) and _moves(each)]
+    yield from sorted(calls, key=lambda call: abs(call.lineno - line))
+
+
+def _moves(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda")
+
+
+def cuda_guard(tree: SourceTree, node: ast.AST, inside: bool = False) -> str | None:
+    """The condition under which the file says ``.cuda()``, where ``node`` does not stand under it; else None.
+
+    Args:
+        tree: the file.
+        node: where another one is to stand.
+        inside: it is to stand in the body of ``node``.
+
+    """
+    calls = [each for each in ast.walk(tree.tree) if isinstance(each, ast.Call) and _moves(each)]
+    tests = [_condition(tree, call) for call in calls if ast.unparse(call.func).endswith(".cuda")]
+    if not tests or None in tests:
+        return None
+    around = [node, *tree.ancestors(node)] if inside else list(tree.ancestors(node))
+    held = {ast.unparse(each.test) for each in around if isinstance(each, ast.If)}
+    texts = [text for text in dict.fromkeys(filter(None, tests)) if in_scope(tree, node, text)]
+    return None if not texts or held & set(texts) else texts[0]
+
+
+def _condition(tree: SourceTree, call: ast.Call) -> str | None:
+    """The test of the ``if`` in whose body a call stands, if it asks for an accelerator."""
+    child: ast.AST = call
+    for parent in tree.ancestors(call):
+        body = parent.body if isinstance(parent, ast.If) else [parent.body] if isinstance(parent, ast.IfExp) else []
+        if isinstance(parent, (ast.If, ast.IfExp)) and child in body:
+            test = ast.unparse(parent.test)
+            if re.search("cuda|gpu", test):
+                return test
+        if isinstance(parent, _FUNCTIONS):
+            return None
+        child = parent
+    return None
+
+
+def _spoken(tree: SourceTree, node: ast.AST) -> Iterator[str]:
+    """What moves and ``device=`` say in the same function, then what moves say elsewhere in the file."""
+    for call in movers(tree, node):
+        yield from _destination(tree, call)
+    for each in ast.walk(tree.function(node)):
+        if isinstance(each, ast.keyword) and each.arg == "device" and _names_device(each.value):
+            yield tree.source(each.value)
+    for each in ast.walk(tree.tree):
+        if isinstance(each, ast.Call) and _moves(each):
+            yield from _destination(tree, each)
+
+
+def _destination(tree: SourceTree, call: ast.Call) -> Iterator[str]:
+    given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "device")]
+    assert isinstance(call.func, ast.Attribute)
+    if call.func.attr == "to":
+        yield from (tree.source(value) for value in given if _names_device(value))
+
+
+def _names_device(node: ast.expr) -> bool:
+    """Whether an argument can be a device that the program chose: no type of numbers, no ``"cpu"``, no other tensor."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and node.value not in ("cpu", "meta") and not node.value.startswith("torch")
+    text = ast.unparse(node)
+    if re.search(r"(^|\.)(dtype|(b?float|int|u?int|half|double|long|bool|complex)\d*)$", text) or "cpu" in text:
+        return False
+    return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.JoinedStr))
+
+
+def _named(tree: SourceTree, node: ast.AST) -> Iterator[str]:
+    """Names that say device: of the function, of ``self``, of settings, of the module."""
+    function = tree.function(node)
+    line = getattr(node, "lineno", 0)
+    yield from sorted(filter(_DEVICE_NAME.search, bound_names(function, line)))
+    texts = {
+        ast.unparse(each)
+        for each in ast.walk(tree.tree)
+        if isinstance(each, (ast.Attribute, ast.Subscript))
+        and _DEVICE_NAME.search(_last_part(each))
+        and _means_the_same(tree, each, function)
+    }
+    own = [text for text in texts if root_name(text) == "self" and _same_class(tree, node, text)]
+    settings = [text for text in texts if root_name(text) not in ("self", "torch", None) and ".cuda" not in text]
+    yield from sorted(own, key=len)
+    yield from sorted(settings, key=len)
+    yield from sorted(filter(_DEVICE_NAME.search, bound_names(tree.tree, None)))
+
+
+def _means_the_same(tree: SourceTree, node: ast.expr, function: ast.AST) -> bool:
+    """Whether an expression does not begin with a local name of another function: there, it is another thing."""
+    own, root = tree.function(node), root_name(ast.unparse(node))
+    if own is function or isinstance(own, ast.Module) or root in ("self", None):
+        return True
+    given = isinstance(own, _FUNCTIONS) and root in {arg.arg for arg in ast.walk(own.args) if isinstance(arg, ast.arg)}
+    return given or root not in bound_names(own, None)
+
+
+def _last_part(node: ast.Attribute | ast.Subscript) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    key = node.slice
+    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
+
+
+def _same_class(tree: SourceTree, node: ast.AST, text: str) -> bool:
+    """Whether the class around ``node`` speaks of ``self.…`` in these words, or a class that it derives from here."""
+    owner = _class_of(tree, node)
+    if owner is None:
+        return False
+    classes = {each.name: each for each in ast.walk(tree.tree) if isinstance(each, ast.ClassDef)}
+    family = [owner, *(classes[name] for name in map(ast.unparse, owner.bases) if name in classes)]
+    return any(
+        isinstance(each, ast.Attribute) and ast.unparse(each) == text for member in family for each in ast.walk(member)
+    )
+
+
+def _class_of(tree: SourceTree, node: ast.AST) -> ast.ClassDef | None:
+    return next((each for each in tree.ancestors(node) if isinstance(each, ast.ClassDef)), None)
+
+
+def _in_module_method(tree: SourceTree, node: ast.AST) -> bool:
+    owner = _class_of(tree, node)
+    function = tree.function(node)
+    return (
+        owner is not None
+        and any(ast.unparse(base).endswith("Module") for base in owner.bases)
+        and getattr(function, "name", "__init__") != "__init__"
+    )
+
+
+def _shaping(node: ast.AST) -> Iterator[str]:
+    """Tensors whose shape or type the expression asks for: the new one is made for their sake."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Attribute) and each.attr in _READS_SHAPE and _is_chain(ast.unparse(each.value)):
+            yield ast.unparse(each.value)
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "len":
+            yield from (ast.unparse(arg) for arg in each.args if _is_chain(ast.unparse(arg)))
+
+
+def _tensor_parameters(tree: SourceTree, node: ast.AST) -> Iterator[str]:
+    """The first parameter of the function around, where it can be a tensor."""
+    function = tree.function(node)
+    if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and function.name != "__init__":
+        names = [arg.arg for arg in function.args.args if arg.arg not in ("self", "cls")]
+        sizes = {arg.id for call in ast.walk(node) if isinstance(call, ast.Call) for arg in _sizes(call)}
+        if names and not _DEVICE_NAME.search(names[0]) and names[0] not in sizes and _is_tensor(function, names[0]):
+            yield names[0]
+
+
+def _is_tensor(function: ast.AST, name: str) -> bool:
+    """Whether a function does with a name what is done with tensors, or is the method of a model that takes them."""
+    if getattr(function, "name", "") in ("forward", "__call__"):
+        return True
+    return any(
+        isinstance(each, ast.Attribute)
+        and isinstance(each.value, ast.Name)
+        and each.value.id == name
+        and each.attr in _OF_TENSORS
+        for each in ast.walk(function)
+    )
+
+
+def _loop_targets(tree: SourceTree, node: ast.AST) -> Iterator[str]:
+    """What the nearest loop around binds: parameters, for one that fills an optimizer's state."""
+    for parent in tree.ancestors(node):
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            return
+        if isinstance(parent, (ast.For, ast.AsyncFor)):
+            names = [each.id for each in ast.walk(parent.target) if isinstance(each, ast.Name)]
+            yield from (name for name in names if _is_tensor(parent, name))
+            return
+
+
+def _sizes(call: ast.Call) -> Iterator[ast.Name]:
+    """Names that stand as arguments of a factory, alone or in a tuple: numbers, or what a tensor is made from."""
+    for arg in call.args:
+        yield from (each for each in (getattr(arg, "elts", None) or [arg]) if isinstance(each, ast.Name))
+
+
+def _is_chain(text: str) -> bool:
+    return bool(re.fullmatch(r"[A-Za-z_]\w*(\.\w+|\[[^\[\]]*\])*", text))

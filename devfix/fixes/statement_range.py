@@ -1,0 +1,206 @@
+"""The statements between the construction of a module and its first use: what may stand there, and what comes last."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from devfix.analysis.domain.location import Level, Site
+from devfix.analysis.domain.state import State
+from devfix.analysis.domain.values import Ref, options
+from devfix.analysis.observations import Meeting
+from devfix.fixes.device_expression import binds, bound_before
+from devfix.fixes.modules.module_roots import Whole
+from devfix.fixes.reorder import common_block
+
+__all__ = ["Stretch", "Words"]
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """How a move is written: ``.to(device)``, under which condition, and after the manner of which other move.
+
+    ``test`` is the condition of an ``if`` statement around it, ``branch`` that of a conditional expression; ``names``
+    are those that must be bound ahead of it.
+    """
+
+    trailer: str
+    test: str | None
+    branch: ast.IfExp | None
+    sibling: Site | None
+    names: frozenset[str]
+
+    @property
+    def plain(self) -> bool:
+        """Whether the move stands under no condition."""
+        return self.test is None and self.branch is None
+
+    @property
+    def chained(self) -> bool:
+        """Whether the sibling is moved where it gets its name: ``net = Net().to(device)``."""
+        call = self.sibling.node if self.sibling is not None else None
+        if self.sibling is None or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            return False
+        if isinstance(call.func.value, ast.Call):
+            return True
+        stmt = self.sibling.stmt
+        return isinstance(stmt, ast.Assign) and stmt.value is call and not _names_one(stmt, call.func.value)
+
+    @property
+    def stated(self) -> bool:
+        """Whether the sibling is moved by a statement of its own."""
+        return self.sibling is not None and not self.chained
+
+    @property
+    def assigned(self) -> bool:
+        """Whether the sibling's move is assigned: ``model = model.to(device)``."""
+        return self.stated and self.sibling is not None and isinstance(self.sibling.stmt, ast.Assign)
+
+    def statement(self, name: str) -> str:
+        """The move of ``name`` as a statement."""
+        if self.branch is not None:
+            return f"{name} = {name}{self.trailer} if {ast.unparse(self.branch.test)} else {name}"
+        code = f"{name} = {name}{self.trailer}" if self.assigned else f"{name}{self.trailer}"
+        return code if self.test is None else f"if {self.test}:\n    {code}"
+
+    def ready(self, level: Level, statement: ast.stmt) -> bool:
+        """Whether every name of the move is bound ahead of a statement."""
+        return all(_bound(level, statement, name) for name in self.names)
+
+
+def _names_one(stmt: ast.Assign, receiver: ast.expr) -> bool:
+    return any(ast.unparse(target) == ast.unparse(receiver) for target in stmt.targets)
+
+
+def _bound(level: Level, statement: ast.stmt, name: str) -> bool:
+    if "." not in name:
+        return bound_before(Level(level.frame, statement), name)
+    nodes = ast.walk(level.frame.node)
+    stores = [node.lineno for node in nodes if isinstance(node, ast.Attribute) and _stores(node, name)]
+    if not stores or isinstance(level.frame.node, ast.Module):
+        return True
+    return min(stores) < statement.lineno
+
+
+def _stores(node: ast.Attribute, name: str) -> bool:
+    return isinstance(node.ctx, ast.Store) and ast.unparse(node) == name
+
+
+class Stretch:
+    """The block behind the statement that gives a whole its name."""
+
+    def __init__(self, meeting: Meeting, whole: Whole, level: Level, statement: ast.stmt, name: str) -> None:
+        self.meeting = meeting
+        self.whole = whole
+        self.level = level
+        self.name = name
+        self.statement = statement
+        _, self.block, self.index = level.tree.block(statement)
+
+    def index_of(self, statement: ast.stmt) -> int | None:
+        """Where in the block a statement stands, itself or inside another; ``None`` where it does not."""
+        found = common_block(self.level.tree, self.statement, statement)
+        return found[2] if found is not None and found[0] is self.block else None
+
+    @cached_property
+    def limit(self) -> int:
+        """The first statement behind it that takes the module over: an optimizer, a copy, a wrapper, a use."""
+        for index in range(self.index + 1, len(self.block)):
+            if self._takes_over(self.block[index]):
+                return index
+        return len(self.block)
+
+    @cached_property
+    def changes(self) -> list[int]:
+        """Statements that replace or add parts of the module."""
+        memory = self.meeting.site.memory
+        assert memory is not None
+        found = []
+        for key in _parts(memory, self.whole.id, set()):
+            attached = memory.at(key).attached
+            if attached is None or attached.order < self.whole.born.order:
+                continue
+            for level in attached.levels:
+                index = self.index_of(level.stmt) if level.frame is self.level.frame else None
+                if index is not None and index > self.index:
+                    found.append(index)
+        return found
+
+    @cached_property
+    def loads(self) -> list[int]:
+        """Statements ahead of the first use that fill the module from a checkpoint."""
+        return [
+            index
+            for index in range(self.index + 1, self.limit)
+            if any(_loads(node, self.name) for node in ast.walk(self.block[index]))
+        ]
+
+    def start(self, words: Words, loaded: bool = True) -> int | None:
+        """The statement behind which the move can stand; ``None`` where its names are never bound.
+
+        Without ``loaded`` the weights may come from their checkpoint later: they go to where the module is then.
+        """
+        first = max([self.index, *self.changes, *(self.loads if loaded else [])])
+        for index in range(first, len(self.block)):
+            behind = self.block[index + 1] if index + 1 < len(self.block) else None
+            if behind is not None and words.ready(self.level, behind):
+                return index
+            if behind is None and all(
+                _bound(self.level, self.block[index], name) or binds(self.block[index], name) for name in words.names
+            ):
+                return index if not isinstance(self.block[index], (ast.Return, ast.Raise)) else None
+        return None
+
+    def _takes_over(self, statement: ast.stmt) -> bool:
+        if isinstance(statement, (ast.Return, ast.Raise, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            return isinstance(statement, (ast.Return, ast.Raise))
+        used = [level.stmt for level in self.meeting.site.levels if level.frame is self.level.frame]
+        inner = list(ast.walk(statement))
+        if any(node is stmt for stmt in used for node in inner) or self._calls(inner):
+            return True
+        return any(self._keeps(node) for node in inner if isinstance(node, (ast.Assign, ast.AnnAssign)))
+
+    def _calls(self, nodes: list[ast.AST]) -> bool:
+        return any(isinstance(node, ast.Call) and ast.unparse(node.func) == self.name for node in nodes)
+
+    def _keeps(self, statement: ast.Assign | ast.AnnAssign) -> bool:
+        """Whether an assignment makes something new of the module or of its parameters."""
+        if statement.value is None:
+            return False
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        if any(self._is_own(target) for target in targets):
+            return False
+        text = {ast.unparse(node) for node in ast.walk(statement.value) if isinstance(node, (ast.Name, ast.Attribute))}
+        parameters = any(f"{self.name}.{way}" in text for way in ("parameters", "named_parameters", "state_dict"))
+        return parameters or any(_bare(self.level, node, self.name) for node in ast.walk(statement.value))
+
+    def _is_own(self, target: ast.AST) -> bool:
+        """``model.fc = …``, ``model[2] = …``, ``model = model.eval()``."""
+        while isinstance(target, (ast.Attribute, ast.Subscript)) and ast.unparse(target) != self.name:
+            target = target.value
+        return ast.unparse(target) == self.name
+
+
+def _bare(level: Level, node: ast.AST, name: str) -> bool:
+    """The module itself, not an attribute of it."""
+    if not isinstance(node, (ast.Name, ast.Attribute)) or ast.unparse(node) != name:
+        return False
+    return not isinstance(level.tree.parents.get(node), ast.Attribute)
+
+
+def _loads(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == f"{name}.load_state_dict"
+
+
+def _parts(memory: State, key: int, seen: set[int]) -> Iterator[int]:
+    if key in seen or not memory.has(key) or memory.at(key).kind != "module":
+        return
+    seen.add(key)
+    yield key
+    record = memory.at(key)
+    for value in [*record.fields.values(), *([record.rest] if record.rest is not None else [])]:
+        for option in options(value):
+            if isinstance(option, Ref):
+                yield from _parts(memory, option.id, seen)

@@ -1,0 +1,159 @@
+"""Dictionaries and lists of which everything must move: one comprehension where they have a name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from devfix.analysis import Facts
+from devfix.analysis.domain.location import Site
+from devfix.analysis.domain.state import State
+from devfix.analysis.domain.values import (
+    Const,
+    External,
+    Number,
+    Ref,
+    Tensor,
+    Text,
+    TupleValue,
+    Value,
+    Yields,
+    options,
+)
+from devfix.analysis.move_observations import Transfer
+from devfix.analysis.observations import Binding
+from devfix.analysis.scopes import value_of
+from devfix.fixes.insertion_point import Move, same_function
+from devfix.fixes.move_style import style_at
+from devfix.fixes.tensors.misplaced_items import Culprit, Placed, bindings_of
+from devfix.model import InsertStatement, Where
+
+__all__ = ["containers", "held_value"]
+
+
+def containers(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
+    """A name that holds a dictionary or list of which everything must move: one comprehension."""
+    for cut in range(len(culprit.item) - 1, -1, -1):
+        above = replace(culprit, item=culprit.item[:cut])
+        if any(transfer.birth.item[:cut] == above.item and len(transfer.birth.item) > cut for transfer in siblings):
+            return None
+        for binding in bindings_of(facts, above):
+            code = _comprehension(facts, culprit, binding, siblings)
+            if code is not None:
+                where = Where.BODY_START if binding.kind == "target" else Where.AFTER
+                tree, anchor = binding.site.tree, binding.site.stmt
+                beside = [t for t in siblings if same_function(t.site.level, binding.site.level)]
+                if beside and isinstance(beside[-1].site.stmt, ast.Assign):
+                    where, anchor = Where.AFTER, beside[-1].site.stmt
+                return [Placed(InsertStatement(tree.path, tree.span(anchor), where, code), f"`{binding.name}`")]
+    return None
+
+
+def _comprehension(facts: Facts, culprit: Culprit, binding: Binding, siblings: Sequence[Transfer]) -> str | None:
+    site, name = binding.site, binding.name
+    loop = isinstance(site.stmt, (ast.For, ast.AsyncFor))
+    if binding.kind not in ("target", "unpack", "assign") or (binding.kind == "target") is not loop:
+        return None
+    beside = [transfer for transfer in siblings if same_function(transfer.site.level, site.level)]
+    style = (Move(beside[-1].site).trailer(), None) if beside else style_at(facts, site, culprit)
+    found = held_value(facts, binding)
+    if style is None or style[1] is not None or found is None or not name.isidentifier():
+        return None
+    value, memory = found
+    if isinstance(value, TupleValue):
+        held: list[Value] = list(value.items)
+        shape = "tuple"
+    elif isinstance(value, Ref) and memory.record(value).kind in ("dict", "list"):
+        record = memory.record(value)
+        held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+        shape = record.kind
+    elif isinstance(value, Yields):
+        held, shape = [value.element], "list"
+    elif isinstance(value, Tensor) and value.loose and _star(culprit, name):
+        held, shape = [], "dict" if _star(culprit, name) == 2 else "list"
+    else:
+        return None
+    each = [option for item in held for option in options(item)]
+    if shape == "list" and each and all(_has_tensors(memory, option) for option in each):
+        moved = f"v{style[0]}"
+        if not all(_all_tensors(memory, option) for option in each):
+            if not _names_torch(facts, site):
+                return None
+            moved += " if isinstance(v, torch.Tensor) else v"
+        item = name[:-1] if name.endswith("s") and len(name) > 2 else "item"
+        return f"{name} = [{{k: {moved} for k, v in {item}.items()}} for {item} in {name}]"
+    if not all(isinstance(item, Tensor) and item.sure for item in held):
+        return None
+    if shape == "dict":
+        return f"{name} = {{k: v{style[0]} for k, v in {name}.items()}}"
+    item = name[:-1] if name.endswith("s") and len(name) > 2 else "item"
+    return f"{name} = [{item}{style[0]} for {item} in {name}]"
+
+
+def _has_tensors(memory: State, value: Value) -> bool:
+    """Whether a value is a dictionary of tensors, and of what holds none: texts, numbers, lists of them."""
+    kept = _dictionary(memory, value)
+    plain = all(_is_tensor(item) or _holds_none(memory, item) for item in kept)
+    return plain and any(_is_tensor(item) for item in kept)
+
+
+def _all_tensors(memory: State, value: Value) -> bool:
+    """Whether a value is a dictionary of nothing but tensors."""
+    kept = _dictionary(memory, value)
+    return bool(kept) and all(_is_tensor(item) for item in kept)
+
+
+def _dictionary(memory: State, value: Value) -> list[Value]:
+    """What a dictionary holds; empty for other values."""
+    if not isinstance(value, Ref) or memory.record(value).kind != "dict":
+        return []
+    record = memory.record(value)
+    return [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+
+
+def _is_tensor(value: Value) -> bool:
+    return all(isinstance(option, Tensor) and option.sure for option in options(value))
+
+
+def _holds_none(memory: State, value: Value) -> bool:
+    """Whether a value is known to be no tensor and to hold none."""
+    for option in options(value):
+        if isinstance(option, (Text, Number, Const)):
+            continue
+        if isinstance(option, Yields) and _holds_none(memory, option.element):
+            continue
+        if isinstance(option, TupleValue) and all(_holds_none(memory, item) for item in option.items):
+            continue
+        return False
+    return True
+
+
+def _names_torch(facts: Facts, site: Site) -> bool:
+    """Whether ``torch`` is PyTorch where the statement will stand."""
+    return value_of(site, site.level, ast.Name("torch", ast.Load())) == External("torch")
+
+
+def held_value(facts: Facts, binding: Binding) -> tuple[Value, State] | None:
+    """What the name holds, in the first memory after the binding that knows it, with that memory."""
+    later = (other.site for other in facts.bindings if other.site.order > binding.site.order)
+    moments = [(site, site.level) for site in later]
+    moments += [(meeting.site, level) for meeting in facts.meetings for level in meeting.site.levels]
+    for site, level in moments:
+        if same_function(level, binding.site.level):
+            value = value_of(site, level, ast.Name(binding.name, ast.Load()))
+            if value is not None and site.memory is not None:
+                return value, site.memory
+    return None
+
+
+def _star(culprit: Culprit, name: str) -> int | None:
+    """1 where some call takes ``*name``, 2 where it takes ``**name``."""
+    for meeting in culprit.meetings:
+        for level in meeting.site.levels:
+            for node in ast.walk(level.stmt):
+                if isinstance(node, ast.Starred) and isinstance(node.value, ast.Name) and node.value.id == name:
+                    return 1
+                if isinstance(node, ast.keyword) and node.arg is None and ast.unparse(node.value) == name:
+                    return 2
+    return None

@@ -1,0 +1,211 @@
+"""Data of which the program moves a part, or a copy: the forgotten part is moved beside it, the copy used."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from devfix.analysis import Facts
+from devfix.analysis.domain.location import Level, Site
+from devfix.analysis.domain.values import CPU, Tensor, options
+from devfix.analysis.move_observations import Transfer
+from devfix.analysis.observations import Meeting
+from devfix.analysis.scopes import value_of
+from devfix.fixes.device_expression import binds, bound_before
+from devfix.fixes.insertion_point import Move, headers, inside_module, same_function
+from devfix.fixes.reorder import common_block
+from devfix.model import AppendCode, Edit, InsertStatement, ReplaceExpression, Where
+from devfix.syntax.tree import SourceTree
+
+__all__ = ["beside_parts"]
+
+
+Origin = tuple[int, tuple[str, ...]]
+
+
+def beside_parts(facts: Facts, origins: set[Origin], meetings: Iterable[Meeting]) -> list[Edit]:
+    """Edits after which nothing of these origins (key and item) fails, in the manner of the parts that are moved.
+
+    ``x_dev`` for ``x`` where the program has made it so; ``test = test.to(device)`` next to the same of ``train``;
+    ``Y[i:j].to(device)`` next to ``X[i:j].to(device)``.  Nothing where some use has no such neighbour.
+    """
+    keys = {key for key, _ in origins}
+    near = [t for t in facts.transfers if t.birth.key in keys and t.place == "accelerator"]
+    moved = [transfer for transfer in near if _is_plain(transfer)]
+    moved.sort(key=lambda transfer: transfer.site.key, reverse=True)
+    edits: dict[Edit, None] = {}
+    for meeting in dict.fromkeys(meetings):
+        found = _like_neighbours(meeting, moved, origins)
+        if not found:
+            return list(dict.fromkeys(edit for transfer in near for edit in _returned_beside(transfer, origins)))
+        edits.update(dict.fromkeys(found))
+    return list(edits)
+
+
+def _is_plain(transfer: Transfer) -> bool:
+    """Whether a move is one of a statement that binds names, under no condition of its own."""
+    move = Move(transfer.site)
+    return isinstance(transfer.site.stmt, ast.Assign) and move.guard is None and not inside_module(transfer.site.level)
+
+
+def _like_neighbours(meeting: Meeting, moved: list[Transfer], origins: set[Origin]) -> list[Edit]:
+    """One edit for each name of the data in the outermost statement of the stack that has moves near it."""
+    for level in meeting.site.levels:
+        if inside_module(level):
+            return []
+        near = [transfer for transfer in moved if same_function(level, transfer.site.level)]
+        names = sorted(_names(meeting.site, level, origins), key=lambda node: (node.lineno, node.col_offset))
+        edits = [
+            next((edit for plan in _PLANS for transfer in near if (edit := plan(level, transfer, node))), None)
+            for node in names
+        ]
+        found = [edit for edit in edits if edit is not None]
+        if found and len(found) == len(names):
+            return found
+    return []
+
+
+def _names(site: Site, level: Level, origins: set[Origin]) -> Iterator[ast.Name]:
+    """The names in a level's statement that are CPU tensors of these origins."""
+    for root in headers(level.stmt):
+        for node in ast.walk(root):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and _is_one(site, level, node, origins):
+                yield node
+
+
+def _is_one(site: Site, level: Level, node: ast.Name, origins: set[Origin]) -> bool:
+    value = value_of(site, level, node)
+    return any(
+        isinstance(option, Tensor)
+        and option.place == CPU
+        and any((birth.key, birth.item) in origins for birth in option.births)
+        for option in (options(value) if value is not None else ())
+    )
+
+
+# --- the copy that the program has already --------------------------------------------------------------------------
+def _moved_name(level: Level, transfer: Transfer, node: ast.Name) -> Edit | None:
+    """``x_dev`` for ``x`` behind ``x_dev = x.to(device)``, and ``x`` for an alias of what it was before."""
+    tree, statement = level.tree, transfer.site.stmt
+    receiver = transfer.call.func.value if isinstance(transfer.call.func, ast.Attribute) else None
+    target = _target_of(statement, transfer.call)
+    if not isinstance(receiver, ast.Name) or target is None or target == node.id:
+        return None
+    bindings = _bindings(level, node.id)
+    if receiver.id != node.id and not _is_alias(tree, bindings, receiver.id, statement):
+        return None
+    choice = tree.parents.get(statement)
+    whole = choice if isinstance(choice, ast.If) and choice.orelse and binds(choice, target) else statement
+    others = [stmt for stmt in _bindings(level, target) if stmt is not statement and not _precedes(tree, stmt, whole)]
+    if not all(_within(tree, stmt, whole) and _takes(stmt, target, receiver.id) for stmt in others):
+        return None
+    if not all(_precedes(tree, stmt, whole) for stmt in bindings) or not _precedes(tree, whole, level.stmt):
+        return None
+    return ReplaceExpression(tree.path, tree.span(node), target)
+
+
+def _within(tree: SourceTree, statement: ast.stmt, whole: ast.stmt) -> bool:
+    return whole in tree.ancestors(statement)
+
+
+def _takes(statement: ast.stmt, target: str, name: str) -> bool:
+    """``x_dev = x``, as the branch without an accelerator says."""
+    return any(ast.unparse(t) == target and ast.unparse(value) == name for t, value in _pairs(statement))
+
+
+def _is_alias(tree: SourceTree, bindings: list[ast.stmt], name: str, before: ast.stmt) -> bool:
+    """Whether the only binding is ``alias = name``."""
+    only = bindings[0] if len(bindings) == 1 else None
+    return (
+        isinstance(only, ast.Assign)
+        and isinstance(only.value, ast.Name)
+        and only.value.id == name
+        and _precedes(tree, only, before)
+    )
+
+
+def _target_of(statement: ast.stmt, call: ast.Call) -> str | None:
+    """The name that a moved value gets."""
+    for target, value in _pairs(statement):
+        if value is call and isinstance(target, ast.Name):
+            return target.id
+    return None
+
+
+def _pairs(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return
+    target, value = statement.targets[0], statement.value
+    several = (ast.Tuple, ast.List)
+    if isinstance(target, several) and isinstance(value, several) and len(target.elts) == len(value.elts):
+        yield from zip(target.elts, value.elts, strict=True)
+    else:
+        yield target, value
+
+
+# --- beside the move of another part --------------------------------------------------------------------------------
+def _beside(level: Level, transfer: Transfer, node: ast.Name) -> Edit | None:
+    """``test = test.to(device)`` behind ``train = train.to(device)``."""
+    tree, statement = level.tree, transfer.site.stmt
+    receiver = transfer.call.func.value if isinstance(transfer.call.func, ast.Attribute) else None
+    target = _target_of(statement, transfer.call)
+    if not isinstance(receiver, ast.Name) or target != receiver.id or target == node.id:
+        return None
+    bindings = _bindings(level, node.id)
+    ahead = all(_precedes(tree, binding, statement) for binding in bindings)
+    if not ahead or not bound_before(Level(transfer.site.level.frame, statement), node.id):
+        return None
+    if not _precedes(tree, statement, level.stmt):
+        return None
+    code = f"{node.id} = {node.id}{Move(transfer.site).trailer()}"
+    return InsertStatement(tree.path, tree.span(statement), Where.AFTER, code)
+
+
+def _in_its_binding(level: Level, transfer: Transfer, node: ast.Name) -> Edit | None:
+    """``Y[i:j].to(device)`` where the same block has ``X[i:j].to(device)``."""
+    tree, statement = level.tree, transfer.site.stmt
+    taken = transfer.call.func.value if isinstance(transfer.call.func, ast.Attribute) else None
+    bindings = _bindings(level, node.id)
+    if not isinstance(taken, ast.Subscript) or len(bindings) != 1:
+        return None
+    value = next((v for t, v in _pairs(bindings[0]) if isinstance(t, ast.Name) and t.id == node.id), None)
+    if not isinstance(value, ast.Subscript) or ast.unparse(value.slice) != ast.unparse(taken.slice):
+        return None
+    found = common_block(tree, bindings[0], statement)
+    if found is None or found[0][found[1]] is not bindings[0] or found[0][found[2]] is not statement:
+        return None
+    return AppendCode(tree.path, tree.span(value), Move(transfer.site).trailer())
+
+
+def _returned_beside(transfer: Transfer, origins: set[Origin]) -> Iterator[Edit]:
+    """``return x.to(device), y.to(device)`` where only ``x`` is moved."""
+    site, statement = transfer.site, transfer.site.stmt
+    given = statement.value if isinstance(statement, ast.Return) else None
+    if not isinstance(given, ast.Tuple) or transfer.call not in given.elts or inside_module(site.level):
+        return
+    for node in given.elts:
+        if isinstance(node, ast.Name) and _is_one(site, site.level, node, origins):
+            yield AppendCode(site.tree.path, site.tree.span(node), Move(site).trailer())
+
+
+# --- order ----------------------------------------------------------------------------------------------------------
+def _bindings(level: Level, name: str) -> list[ast.stmt]:
+    """The statements of the function that bind a name."""
+    tree, function = level.tree, level.frame.node
+    return [
+        tree.statement(node)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+        if tree.function(node) is function
+    ]
+
+
+def _precedes(tree: SourceTree, first: ast.stmt, second: ast.stmt) -> bool:
+    """Whether ``first`` has run whenever ``second`` does, in the same pass of every loop around both."""
+    if any(parent is first for parent in tree.ancestors(second)):
+        return True  # the target of a loop
+    found = common_block(tree, first, second)
+    return found is not None and found[1] < found[2] and found[0][found[1]] is first
+
+
+_PLANS = (_moved_name, _beside, _in_its_binding)

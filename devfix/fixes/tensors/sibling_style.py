@@ -1,0 +1,137 @@
+"""Moves of batch items in the way in which the program moves others: beside a sibling, or by its own helper."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from devfix.analysis import Facts
+from devfix.analysis.domain.location import Level
+from devfix.analysis.move_observations import Transfer
+from devfix.analysis.observations import Binding
+from devfix.analysis.scopes import visible
+from devfix.fixes.insertion_point import Move, inside_module, names_in, same_function
+from devfix.fixes.tensors.misplaced_items import (
+    Culprit,
+    Placed,
+    appended,
+    bindings_of,
+    expression_of,
+    is_plain_access,
+)
+from devfix.model import InsertStatement, Where
+
+__all__ = ["beside_siblings", "by_helper"]
+
+
+def beside_siblings(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
+    """Next to the moves of other items of the same batch, in their style."""
+    for transfer in _last_of_each(siblings):
+        for binding in bindings_of(facts, culprit):
+            if not same_function(binding.site.level, transfer.site.level):
+                continue
+            placed = _like_sibling(culprit, binding, transfer)
+            if placed is not None:
+                return [placed]
+    for transfer in siblings:
+        if not inside_module(transfer.site.level):
+            node = expression_of(transfer.site, transfer.site.level, culprit, "…", whole=True)
+            if node is not None:
+                return [appended(transfer.site.tree, node, Move(transfer.site).trailer(), ast.unparse(node))]
+    return None
+
+
+def _last_of_each(siblings: Sequence[Transfer]) -> list[Transfer]:
+    """The last sibling move of each function, one per place."""
+    last: dict[int, Transfer] = {}
+    for transfer in siblings:
+        known = last.get(id(transfer.site.level.frame.node))
+        if known is None or transfer.site.key >= known.site.key:
+            last[id(transfer.site.level.frame.node)] = transfer
+    return list(last.values())
+
+
+def _like_sibling(culprit: Culprit, binding: Binding, transfer: Transfer) -> Placed | None:
+    tree, statement = transfer.site.tree, transfer.site.stmt
+    name, move = binding.name, Move(transfer.site)
+    trailer = move.trailer()
+    if isinstance(move.guard, ast.IfExp):
+        if not name.isidentifier() or not isinstance(statement, ast.Assign):
+            return None
+        code = f"{name} = {name}{trailer} if {tree.source(move.guard.test)} else {name}"
+        return Placed(InsertStatement(tree.path, tree.span(statement), Where.AFTER, code), f"`{name}`")
+    inline = isinstance(transfer.call.func, ast.Attribute) and is_plain_access(transfer.call.func.value)
+    beside = not inline and isinstance(statement, ast.Assign) and statement.lineno >= binding.site.stmt.lineno
+    if (
+        not beside
+        and binding.kind in ("assign", "attribute")
+        and binding.value is not None
+        and is_plain_access(binding.value)
+    ):
+        return appended(tree, binding.value, trailer, name)
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, (ast.Tuple, ast.List)):
+        for element in statement.value.elts:
+            if isinstance(element, ast.Name) and element.id == name:
+                return appended(tree, element, trailer, name)
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or not name.isidentifier():
+        return None
+    if statement.lineno < binding.site.stmt.lineno and statement is not binding.site.stmt:
+        return None
+    edit = InsertStatement(tree.path, tree.span(statement), Where.AFTER, f"{name} = {name}{trailer}")
+    return Placed(edit, f"`{name}`")
+
+
+def by_helper(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
+    """``batch = to_device(batch, device)``, as another loop of the program does it."""
+    for transfer in reversed(facts.transfers):
+        if transfer.place != "accelerator" or transfer.birth.key == culprit.key:
+            continue
+        for level in transfer.site.levels:
+            name = _helper_target(level.stmt)
+            if name is None:
+                continue
+            direct = level is transfer.site.level
+            for cut in range(len(culprit.item) if not direct else 0, -1, -1):
+                if direct and transfer.birth.item not in ((), ("*",)):
+                    continue  # only moves of a whole batch are copied from another loop
+                for binding in bindings_of(facts, replace(culprit, item=culprit.item[:cut])):
+                    placed = _same_call(binding, level, name)
+                    if placed is not None:
+                        return [placed]
+    return None
+
+
+def _helper_target(stmt: ast.stmt) -> str | None:
+    """``x`` of a statement ``x = helper(x, …)``."""
+    if not (isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 and isinstance(stmt.targets[0], ast.Name)):
+        return None
+    name, value = stmt.targets[0].id, stmt.value
+    if isinstance(value, (ast.DictComp, ast.ListComp)) and len(value.generators) == 1:
+        return name if names_in(value.generators[0].iter) == {name} else None
+    if not isinstance(value, ast.Call) or not isinstance(value.func, (ast.Name, ast.Attribute)):
+        return None
+    if isinstance(value.func, ast.Attribute) and ast.unparse(value.func.value) == name:
+        return name
+    return name if any(isinstance(argument, ast.Name) and argument.id == name for argument in value.args) else None
+
+
+def _same_call(binding: Binding, level: Level, name: str) -> Placed | None:
+    site, stmt = binding.site, level.stmt
+    if binding.name != name or not isinstance(stmt, ast.Assign) or inside_module(site.level):
+        return None
+    bound = {
+        inner.id
+        for node in ast.walk(stmt.value)
+        if isinstance(node, ast.comprehension)
+        for inner in ast.walk(node.target)
+        if isinstance(inner, ast.Name)
+    }
+    if not all(other in visible(site, site.level) for other in names_in(stmt.value) - bound - {name}):
+        return None
+    loop = binding.kind == "target" and isinstance(site.stmt, (ast.For, ast.AsyncFor))
+    if not loop and not isinstance(site.stmt, ast.Assign):
+        return None
+    where = Where.BODY_START if loop else Where.AFTER
+    edit = InsertStatement(site.tree.path, site.tree.span(site.stmt), where, level.tree.source(stmt))
+    return Placed(edit, f"`{name}`")

@@ -1,0 +1,77 @@
+"""Moving an object that moves as a whole: a graph, an encoding, where it gets its name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from devfix.analysis import Facts
+from devfix.analysis.domain.location import Site
+from devfix.analysis.domain.values import Ref
+from devfix.analysis.observations import Binding
+from devfix.fixes.insertion_point import inside_module, same_function
+from devfix.fixes.move_style import device_words
+from devfix.fixes.reorder import common_block
+from devfix.fixes.tensors.comprehensions import held_value
+from devfix.fixes.tensors.misplaced_items import Culprit, bindings_of
+from devfix.model import AppendCode, Edit, InsertStatement, Remedy, Where
+
+__all__ = ["wholes"]
+
+
+def wholes(facts: Facts, culprits: Sequence[Culprit]) -> Iterator[Remedy]:
+    """One move of each bundle that the culprits are, or belong to; nothing where one of them belongs to none."""
+    edits: dict[Edit, str] = {}
+    for culprit in culprits:
+        found = next((pair for binding in _holders(facts, culprit) for pair in _moves(facts, culprit, binding)), None)
+        if found is None:
+            return
+        edits[found[0]] = found[1]
+    if edits:
+        yield Remedy("move " + ", ".join(f"`{name}`" for name in dict.fromkeys(edits.values())), tuple(edits))
+
+
+def _holders(facts: Facts, culprit: Culprit) -> Iterator[Binding]:
+    """The names of the bundle, outside of modules."""
+    for cut in range(len(culprit.item), -1, -1):
+        for binding in bindings_of(facts, Culprit(culprit.key, culprit.item[:cut], culprit.meetings, culprit.texts)):
+            if not inside_module(binding.site.level) and _is_bundle(facts, binding):
+                yield binding
+
+
+def _is_bundle(facts: Facts, binding: Binding) -> bool:
+    if facts.sources[binding.birth.key].kind == "encoding" and not binding.birth.item:
+        return True
+    found = held_value(facts, binding)
+    if found is None:
+        return False
+    value, memory = found
+    return isinstance(value, Ref) and memory.has(value.id) and memory.record(value).kind == "bundle"
+
+
+def _moves(facts: Facts, culprit: Culprit, binding: Binding) -> Iterator[tuple[Edit, str]]:
+    site, name = binding.site, binding.name
+    tree, statement = site.tree, site.stmt
+    device = device_words(facts, site, culprit)
+    if device is not None and isinstance(binding.value, (ast.Call, ast.Subscript)):
+        yield AppendCode(tree.path, tree.span(binding.value), f".to({device})"), name
+    elif device is not None and name.isidentifier():
+        loop = binding.kind == "target" and isinstance(statement, (ast.For, ast.AsyncFor))
+        if loop or isinstance(statement, (ast.Assign, ast.AnnAssign)):
+            where = Where.BODY_START if loop else Where.AFTER
+            yield InsertStatement(tree.path, tree.span(statement), where, f"{name} = {name}.to({device})"), name
+    moved = _later_move(facts, culprit, site)
+    words = device_words(facts, moved, culprit) if moved is not None else None
+    if device is None and moved is not None and words is not None and name.isidentifier():
+        span = tree.span(moved.stmt)
+        yield InsertStatement(tree.path, span, Where.AFTER, f"{name} = {name}.to({words})"), name
+
+
+def _later_move(facts: Facts, culprit: Culprit, site: Site) -> Site | None:
+    """A move of a module behind the statement that names the bundle, in the same block and ahead of its use."""
+    for move in facts.moves:
+        if same_function(move.level, site.level) and move.order < culprit.meetings[0].site.order:
+            found = common_block(site.tree, site.stmt, move.stmt)
+            if found is not None and found[1] < found[2] and found[0][found[2]] is move.stmt:
+                return move
+    return None

@@ -1,0 +1,46 @@
+"""The hook in ``.pre-commit-config.yaml``."""
+
+from __future__ import annotations
+
+import os
+
+from devfix import __version__
+from devfix.init._steps import Addition, Part, Present, Refused, read
+from devfix.init._templates import template
+
+__all__ = ["hook"]
+
+_ITEM = """\
+- repo: local
+  hooks:
+    - id: {id}
+      name: {name}
+      entry: {entry}
+      language: {language}
+      additional_dependencies: ["devfix[notebook]=={version}"]
+      types_or: [{types}]
+      require_serial: true
+"""
+
+
+def hook(root: str) -> Part:
+    """The first hook of ``.pre-commit-hooks.yaml``, installed by pip; a new file where there is none."""
+    import yaml
+
+    from devfix.init._yaml import CannotExtend, NotYaml, extended, values
+
+    hooks = yaml.safe_load(template("pre-commit-hooks.yaml"))
+    item = _ITEM.format(**hooks[0], types=", ".join(hooks[0]["types_or"]), version=__version__)
+    path = os.path.join(root, ".pre-commit-config.yaml")
+    try:
+        old = read(path)
+        there = [each["id"] for each in hooks if each["id"] in values(old or b"", "id")]
+        if there:
+            return Present(path, f"the hook {there[0]}")
+        return Addition(path, old, extended(old or b"", "repos", item))
+    except OSError as error:
+        return Refused(path, f"cannot be read: {error.strerror or error}")
+    except NotYaml as error:
+        return Refused(path, f"is no YAML: {error}")
+    except CannotExtend as error:
+        return Refused(path, str(error), item)

@@ -1,0 +1,53 @@
+"""One line for each finding and problem: ``path:line:col: CODE [*] message``; in a notebook ``path:cell 3:line:col:``.
+
+``[*]`` marks a finding with a safe fix, ``[!]`` one with an unsafe fix.  Columns count from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from devfix.model import Finding, Outcome, Problem, Safety
+from devfix.report.sanitize import printable
+from devfix.report.summary import Report
+
+if TYPE_CHECKING:
+    from devfix.report.view import View
+
+__all__ = ["finding_line", "lines", "location", "mark", "problem_line", "render"]
+
+_NO_NOTEBOOKS = Outcome()
+_MARKS = {Safety.SAFE: "[*] ", Safety.UNSAFE: "[!] ", None: ""}
+
+
+def render(view: View) -> str:
+    """The lines with their ends."""
+    return "".join(f"{line}\n" for line in lines(view.report))
+
+
+def lines(report: Report) -> Iterator[str]:
+    """The lines, without newlines: findings that are neither suppressed nor repaired, then problems, then notes."""
+    for resolution in report.listed:
+        yield finding_line(resolution.finding, report.outcome)
+    for problem in (*report.outcome.problems, *report.outcome.notes):
+        yield problem_line(problem, report.outcome)
+
+
+def finding_line(finding: Finding, outcome: Outcome = _NO_NOTEBOOKS) -> str:
+    return f"{location(finding, outcome)}: {finding.code} {mark(finding.safety)}{printable(finding.message)}"
+
+
+def problem_line(problem: Problem, outcome: Outcome = _NO_NOTEBOOKS) -> str:
+    """``path:line: message; what to do``."""
+    where = printable(outcome.where(problem.path, problem.line))
+    return f"{where}: {printable(problem.message)}" + (f"; {printable(problem.hint)}" if problem.hint else "")
+
+
+def location(finding: Finding, outcome: Outcome = _NO_NOTEBOOKS) -> str:
+    """Where a finding's cause is: path, cell if it is a notebook, line, column."""
+    return f"{printable(outcome.where(finding.path, finding.span.line))}:{finding.span.column + 1}"
+
+
+def mark(safety: Safety | None) -> str:
+    return _MARKS[safety]

@@ -1,0 +1,59 @@
+"""The report for programs: schema/report-1.json documents it.
+
+Lines and columns count from 1; columns are code points, the end is exclusive.  In a notebook lines count in the cell.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from devfix import __version__
+from devfix.engine.documents import finding_document, path_document, problem_document
+from devfix.report.summary import Report
+
+if TYPE_CHECKING:
+    from devfix.report.view import View
+    from devfix.verify.result import Proof
+
+__all__ = ["SCHEMA_VERSION", "document", "dumps", "render"]
+
+SCHEMA_VERSION = 1
+
+
+def render(view: View) -> str:
+    """The document as ASCII text, two spaces deep, with a newline at the end."""
+    return dumps(view.report, view.proof)
+
+
+def dumps(report: Report, proof: Proof | None = None) -> str:
+    """The document of a report, and of what runs prove, as text."""
+    return json.dumps(document(report, proof), indent=2) + "\n"
+
+
+def document(report: Report, proof: Proof | None = None) -> dict[str, Any]:
+    """The report as dicts, lists, strings, and numbers."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "devfix", "version": __version__},
+        "mode": report.mode.value,
+        "exit_code": report.exit_code,
+        "summary": {
+            "checked_files": report.outcome.checked,
+            "changed_files": len(report.outcome.patch.files),
+            "fixed": len(report.fixed),
+            "remaining": len(report.remaining),
+            "suppressed": len(report.suppressed),
+            "problems": len(report.outcome.problems),
+        },
+        "findings": [finding_document(resolution, report.outcome) for resolution in report.outcome.resolutions],
+        "changes": [{"path": path_document(change.path)} for change in report.outcome.patch.files],
+        "problems": [problem_document(problem, report.outcome) for problem in report.outcome.problems],
+        "notes": [problem_document(note, report.outcome) for note in report.outcome.notes],
+        "verdict": None if proof is None else _verdict(proof),
+    }
+
+
+def _verdict(proof: Proof) -> dict[str, Any]:
+    verdict = proof.verdict
+    return {"word": verdict.word, "reason": verdict.reason, "good": verdict.good, "where": proof.where}

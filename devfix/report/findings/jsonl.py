@@ -1,0 +1,33 @@
+"""The report as one JSON document a line: ``$defs/line`` of schema/report-1.json documents it.
+
+The first line is ``{"report": …}`` with the mode, the exit code and the counts; each other is ``{"finding": …}``,
+``{"problem": …}`` or ``{"note": …}``, as in the one document of ``json``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from devfix.report.findings.json import document
+
+if TYPE_CHECKING:
+    from devfix.report.view import View
+
+__all__ = ["render"]
+
+_LISTS = {"findings": "finding", "problems": "problem", "notes": "note"}
+
+
+def render(view: View) -> str:
+    """All lines, in ASCII."""
+    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in _lines(view))
+
+
+def _lines(view: View) -> Iterator[dict[str, Any]]:
+    whole = document(view.report, view.proof)
+    yield {"report": {key: value for key, value in whole.items() if key not in _LISTS}}
+    for key, word in _LISTS.items():
+        for item in whole[key]:
+            yield {word: item}

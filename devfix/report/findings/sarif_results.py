@@ -1,0 +1,168 @@
+"""Findings as results of a SARIF log."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from devfix.engine import suppressions
+from devfix.model import Event, Finding, Resolution, Span, Status
+from devfix.report.findings.fingerprints import fingerprints, line_hashes
+from devfix.report.findings.sarif_parts import LEVELS, artifact, text
+from devfix.report.positions import Lines, Place, in_utf16
+from devfix.report.suggestions import Fix
+
+if TYPE_CHECKING:
+    from devfix.report.view import View
+
+__all__ = ["location", "results"]
+
+#: What code scanning takes of one result; devfix's own paths have a handful of events.
+_MOST_EVENTS = 1000
+_LONGEST_SNIPPET = 1000  # characters; the file has the rest
+
+
+def results(view: View, items: Sequence[Resolution]) -> Iterator[dict[str, Any]]:
+    """A result for each finding."""
+    findings = [item.finding for item in items]
+    hashes = _hashes(view, findings)
+    for item, fingerprint in zip(items, fingerprints(view, findings), strict=True):
+        line = hashes.get((item.finding.path, item.finding.span.line))
+        yield _result(view, item, {"devfix/v1": fingerprint, **({"primaryLocationLineHash": line} if line else {})})
+
+
+def _result(view: View, item: Resolution, marks: dict[str, str]) -> dict[str, Any]:
+    finding = item.finding
+    found: dict[str, Any] = {
+        "ruleId": finding.code,
+        "level": LEVELS[finding.severity.value],
+        "message": text(view.sentence(finding)),
+        "locations": [{"physicalLocation": _physical(view, finding.path, finding.span)}],
+        "partialFingerprints": marks,
+        "properties": _properties(view, item),
+    }
+    if finding.events:
+        steps = [_step(view, event) for event in finding.events[-_MOST_EVENTS:]]
+        found["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
+        found["relatedLocations"] = [_related(view, finding)]
+    fix = view.fixes.of(finding)
+    if fix is not None and item.status is not Status.SUPPRESSED:
+        found["fixes"] = [_fix(view, fix)]
+    if item.status is Status.SUPPRESSED:
+        found["suppressions"] = [_suppression(view, finding)]
+    return found
+
+
+def _properties(view: View, item: Resolution) -> dict[str, Any]:
+    finding = item.finding
+    remedy = item.remedy or next(iter(finding.remedies), None)
+    found: dict[str, Any] = {"severity": finding.severity.value, "status": item.status.value}
+    if remedy is not None:
+        found.update(remedy=remedy.title, safety=remedy.safety.value)
+    if reason := item.reason or finding.reason:
+        found["reason"] = reason
+    if finding.notes:
+        found["notes"] = list(finding.notes)
+    from devfix.engine.scan import identity
+
+    other = view.fixes.along.get(identity(finding))
+    if other is not None:
+        found["fixedBy"] = f"{view.name(other.path)}:{other.span.line}"
+    if view.proof is not None and item.status is Status.FIXED:
+        found["verdict"] = view.proof.verdict.word
+    return found
+
+
+def location(view: View, path: str, line: int = 0) -> dict[str, Any]:
+    """A file, or a line of it."""
+    physical: dict[str, Any] = {"artifactLocation": _artifact(view, path)}
+    if line:
+        physical["region"] = {"startLine": line}
+    return {"physicalLocation": physical}
+
+
+def _physical(view: View, path: str, span: Span) -> dict[str, Any]:
+    lines = view.texts.lines(path)
+    start, end = Place(span.line, span.column), Place(span.end_line, span.end_column)
+    return {"artifactLocation": _artifact(view, path), "region": _shown(lines, start, end)}
+
+
+def _artifact(view: View, path: str) -> dict[str, Any]:
+    name = view.name(path)
+    if name.split("/")[0] != os.pardir:
+        return artifact(name)
+    return artifact(os.path.realpath(path).replace(os.sep, "/"), inside=False)
+
+
+def _shown(lines: Lines, start: Place, end: Place) -> dict[str, Any]:
+    """A region with what stands there, but for a long one."""
+    region: dict[str, Any] = _region(lines, start, end)
+    snippet = lines.text[lines.start(start.line) + start.column : lines.start(end.line) + end.column]
+    if 0 < len(snippet) <= _LONGEST_SNIPPET:
+        region["snippet"] = text(snippet)
+    return region
+
+
+def _region(lines: Lines, start: Place, end: Place) -> dict[str, int]:
+    """Columns in UTF-16 code units from 1; the end is exclusive."""
+    return {
+        "startLine": start.line,
+        "startColumn": in_utf16(lines.before(start)) + 1,
+        "endLine": end.line,
+        "endColumn": in_utf16(lines.before(end)) + 1,
+    }
+
+
+def _step(view: View, event: Event) -> dict[str, Any]:
+    return {
+        "location": {**_event_location(view, event), "message": text(event.note or event.kind)},
+        "kinds": [event.kind],
+    }
+
+
+def _related(view: View, finding: Finding) -> dict[str, Any]:
+    last = finding.events[-1]
+    return {"id": 1, **_event_location(view, last), "message": text(last.note or "fails here")}
+
+
+def _event_location(view: View, event: Event) -> dict[str, Any]:
+    lines = view.texts.lines(event.path)
+    start = Place(event.line, event.column)
+    end = Place(event.line, max(len(lines[event.line].rstrip()), event.column))
+    return {"physicalLocation": {"artifactLocation": _artifact(view, event.path), "region": _shown(lines, start, end)}}
+
+
+def _fix(view: View, fix: Fix) -> dict[str, Any]:
+    changes = []
+    for path in fix.paths:
+        lines = view.texts.lines(path)
+        replaced = [
+            {
+                "deletedRegion": _region(lines, lines.place(each.start), lines.place(each.end)),
+                "insertedContent": text(each.text),
+            }
+            for each in fix.replacements
+            if each.path == path
+        ]
+        changes.append({"artifactLocation": _artifact(view, path), "replacements": replaced})
+    return {"description": text(f"{fix.title} ({fix.safety.value})"), "artifactChanges": changes}
+
+
+def _suppression(view: View, finding: Finding) -> dict[str, Any]:
+    comments = suppressions.collect(view.texts.lines(finding.path).text)
+    reason = comments.reason(finding.code, finding.span, finding.name)
+    return {"kind": "inSource", "status": "accepted", **({"justification": reason} if reason else {})}
+
+
+def _hashes(view: View, findings: Sequence[Finding]) -> dict[tuple[str, int], str]:
+    wanted: dict[str, set[int]] = {}
+    for finding in findings:
+        wanted.setdefault(finding.path, set()).add(finding.span.line)
+    found = {}
+    for path, numbers in wanted.items():
+        file = view.texts.file(path)
+        if file is not None:
+            hashes = line_hashes(file.raw, numbers)
+            found.update({(path, number): value for number, value in hashes.items()})
+    return found

@@ -1,0 +1,72 @@
+"""How often each rule was found, and how many of its findings can be fixed.
+
+schema/statistics-1.json documents the JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from devfix import __version__
+from devfix.model import Resolution, Safety, Status
+
+if TYPE_CHECKING:
+    from devfix.report.view import View
+
+__all__ = ["SCHEMA_VERSION", "Count", "counts", "dumps", "lines"]
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Count:
+    """One rule: its findings, and those among them that have a safe fix."""
+
+    code: str
+    name: str
+    count: int
+    fixable: int
+
+    @property
+    def mark(self) -> str:
+        """``[*]`` where all have a safe fix, ``[-]`` where some have."""
+        return "[*]" if self.fixable == self.count else "[-]" if self.fixable else "[ ]"
+
+
+def counts(view: View) -> list[Count]:
+    """The rules of what is listed, the most frequent first."""
+    found = Counter((item.finding.code, item.finding.name) for item in view.listed)
+    fixable = Counter(item.finding.code for item in view.listed if _has_safe_fix(item))
+    rows = [Count(code, name, number, fixable[code]) for (code, name), number in found.items()]
+    return sorted(rows, key=lambda row: (-row.count, row.code))
+
+
+def _has_safe_fix(item: Resolution) -> bool:
+    remedy = item.remedy or next(iter(item.finding.remedies), None)
+    settled = item.status in (Status.FIXABLE, Status.FIXED)
+    return settled and remedy is not None and remedy.safety is Safety.SAFE
+
+
+def lines(view: View) -> Iterator[str]:
+    """A line for each rule: count, code, mark, name, with tabs between."""
+    rows = counts(view)
+    width = max((len(str(row.count)) for row in rows), default=0)
+    for row in rows:
+        yield f"{row.count:>{width}}\t{row.code}\t{row.mark} {row.name}"
+
+
+def dumps(view: View) -> str:
+    """The document as ASCII text, two spaces deep, with a newline at the end."""
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "devfix", "version": __version__},
+        "exit_code": view.report.exit_code,
+        "statistics": [
+            {"code": row.code, "name": row.name, "count": row.count, "fixable": row.fixable} for row in counts(view)
+        ],
+    }
+    return json.dumps(document, indent=2) + "\n"

@@ -1,0 +1,114 @@
+"""The report for people, on standard error: each finding with the few source lines that tell its story."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from devfix.model import Event, Finding, Outcome, Resolution, Safety, Severity, Status
+from devfix.report.findings.concise import location, problem_line
+from devfix.report.sanitize import printable
+from devfix.report.summary import Mode, Report
+
+__all__ = ["show"]
+
+_SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.LATENT: "yellow", Severity.ADVICE: "cyan"}
+_SAFETY_MARKS = {Safety.SAFE: ("[safe fix]", "green"), Safety.UNSAFE: ("[unsafe fix]", "yellow"), None: ("", "")}
+_WIDEST_SOURCE = 72
+
+
+def show(
+    report: Report, verbosity: int = 0, console: Console | None = None, statistics: Sequence[str] | None = None
+) -> None:
+    """Print findings, problems, and the summary.
+
+    ``verbosity`` below 0 leaves out the summary, notes, and what was fixed, above 0 adds what is suppressed.  Repaired
+    findings are one line each once they are written: the file is the place to look now.  ``statistics`` are lines that
+    stand in the place of the findings.
+    """
+    console = console or Console(stderr=True, highlight=False, soft_wrap=True)
+    for counted in statistics or ():
+        console.print(Text(counted))
+    for resolution in report.outcome.resolutions if statistics is None else ():
+        if resolution.status is Status.SUPPRESSED and verbosity < 1:
+            continue
+        if resolution.status is Status.FIXED and verbosity < 0:
+            continue
+        brief = resolution.status is Status.FIXED and report.mode is Mode.APPLY and verbosity < 1
+        for line in _finding(resolution, report, brief):
+            console.print(line)
+    for problem in report.outcome.problems:
+        console.print(Text.assemble(("problem ", "bold red"), problem_line(problem, report.outcome)))
+    if verbosity >= 0:
+        for note in report.outcome.notes:
+            console.print(Text.assemble(("note ", "cyan"), problem_line(note, report.outcome)))
+    if verbosity >= 0:
+        console.print(Text(report.summary(), style="bold"))
+
+
+def _finding(resolution: Resolution, report: Report, brief: bool) -> Iterator[Text]:
+    finding = resolution.finding
+    mark, mark_style = _SAFETY_MARKS[finding.safety]
+    yield Text.assemble(
+        (location(finding, report.outcome), "bold"),
+        " ",
+        (finding.severity.value, _SEVERITY_STYLES[finding.severity]),
+        " ",
+        (finding.code, "bold"),
+        f" {finding.name}",
+        (f" {mark}" if mark else "", mark_style),
+    )
+    if not brief:
+        yield Text("  " + printable(finding.message))
+        yield from _story(finding, report.outcome)
+        for note in finding.notes:
+            yield Text("  note: " + printable(note))
+    yield from _fate(resolution, report.mode)
+    if not brief:
+        yield Text()
+
+
+def _story(finding: Finding, outcome: Outcome) -> Iterator[Text]:
+    """The events as source lines with their numbers and what happens there, under the file where that changes."""
+    left = max((len(_number(event, outcome)) for event in finding.events), default=0)
+    middle = max((len(_source(event)) for event in finding.events), default=0)
+    path = finding.path
+    for event in finding.events:
+        if event.path != path:
+            path = event.path
+            yield Text.assemble("  ", ("-" * left + "> ", "blue"), printable(path))
+        yield Text.assemble(
+            "  ",
+            (f"{_number(event, outcome):>{left}} | ", "blue"),
+            f"{_source(event):<{middle}}",
+            (f"  {printable(event.note)}" if event.note else "", "italic"),
+        )
+
+
+def _number(event: Event, outcome: Outcome) -> str:
+    """The line; in a notebook with its cell."""
+    place = outcome.place(event.path, event.line)
+    return str(event.line) if place is None else f"cell {place[0]}:{place[1]}"
+
+
+def _source(event: Event) -> str:
+    source = printable(event.source.replace("\t", " "))
+    return source if len(source) <= _WIDEST_SOURCE else source[: _WIDEST_SOURCE - 1] + "…"
+
+
+def _fate(resolution: Resolution, mode: Mode) -> Iterable[Text]:
+    finding = resolution.finding
+    remedy = resolution.remedy or (finding.remedies[0] if finding.remedies else None)
+    title = printable(remedy.title) if remedy else ""
+    reason = printable(resolution.reason or finding.reason)
+    if resolution.status is Status.FIXED:
+        return [Text.assemble("  ", ("fixed" if mode is Mode.APPLY else "would fix", "green"), f": {title}")]
+    if resolution.status is Status.SUPPRESSED:
+        return [Text("  suppressed by a comment", style="dim")]
+    if resolution.status is Status.FIXABLE:
+        unsafe = remedy is not None and remedy.safety is Safety.UNSAFE
+        tail = reason or ("needs --unsafe-fixes" if unsafe else "")
+        return [Text.assemble("  ", ("fix", "green"), f": {title}" + (f" ({tail})" if tail else ""))]
+    return [Text.assemble("  ", ("not fixed", "yellow"), f": {reason or 'no remedy is known'}")]

@@ -1,0 +1,218 @@
+"""One repository of a migration as a page shows it on demand: plain data, every string of it made visible.
+
+What would make the page too heavy to open is cut, and the cut is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from devfix.migrate.record import Record, RepositoryOutcome, RunSummary, VerdictSummary
+from devfix.model import Status
+from devfix.report.html import on_screen, visible
+from devfix.report.runs.chart import Chart, Line, chart
+from devfix.report.runs.curves import Curve, drawable, thinned
+from devfix.report.runs.verdict import number
+from devfix.vcs.hunks import DiffFile, Hunk, coloured, read
+
+__all__ = ["details"]
+
+_MOST_FINDINGS = 200
+_MOST_DIFF_LINES = 2000
+_LONGEST_LINE = 1000
+_MOST_TAIL = 16_000
+_MOST_POINTS = 240
+_DIGITS = 9  # enough for every float32
+_WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?:/[^\s\"'<>\\]*)?")
+
+
+def details(record: Record) -> dict[str, Any]:
+    """Everything about one repository.
+
+    Raises:
+        KeyError: a finding or a problem of it is not as in schema/report-1.json.
+
+    """
+    diff, more_lines = _diff(record.patch)
+    return {
+        "facts": [[visible(name), visible(text)] for name, text in _facts(record) if text],
+        "web": record.repository if _WEB.fullmatch(record.repository) else "",
+        "why": _why(record),
+        "findings": [_finding(finding, bool(record.patch)) for finding in record.findings[:_MOST_FINDINGS]],
+        "more_findings": max(0, len(record.findings) - _MOST_FINDINGS),
+        "diff": diff,
+        "more_lines": more_lines,
+        "verdict": None if record.verdict is None else _verdict(record.verdict),
+        "problems": [_problem(problem) for problem in record.problems],
+        "notes": [_problem(note) for note in record.notes],
+        "log": _tail(record.log),
+    }
+
+
+def _facts(record: Record) -> Iterator[tuple[str, str]]:
+    yield "repository", record.repository
+    yield "folder", record.folder
+    yield "ref", record.ref
+    yield "commit", record.commit
+    yield "files read", str(record.checked) if record.checked else ""
+    stages = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in (record.timings or {}).items())
+    yield "time", f"{record.seconds:.1f} s" + (f" ({stages})" if stages else "")
+    if record.published is not None:
+        yield "patch file", record.published.path
+        branch, commit = record.published.branch, record.published.commit
+        yield "branch", f"{branch} at {commit}" if commit else branch
+        yield "pull request", record.published.url
+        yield "branch is in", record.published.mirror if branch else ""
+    yield "by", f"devfix {record.tool}"
+
+
+def _why(record: Record) -> list[str]:
+    """Heading and sentence of what kept it from being fixed; nothing where it is."""
+    if not record.reason:
+        return []
+    if record.outcome is RepositoryOutcome.FAILED:
+        return [f"Failed at the stage {visible(record.stage)}, because", visible(record.reason)]
+    heading = "Not fixed, because" if record.outcome is RepositoryOutcome.NOT_FIXED else "Remark"
+    return [heading, visible(record.reason)]
+
+
+def _finding(finding: Mapping[str, Any], kept: bool) -> dict[str, Any]:
+    """A finding as in schema/report-1.json; of a repair that was not kept it does not say that it is one."""
+    remedy = finding["remedy"]
+    repaired = finding["status"] == Status.FIXED.value
+    return {
+        "code": visible(finding["code"]),
+        "name": visible(finding["name"]),
+        "severity": visible(finding["severity"]),
+        "status": "not kept" if repaired and not kept else visible(finding["status"]),
+        "message": visible(finding["message"]),
+        "where": visible(f"{_where(finding, finding['span']['line'])}:{finding['span']['column']}"),
+        "remedy": "" if remedy is None else visible(f"{remedy['title']} ({remedy['safety']})"),
+        "reason": visible(finding["reason"] or ""),
+        "notes": [visible(note) for note in finding["notes"]],
+        "events": [
+            [
+                visible(event["kind"]),
+                visible(_where(event, event["line"])),
+                _cut(visible(event["source"])),
+                visible(event["note"]),
+            ]
+            for event in finding["events"]
+        ],
+    }
+
+
+def _where(told: Mapping[str, Any], line: int | None) -> str:
+    """Path, cell if it is a notebook, and line if there is one."""
+    path = f"{told['path']}:cell {told['cell']}" if "cell" in told else told["path"]
+    return f"{path}:{line}" if line else path
+
+
+def _problem(problem: Mapping[str, Any]) -> list[str]:
+    return [visible(_where(problem, problem["line"])), visible(problem["message"]), visible(problem["hint"] or "")]
+
+
+def _diff(patch: str) -> tuple[list[dict[str, Any]], int]:
+    """The files of a patch, and how many lines of hunks were left out."""
+    left, missing, found = _MOST_DIFF_LINES, 0, []
+    for file in read(patch):
+        hunks = []
+        for hunk in file.hunks:
+            kept = _coloured_lines(file, hunk)[:left] if left else []
+            missing += len(hunk.lines) - len(kept)
+            left -= len(kept)
+            if kept:
+                hunks.append([hunk.old, hunk.new, visible(hunk.about), kept])
+        remarks = [visible(remark) for remark in file.remarks if remark]
+        shown = {"path": visible(file.path), "added": file.count("+"), "removed": file.count("-")}
+        found.append({**shown, "remarks": remarks, "hunks": hunks})
+    return found, missing
+
+
+def _coloured_lines(file: DiffFile, hunk: Hunk) -> list[list[str]]:
+    """Each line as its mark, and then kinds and texts of its pieces in turn."""
+    lines = []
+    for line, pieces in zip(hunk.lines, coloured(file.path, hunk), strict=True):
+        cut = [(kind, visible(_cut(text))) for kind, text in pieces]
+        lines.append([line.mark, *(part for piece in cut for part in piece)])
+    return lines
+
+
+def _verdict(verdict: VerdictSummary) -> dict[str, Any]:
+    runs = verdict.runs or {}
+    tails = []
+    for name, run in runs.items():
+        if run.traceback:
+            tails.append([f"{name}: traceback", _tail(run.traceback)])
+        if run.output and not run.ok:
+            tails.append([f"{name}: output", _tail(run.output)])
+    ends = "" if verdict.reason.endswith((".", "!", "?")) else "."
+    return {
+        "word": visible(verdict.word),
+        "sentence": visible(f"{verdict.word}: {verdict.reason}{ends}"),
+        "where": visible(verdict.where),
+        "command": visible(" ".join((verdict.script, *verdict.arguments))),
+        "notes": [visible(note) for note in verdict.notes],
+        "rows": [[visible(name), *_cells(run)] for name, run in runs.items()],
+        "chart": _chart(verdict),
+        "tails": [[visible(title), text] for title, text in tails],
+    }
+
+
+def _cells(run: RunSummary) -> list[str]:
+    """Outcome, steps, first loss, last loss, and largest difference of one run."""
+    first, last = (number(run.losses[0]), number(run.losses[-1])) if run.losses else ("–", "–")
+    difference = "–" if run.largest_difference is None else number(run.largest_difference)
+    return [_cut(visible(run.outcome)), str(run.steps), first, last, difference]
+
+
+def _chart(verdict: VerdictSummary) -> dict[str, Any] | None:
+    """The picture of the losses that count as right and those of the patched script on the device."""
+    runs = verdict.runs or {}
+    names = dict.fromkeys((verdict.reference or "original/cpu", "patched/device"))
+    drawn = chart(_common(drawable({name: _numbered(runs[name]) for name in names if name in runs})))
+    if drawn is None:
+        return None
+    return {
+        "size": [drawn.width, drawn.height],
+        "field": [drawn.left, drawn.top, drawn.right, drawn.bottom],
+        "levels": drawn.levels,
+        "numbers": drawn.numbers,
+        "lines": [_line(line, drawn) for line in drawn.lines],
+    }
+
+
+def _line(line: Line, drawn: Chart) -> dict[str, Any]:
+    return {
+        "name": visible(line.name),
+        "patched": line is drawn.lines[-1],
+        "marked": bool(line.marks),
+        "points": line.points,
+        "numbers": [place.number for place in line.places],
+        "losses": [float(f"{place.loss:.{_DIGITS}g}") for place in line.places],
+    }
+
+
+def _common(curves: list[Curve]) -> list[Curve]:
+    """The curves, thinned at the same numbers, so that each loss can be read beside the other."""
+    kept = {at for _, points in curves for at, _ in thinned(points, _MOST_POINTS)}
+    return [(name, [point for point in points if point[0] in kept]) for name, points in curves]
+
+
+def _numbered(run: RunSummary) -> Iterator[tuple[int, float]]:
+    """The losses with their numbers from 1; a last one that is out of turn is at the run's last step."""
+    for index, loss in enumerate(run.losses):
+        turn = 1 + index * run.stride
+        out_of_turn = index == len(run.losses) - 1 and turn - run.stride < run.steps < turn
+        yield (run.steps if out_of_turn else turn), loss
+
+
+def _tail(text: str) -> str:
+    shown = on_screen(text).strip("\n")
+    return shown if len(shown) <= _MOST_TAIL else "…" + shown[-_MOST_TAIL:]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_LINE else text[:_LONGEST_LINE] + "…"

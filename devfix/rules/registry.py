@@ -1,0 +1,29 @@
+"""The registry of rules: those of devfix, of installed packages, and of local modules."""
+
+from __future__ import annotations
+
+from devfix.rules.builtin import own_rules
+from devfix.rules.rule import Rule
+
+__all__ = ["all_rules", "rule_for"]
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Return every rule, sorted by code.
+
+    Raises:
+        devfix.config.ConfigError: the rules of an installed package cannot be used.
+
+    """
+    from devfix.rules.plugins import loaded
+
+    return tuple(sorted((*own_rules(), *loaded()), key=lambda rule: rule.code))
+
+
+def rule_for(code: str) -> Rule | None:
+    """Return the rule with this code (``DEV101``) or name (``batch-not-moved``); ``None`` if there is none."""
+    wanted = code.strip()
+    for rule in all_rules():
+        if wanted.upper() == rule.code or wanted.lower() == rule.name:
+            return rule
+    return None

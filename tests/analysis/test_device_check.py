@@ -1,0 +1,224 @@
+"""When two known places meet, and when they may."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from devfix.analysis.domain.values import Place
+
+SETUP = """
+import torch.nn.functional as F
+import numpy as np
+here = torch.ones(3, 3)
+there = torch.ones(3, 3, device="cuda")
+scalar = torch.tensor(2.0)
+index = torch.tensor([0, 1])
+model = nn.Linear(3, 3).cuda()
+left = nn.Linear(3, 3)
+target = torch.zeros(3, dtype=torch.long)
+criterion = nn.CrossEntropyLoss()
+weighted = nn.CrossEntropyLoss(weight=torch.ones(3))
+gru = nn.GRU(3, 3).cuda()
+"""
+
+FAILS = [
+    "here + there",
+    "there + here",
+    "there * here.sum(dim=0)",
+    "there @ here",
+    "torch.matmul(there, here)",
+    "torch.cat([there, here])",
+    "torch.cat((there, here), dim=1)",
+    "torch.stack([there, here])",
+    "torch.where(there > 0, there, here)",
+    "F.cross_entropy(there, target)",
+    "F.mse_loss(there, here)",
+    "criterion(there, target)",
+    "weighted(there, target.cuda())",
+    "F.linear(there, here)",
+    "F.embedding(target, there)",
+    "model(here)",
+    "left(there)",
+    "model.weight @ here",
+    "there.add_(here)",
+    "there.mul(here)",
+    "there.masked_fill(here > 0, 0)",
+    "there.gather(1, target[:, None])",
+    "there == here",
+    "there.index_select(0, index)",
+    "torch.einsum('ij,jk->ik', there, here)",
+    "nn.functional.scaled_dot_product_attention(there, here, here)",
+    "nn.MSELoss()(there, here)",
+    "(there - here).pow(2).mean()",
+    "gru(here)",
+    "here[there.argmax(dim=1)]",
+    "here[there > 0]",
+    "here[:, there.argmax(dim=1)]",
+    "there.backward(here)",
+    "torch.autograd.grad(there, there, grad_outputs=here)",
+    "scalar.add_(there.sum())",
+]
+WORKS = [
+    "there[index]",
+    "there[here > 0]",
+    "here[there.sum().long()]",
+    "there.add_(scalar)",
+    "there * torch.sum(here)",
+    "there * torch.zeros(())",
+    "there * torch.tensor(unknown)",
+    "there + there",
+    "here + here",
+    "there + 1",
+    "there * scalar",
+    "scalar * there",
+    "there / torch.tensor(3)",
+    "there * index[0]",
+    "torch.where(there > 0, there, scalar)",
+    "there[index]",
+    "there[index, index]",
+    "there[here > 0]",
+    "there.copy_(here)",
+    "here.copy_(there)",
+    "there.size(0) + here.size(0)",
+    "there.sum().item() + here",
+    "len(there) * here",
+    "there.shape[0] * here",
+    "model(there)",
+    "left(here)",
+    "criterion(there, target.cuda())",
+    "criterion(there.cpu(), target)",
+    "torch.cat([there.cpu(), here])",
+    "unknown(there, here)",
+    "print(there, here)",
+    "(there, here)",
+    "[there, here]",
+    "{'a': there, 'b': here}",
+    "isinstance(there, torch.Tensor) and here",
+    "here.to(there) + there",
+    "here.type_as(there) + there",
+    "there.view_as(here)",
+    "there.expand_as(here)",
+    "there.clamp(0, 1)",
+    "torch.zeros(3, 3)[index]",
+]
+NEEDS_CPU = [
+    "there.numpy()",
+    "np.array(there)",
+    "np.asarray(there)",
+    "there.detach().numpy()",
+]
+FREE_TO_NUMPY = [
+    "there.cpu().numpy()",
+    "there.detach().cpu().numpy()",
+    "here.numpy()",
+    "there.tolist()",
+    "there.item()",
+]
+
+
+@pytest.mark.parametrize("expression", FAILS)
+def test_these_fail(met, expression):
+    assert met(f"{SETUP}\nresult = {expression}\n") == [f"result = {expression}"]
+
+
+@pytest.mark.parametrize("expression", WORKS)
+def test_these_work(met, expression):
+    assert met(f"{SETUP}\nresult = {expression}\n") == []
+
+
+@pytest.mark.parametrize("expression", NEEDS_CPU)
+def test_these_need_the_cpu(analyse, expression):
+    facts = analyse(f"{SETUP}\nresult = {expression}\n")
+
+    assert len(facts.needs_cpu) == 1
+    assert facts.meetings == []
+
+
+@pytest.mark.parametrize("expression", FREE_TO_NUMPY)
+def test_these_are_on_the_cpu_when_they_have_to_be(analyse, expression):
+    assert analyse(f"{SETUP}\nresult = {expression}\n").needs_cpu == {}
+
+
+def test_a_meeting_names_both_sides_and_the_operation(analyse):
+    (meeting,) = analyse(SETUP + "\nloss = F.cross_entropy(there, target)\n").meetings
+
+    assert "cross_entropy" in meeting.consumer
+    assert [operand.text for operand in meeting.cpu] == ["target"]
+    assert [operand.text for operand in meeting.accelerator] == ["there"]
+
+
+def test_a_side_that_may_be_anywhere_meets_nothing(met):
+    program = """
+        x = torch.ones(3)
+        if choose():
+            x = x.cuda()
+        print(x + torch.ones(3))
+        print(x + torch.ones(3, device="cuda"))
+        """
+
+    # on one path each of the lines fails, whatever decides it
+    assert met(program) == ["print(x + torch.ones(3))", 'print(x + torch.ones(3, device="cuda"))']
+
+
+def test_two_sides_that_depend_on_the_same_thing_do_not_meet(met):
+    program = """
+        x, y = torch.ones(3), torch.ones(3)
+        if choose():
+            x, y = x.cuda(), y.cuda()
+        print(x + y)
+        """
+
+    assert met(program) == []
+
+
+def test_a_failing_line_is_told_for_each_place_in_the_source_once(met):
+    program = """
+        def add(x):
+            return x + torch.ones(3)
+
+        for _ in range(5):
+            add(torch.ones(3, device="cuda"))
+        """
+
+    assert met(program) == ["return x + torch.ones(3)"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "fails"),
+    [
+        ("scalar += there.sum()", True),
+        ("scalar = scalar + there.sum()", False),
+        ("there += scalar", False),
+        ("there[index] = here[:2]", True),
+        ("there[index] = scalar", False),
+        ("there[0] = here[0]", False),
+        ("here[0] = there[0]", False),
+    ],
+)
+def test_what_is_written_in_place_must_be_where_the_rest_is(met, statement, fails):
+    assert met(SETUP + statement) == ([statement] if fails else [])
+
+
+@pytest.mark.parametrize("shape", ["reshape(1)", "view(1, -1)", "expand(3)", "repeat(3)", "flatten()", "unsqueeze(0)"])
+def test_a_number_that_is_given_a_shape_is_one_no_more(met, shape):
+    text = f"total = torch.rand(9).sum()\nfree = total * torch.ones(3).cuda()\ntotal.{shape} * torch.ones(3).cuda()\n"
+
+    assert met(text) == [f"total.{shape} * torch.ones(3).cuda()"]
+
+
+@pytest.mark.parametrize("shape", ["reshape(())", "view(torch.float32)", "detach()", "squeeze()"])
+def test_a_number_without_a_shape_stays_one(met, shape):
+    assert met(f"torch.rand(9).sum().{shape} * torch.ones(3).cuda()") == []
+
+
+def test_a_model_of_many_parts_is_met_once_and_not_part_by_part(met, monkeypatch):
+    asked = Counter()
+    differs = Place.differs
+    monkeypatch.setattr(Place, "differs", lambda *places: (asked.update(["times"]), differs(*places))[1])
+    parts = "\n".join(f"        self.part{number} = nn.Linear(3, 3)" for number in range(300))
+    program = f"class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n{parts}\n"
+
+    assert met(program + "net = Net().cuda()\nnet(torch.ones(3))") == ["net(torch.ones(3))"]
+    assert asked["times"] < 300 * 20

@@ -1,0 +1,155 @@
+"""Imports inside the project: found where Python finds them, evaluated when they are asked for."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from devfix import analysis
+
+# ``x`` of the entry script must live on the accelerator
+PROJECTS = [
+    pytest.param({"train.py": "from config import DEVICE", "config.py": 'DEVICE = "cuda"'}, id="from-import"),
+    pytest.param({"train.py": "import config\nDEVICE = config.DEVICE", "config.py": 'DEVICE = "cuda"'}, id="import"),
+    pytest.param({"train.py": "import config as c\nDEVICE = c.DEVICE", "config.py": 'DEVICE = "cuda"'}, id="alias"),
+    pytest.param({"train.py": "from config import *", "config.py": 'DEVICE = "cuda"'}, id="star"),
+    pytest.param(
+        {"train.py": "from pkg.config import DEVICE", "pkg/__init__.py": "", "pkg/config.py": 'DEVICE = "cuda"'},
+        id="package",
+    ),
+    pytest.param(
+        {
+            "train.py": "from pkg import DEVICE",
+            "pkg/__init__.py": "from .config import DEVICE",
+            "pkg/config.py": 'DEVICE = "cuda"',
+        },
+        id="re-exported",
+    ),
+    pytest.param(
+        {
+            "train.py": "import pkg.config\nDEVICE = pkg.config.DEVICE",
+            "pkg/__init__.py": "",
+            "pkg/config.py": 'DEVICE = "cuda"',
+        },
+        id="dotted",
+    ),
+    pytest.param(
+        {"train.py": "from pkg import config\nDEVICE = config.DEVICE", "pkg/config.py": 'DEVICE = "cuda"'},
+        id="namespace-package",
+    ),
+    pytest.param(
+        {
+            "train.py": "from pkg.a.one import DEVICE",
+            "pkg/__init__.py": "",
+            "pkg/a/__init__.py": "",
+            "pkg/a/one.py": "from ..b.two import DEVICE",
+            "pkg/b/__init__.py": "",
+            "pkg/b/two.py": 'DEVICE = "cuda"',
+        },
+        id="relative-upward",
+    ),
+    pytest.param({"tools/train.py": "from config import DEVICE", "config.py": 'DEVICE = "cuda"'}, id="from-the-root"),
+    pytest.param(
+        {
+            "tools/train.py": "from lib.config import DEVICE",
+            "src/lib/__init__.py": "",
+            "src/lib/config.py": 'DEVICE = "cuda"',
+        },
+        id="src-layout",
+    ),
+    pytest.param(
+        {"train.py": "from config import get\nDEVICE = get()", "config.py": 'D = "cuda"\ndef get():\n    return D'},
+        id="function-with-its-globals",
+    ),
+    pytest.param(
+        {
+            "train.py": "def f():\n    from config import DEVICE\n    return DEVICE\nDEVICE = f()",
+            "config.py": 'DEVICE = "cuda"',
+        },
+        id="inside-a-function",
+    ),
+    pytest.param(
+        {
+            "train.py": "try:\n    from config import DEVICE\nexcept ImportError:\n    DEVICE = 'cpu'",
+            "config.py": 'DEVICE = "cuda"',
+        },
+        id="inside-a-try",
+    ),
+    pytest.param(
+        {"train.py": "from a import DEVICE", "a.py": "import b\nDEVICE = b.NAME", "b.py": 'import a\nNAME = "cuda"'},
+        id="a-circle",
+    ),
+    pytest.param(
+        {
+            "train.py": "from config import DEVICE",
+            "config.py": 'import torch\nif torch.cuda.is_available():\n    DEVICE = "cuda"\nelse:\n    DEVICE = "cpu"',
+        },
+        id="two-branches",
+    ),
+    pytest.param(
+        {
+            "train.py": "from registry import MODELS\nimport models\nDEVICE = MODELS['a']()",
+            "registry.py": "MODELS = {}\ndef register(f):\n    MODELS['a'] = f\n    return f",
+            "models.py": "from registry import register\n@register\ndef where():\n    return 'cuda'",
+        },
+        id="registry",
+    ),
+]
+
+
+def facts_of(files: dict[str, str]) -> analysis.Facts:
+    entry = next(iter(files))
+    files = {**files, entry: files[entry] + "\nimport torch\ntorch.ones(3, device=DEVICE) + torch.ones(3)\n"}
+    for name, text in files.items():
+        os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def read(path: str) -> str | None:
+        try:
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+        except OSError:
+            return None
+
+    facts = analysis.analyse(entry, read, ".")
+    assert facts is not None
+    return facts
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("files", PROJECTS)
+def test_the_device_of_another_file_is_found(files):
+    assert len(facts_of(files).meetings) == 1
+
+
+def test_what_is_not_in_the_project_is_unknown():
+    assert facts_of({"train.py": "from config import DEVICE"}).meetings == []
+
+
+def test_a_file_that_cannot_be_parsed_is_unknown():
+    assert facts_of({"train.py": "from config import DEVICE", "config.py": "DEVICE = ("}).meetings == []
+
+
+def test_a_script_that_imports_itself_comes_to_an_end():
+    assert facts_of({"train.py": "import train\nfrom train import DEVICE\nDEVICE = 'cuda'"}).complete
+
+
+def test_a_finding_in_another_file_carries_its_path():
+    files = {
+        "train.py": "from other import add\nDEVICE = 'cpu'\nadd()",
+        "other.py": "import torch\ndef add():\n    return torch.ones(3).cuda() + torch.ones(3)\n",
+    }
+    (meeting,) = facts_of(files).meetings
+
+    assert meeting.site.tree.path == "other.py"
+
+
+def test_a_script_that_cannot_be_read_has_no_facts():
+    assert analysis.analyse("nothing.py", lambda path: None, ".") is None

@@ -1,0 +1,88 @@
+"""The step of action.yml, as a job runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from bot.conftest import BROKEN, CLEAN
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def step(repository, tmp_path):
+    repository.commit(train__py=CLEAN)
+
+    def call(**inputs):
+        temporary = tmp_path / "runner"
+        temporary.mkdir(exist_ok=True)
+        files = {name: tmp_path / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+        for path in files.values():
+            path.write_text("")
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "RUNNER_TEMP": str(temporary),
+            **{name: str(path) for name, path in files.items()},
+            **{f"DEVFIX_{name.upper()}": value for name, value in inputs.items()},
+        }
+        command = [sys.executable, "-m", "devfix.bot.action"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        outputs = dict(line.split("=", 1) for line in files["GITHUB_OUTPUT"].read_text().splitlines())
+        return done, outputs, files["GITHUB_STEP_SUMMARY"].read_text()
+
+    return call
+
+
+def test_findings_are_shown_kept_and_counted(step, repository):
+    (repository.tree / "train.py").write_text(BROKEN)
+
+    done, outputs, summary = step(paths=".")
+
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("::error title=devfix (DEV102),file=train.py,line=7")
+    assert done.stderr.count("DEV102") == 1  # told once, and kept in three formats
+    assert (outputs["findings-count"], outputs["fixable-count"]) == ("1", "1")
+    assert json.loads(Path(outputs["sarif-file"]).read_text())["version"] == "2.1.0"
+    assert ".to(device)" in Path(outputs["diff-file"]).read_text()
+    assert "| `train.py:7` | DEV102 " in summary
+
+
+def test_nothing_to_find(step):
+    done, outputs, summary = step(paths=".", annotations="false")
+
+    assert (done.returncode, done.stdout, outputs["diff-file"]) == (0, "", "")
+    assert "No findings in 1 files." in summary
+
+
+@pytest.mark.parametrize(("fail_on", "code"), [("findings", 1), ("fixable", 1), ("never", 0), ("whatever", 2)])
+def test_what_the_step_fails_on(step, repository, fail_on, code):
+    (repository.tree / "train.py").write_text(BROKEN)
+
+    assert step(fail_on=fail_on, annotations="false")[0].returncode == code
+
+
+def test_only_changed_lines_count(step, repository):
+    repository.commit(train__py=BROKEN)
+
+    assert step(since="HEAD")[0].returncode == 0
+    assert step(since="HEAD~1")[0].returncode == 1
+
+
+def test_inputs_reach_no_shell(step, repository):
+    done, _, _ = step(paths='"a; touch evil" $(touch evil) `touch evil`', annotations="false")
+
+    assert done.returncode == 1
+    assert not (repository.tree / "evil").exists()
+
+
+def test_what_only_counts_is_no_input(step):
+    done, outputs, _ = step(paths=".", args="--statistics")
+
+    assert (done.returncode, outputs, "Traceback" in done.stderr) == (2, {}, False)
+    assert "args may not hold --statistics" in done.stdout

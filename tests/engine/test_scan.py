@@ -1,0 +1,102 @@
+"""One program's scan: what it holds, and that nothing that goes wrong leaves it."""
+
+import pytest
+
+from devfix.config import Settings
+from devfix.engine.scan import scan_program, unparsable
+from devfix.engine.workspace import Workspace
+from devfix.model import Severity
+from devfix.rules import registry
+from devfix.sources import decode
+
+FAILING = """\
+import torch
+from parts import step
+
+device = torch.device("cuda")
+x = torch.ones(2)
+step(x, torch.ones(2, device=device))
+"""
+PARTS = "def step(x, y):\n    return x + y\n"
+
+
+@pytest.fixture
+def scan(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "parts.py").write_text(PARTS, encoding="utf-8")
+
+    def call(text, **settings):
+        return scan_program(Workspace([decode("train.py", text.encode())], Settings(root=".", **settings)), "train.py")
+
+    return call
+
+
+def test_a_scan_knows_the_finding_what_goes_wrong_and_what_was_read(scan, tmp_path):
+    found = scan(FAILING)
+
+    assert [(each.code, each.path) for each in found.findings] == [("DEV102", "train.py")]
+    assert [(hazard.path, hazard.text) for hazard in found.hazards] == [("parts.py", "x")]
+    assert found.failing == {("parts.py", "return x + y")}
+    assert found.files >= {str(tmp_path / "train.py"), str(tmp_path / "parts.py")}
+    assert str(tmp_path) in found.folders
+
+
+def test_a_rule_that_is_ignored_finds_nothing_and_what_goes_wrong_is_still_known(scan):
+    found = scan(FAILING, ignore=("DEV102",))
+
+    assert found.findings == []
+    assert sum(found.hazards.values()) == 1
+
+
+def test_a_library_is_not_followed_where_only_errors_are_wanted(scan, monkeypatch):
+    text = "import torch\n\n\ndef f(x):\n    return x + torch.ones(2)\n"
+    followed = []
+    monkeypatch.setattr("devfix.analysis.analyse", lambda *_: followed.append(True))
+
+    scan(text, severity=Severity.ERROR)
+    assert followed == []
+    scan(text, severity=Severity.LATENT)
+    assert followed == [True]
+
+
+def test_a_file_that_cannot_be_parsed_is_a_problem_with_its_line(scan):
+    found = scan("import torch\nx = = 1\n")
+
+    (problem,) = found.problems
+    assert (problem.path, problem.line) == ("train.py", 2)
+    assert problem.message.startswith("cannot be parsed: ")
+
+
+def test_a_crash_of_ours_is_a_problem_of_this_file(scan, monkeypatch):
+    def crash(*_):
+        raise KeyError("what")
+
+    monkeypatch.setattr("devfix.analysis.analyse", crash)
+
+    (problem,) = scan(FAILING).problems
+
+    assert problem.message == "internal error (KeyError: 'what')"
+
+
+def test_a_crash_of_a_plugins_rule_is_told_as_theirs(scan, monkeypatch):
+    class Theirs:
+        code, origin, default, fallback = "ABC100", "their-package", True, False
+
+        def detect(self, facts):
+            raise ValueError("no")
+
+    monkeypatch.setattr(registry, "all_rules", lambda: (Theirs(),))
+
+    (problem,) = scan(FAILING).problems
+
+    assert problem.message == "ABC100 of their-package failed (ValueError: no)"
+
+
+def test_files_that_no_scan_reads_are_looked_at_for_their_syntax():
+    files = [
+        decode("bad.py", b"def (:\n"),
+        decode("good.py", b"x = 1\n"),
+        decode("torch.py", b"import torch\ndef (:\n"),
+    ]
+
+    assert [problem.path for problem in unparsable(files)] == ["bad.py"]

@@ -1,0 +1,231 @@
+"""Which words name the accelerator where a tensor is made."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections import Counter
+
+import pytest
+
+from devfix import analysis
+from devfix.fixes.device_expression import binds, bound_before, device_for
+
+SETUP = """\
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+"""
+
+
+def words_for(program: str, setup: str = SETUP) -> str | None:
+    """The device at the first birth that meets the accelerator."""
+    text = setup + textwrap.dedent(program)
+    facts = analysis.analyse("/p/train.py", {"/p/train.py": text}.get, "/p")
+    assert facts is not None
+    meeting = facts.meetings[0]
+    births = [birth for operand in meeting.cpu for birth in operand.births if birth.kind == "made"]
+    site = facts.sources[births[0].key].site
+    return device_for(facts, site, site.level, [operand.text for operand in meeting.accelerator])
+
+
+METHOD = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        {body}
+
+
+Net().to(device)(torch.ones(3, 4, device=device))
+"""
+
+WORDS = [
+    pytest.param("x = torch.ones(3, device=device)\nx + torch.zeros(3)", "device", id="flat-script"),
+    pytest.param("dev = device\nx = torch.ones(3).to(dev)\nx + torch.zeros(3)", "device", id="the-best-of-two-names"),
+    pytest.param(METHOD.format(body="return x + torch.zeros(4)"), "x.device", id="a-module-follows-its-input"),
+    pytest.param(
+        METHOD.format(body="y = self.fc(x)\n        return y + torch.zeros(4)"), "x.device", id="parameters-come-first"
+    ),
+    pytest.param(
+        METHOD.format(body="mask = torch.ones(x.size(0), 1)\n        y = self.fc(x)\n        return y * mask"),
+        "x.device",
+        id="not-what-comes-later",
+    ),
+    pytest.param(
+        "def add(x, device):\n    return x + torch.zeros(3)\n\n\nadd(torch.ones(3, device=device), device)",
+        "device",
+        id="a-parameter",
+    ),
+    pytest.param(
+        "def add(x):\n    return x + torch.zeros(3)\n\n\nadd(torch.ones(3, device=device))",
+        "x.device",
+        id="a-global-that-the-function-does-not-use",
+    ),
+    pytest.param(
+        """
+        def add(config):
+            x = torch.ones(3).to(config["device"])
+            return x + torch.zeros(3)
+
+
+        add({"device": "cuda"})
+        """,
+        'config["device"]',
+        id="as-a-move-beside-it-says",
+    ),
+    pytest.param(
+        """
+        class Judge(nn.Module):
+            def __init__(self, scorer):
+                super().__init__()
+                self.scorer = scorer
+
+            def forward(self, texts):
+                place = next(self.scorer.parameters()).device
+                rows = [torch.tensor([float(len(text))]) for text in texts]
+                return [self.scorer(row) for row in rows]
+
+
+        Judge(nn.Linear(1, 1).to(device))(["a", "bc"])
+        """,
+        "place",
+        id="a-name-of-the-function-that-nothing-reads",
+    ),
+    pytest.param(
+        "def make():\n    return torch.zeros(3)\n\n\ntorch.ones(3, device=device) + make()",
+        "device",
+        id="nothing-but-the-global",
+    ),
+    pytest.param(
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rnn = nn.GRU(4, 4)
+
+            def start(self, size):
+                return torch.zeros(1, size, 4)
+
+            def forward(self, x):
+                return self.rnn(x, self.start(x.size(1)))
+
+
+        net = Net().cuda()
+        net(torch.ones(3, 2, 4).cuda())
+        """,
+        "next(self.parameters()).device",
+        id="the-module's-own-parameters",
+    ),
+    pytest.param(
+        """
+        class Agent:
+            def __init__(self, device):
+                self.device = device
+                self.net = nn.Linear(3, 2).to(device)
+
+            def act(self):
+                return self.net(torch.tensor([1.0, 2.0, 3.0]))
+
+
+        Agent(device).act()
+        """,
+        "self.device",
+        id="an-attribute",
+    ),
+]
+
+
+@pytest.mark.parametrize(("program", "words"), WORDS)
+def test_the_device_is_named_as_its_author_would(program, words):
+    assert words_for(program) == words
+
+
+def test_nothing_is_made_up_where_nothing_names_the_device():
+    setup = "import torch\nfrom torch import nn\n"
+
+    assert words_for("nn.Linear(3, 2).cuda()(torch.ones(3))", setup) is None
+    assert words_for("net = nn.Linear(3, 2).cuda()\nnet(torch.ones(3))", setup) == "next(net.parameters()).device"
+
+
+@pytest.mark.parametrize(
+    ("statement", "always"),
+    [
+        ("x = 1", True),
+        ("x, y = 1, 2", True),
+        ("if a:\n    x = 1\nelse:\n    x = 2", True),
+        ("if a:\n    x = 1\nelse:\n    raise ValueError", True),
+        ("if a:\n    x = 1", False),
+        ("for x in a:\n    pass", False),
+        ("with a as x:\n    pass", True),
+        ("try:\n    x = 1\nexcept ValueError:\n    pass", False),
+        ("import x", True),
+        ("print(x)", False),
+    ],
+)
+def test_a_statement_binds_a_name_on_every_path_or_not(statement, always):
+    assert binds(ast.parse(statement).body[0], "x") is always
+
+
+@pytest.mark.parametrize(
+    ("body", "name", "bound"),
+    [
+        pytest.param("x + torch.zeros(3)", "x", True, id="a-parameter"),
+        pytest.param("for y in (1, 2):\n        x + torch.zeros(3)", "y", True, id="a-loop-target"),
+        pytest.param("if x.sum():\n        y = 1\n    x + torch.zeros(3)", "y", False, id="on-one-side"),
+        pytest.param("x + torch.zeros(3)\n    y = 1", "y", False, id="later"),
+    ],
+)
+def test_a_name_is_there_only_where_every_path_has_bound_it(body, name, bound):
+    text = f"import torch\n\n\ndef f(x):\n    {body}\n\n\nf(torch.ones(3).cuda())\n"
+    facts = analysis.analyse("/p/train.py", {"/p/train.py": text}.get, "/p")
+
+    assert bound_before(facts.meetings[0].site.level, name) is bound
+
+
+def test_a_program_is_searched_for_words_once_and_not_for_every_finding(monkeypatch):
+    searched = Counter()
+    unparse = ast.unparse
+    program = SETUP + "model = nn.Linear(2, 2).to(device)\nlosses = []\n"
+    text = program + "losses.append(model(torch.ones(2)))\n" * 60
+    facts = analysis.analyse("/p/train.py", {"/p/train.py": text}.get, "/p")
+    monkeypatch.setattr(ast, "unparse", lambda node: (searched.update(["names"]), unparse(node))[1])
+
+    words = [
+        device_for(facts, meeting.site, meeting.site.level, [operand.text for operand in meeting.accelerator])
+        for meeting in facts.meetings
+    ]
+
+    assert words == ["device"] * 60
+    assert searched["names"] < 60 * 10
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        ("mean.shape", "mean.device"),
+        ("mean.size()", "mean.device"),
+        ("(2, 3)", "next(self.parameters()).device"),
+    ],
+)
+def test_what_is_asked_for_its_shape_is_a_tensor(shape, words):
+    program = f"""
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(4, 6)
+
+            def noise(self, mean, spread):
+                return mean + torch.randn({shape}) * spread.exp()
+
+            def forward(self, x):
+                mean, spread = self.fc(x).chunk(2, dim=1)
+                return self.noise(mean, spread)
+
+        Net().to(device)(torch.ones(2, 4, device=device))
+        """
+
+    assert words_for(program) == words

@@ -1,0 +1,201 @@
+"""Rules of other packages and of a repository: installed, listed, explained, selected, suppressed, kept, refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PLUGIN = Path(__file__).parents[1] / "data" / "plugin"
+PROGRAM = "import torch\n\nx = torch.ones(3)\nx = x.cuda()\n"
+RULES = "from devfix.rules import Rule\n\nRULE = Rule({})\n"
+GOOD = 'code="ACME101", name="cuda-call", summary="s.", documentation="d", detect=lambda facts: ()'
+
+
+@pytest.fixture
+def install(tmp_path):
+    """Lay a package into a folder as pip would: its files, and metadata with the entry point."""
+    site = tmp_path / "site"
+
+    def call(target: str = "acme_rules", files: dict[str, str] | None = None, version: str = "1.0") -> Path:
+        shutil.rmtree(site, ignore_errors=True)
+        shutil.copytree(PLUGIN, site)
+        for name, text in (files or {}).items():
+            (site / name).write_text(text)
+        info = site / f"acme_rules-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: acme-rules\nVersion: {version}\n")
+        (info / "entry_points.txt").write_text(f"[devfix.rules]\nacme = {target}\n")
+        return site
+
+    return call
+
+
+@pytest.fixture
+def devfix(tmp_path):
+    """Run the command in a folder with one program; gives exit code, standard output and standard error."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "train.py").write_text(PROGRAM)
+
+    def call(*arguments: str, site: Path | None = None):
+        environment = {**os.environ, "DEVFIX_CACHE_DIR": str(tmp_path / "cache"), "COLUMNS": "200"}
+        if site is not None:
+            environment["PYTHONPATH"] = str(site)
+        done = subprocess.run(
+            [sys.executable, "-m", "devfix", *arguments],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    call.folder = folder
+    return call
+
+
+def codes(result) -> list[str]:
+    return [each["code"] for each in json.loads(result[1])["findings"]]
+
+
+def test_an_installed_rule_is_one_of_all(install, devfix):
+    site = install()
+
+    assert codes(devfix("check", ".", "--output-format", "json", site=site)) == ["ACME101"]
+    assert "ACME101  cuda-call" in devfix("rules", site=site)[1]
+    origins = {each["code"]: each["origin"] for each in json.loads(devfix("rules", "--format", "json", site=site)[1])}
+    assert origins["ACME101"] == "the plugin 'acme' of acme-rules 1.0" and origins["DEV101"] is None
+    assert devfix("explain", "cuda-call", site=site)[1].startswith("ACME101 cuda-call: `x.cuda()` names one vendor.")
+    assert codes(devfix("check", ".", "--select", "all", "--output-format", "json", site=site)) == ["ACME101"]
+    for word, expected in (("ACME", 1), ("ACME1", 1), ("acme101", 1), ("cuda-call", 1), ("DEV1", 0)):
+        assert len(codes(devfix("check", ".", "--select", word, "--output-format", "json", site=site))) == expected
+    assert codes(devfix("check", ".", "--ignore", "ACME", "--output-format", "json", site=site)) == []
+
+
+def test_an_installed_rule_repairs(install, devfix):
+    assert devfix("apply", ".", site=install())[0] == 0
+    assert (devfix.folder / "train.py").read_text() == PROGRAM.replace(".cuda()", '.to("cuda")')
+
+
+@pytest.mark.parametrize("comment", ["devfix: ignore[ACME101]", "devfix: ignore[cuda-call]", "noqa: ACME101"])
+def test_a_comment_suppresses_an_installed_rule(install, devfix, comment):
+    (devfix.folder / "train.py").write_text(PROGRAM.replace(".cuda()", f".cuda()  # {comment}"))
+
+    assert devfix("check", ".", site=install())[0] == 0
+
+
+def test_without_the_package_its_code_is_unknown(devfix):
+    code, _, err = devfix("check", ".", "--select", "ACME101")
+
+    assert (code, "unknown rule 'ACME101'" in err) == (2, True)
+
+
+def test_what_is_kept_belongs_to_a_version_of_the_package(install, devfix):
+    assert codes(devfix("check", ".", "--output-format", "json", site=install())) == ["ACME101"]
+
+    silent = install(files={"acme_rules/__init__.py": RULES.format(GOOD)}, version="1.1")
+    assert codes(devfix("check", ".", "--output-format", "json", site=silent)) == []
+    assert devfix("check", ".")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "told"),
+    [
+        ("nowhere", "", "cannot be imported (ModuleNotFoundError: No module named 'nowhere')"),
+        ("acme_rules:GONE", "", "cannot be imported (AttributeError: module 'acme_rules' has no attribute 'GONE')"),
+        ("acme_rules", "1 / 0\n", "cannot be imported (ZeroDivisionError: division by zero)"),
+        ("acme_rules", "\n", "gives no rules"),
+        ("acme_rules", RULES.format(GOOD.replace("ACME101", "DEV101")), "the code 'DEV101' must be 3 to 10 capitals"),
+        ("acme_rules", RULES.format(GOOD.replace("cuda-call", "Cuda Call")), "the name 'Cuda Call' must be lower case"),
+        ("acme_rules", RULES.format(GOOD.replace("cuda-call", "mixed-devices")), "'mixed-devices' is taken by devfix"),
+        ("acme_rules", RULES.format(GOOD) + "RULES = [RULE, RULE]\n", "'ACME101' is taken by"),
+        ("acme_rules", RULES.format(GOOD.replace('"d"', '""')), "a rule has a summary and documentation"),
+    ],
+)
+def test_a_package_that_cannot_be_used_is_one_clear_line(install, devfix, target, text, told):
+    site = install(target, {"acme_rules/__init__.py": text} if text else None)
+
+    code, out, err = devfix("check", ".", site=site)
+
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert err.startswith("devfix: the plugin 'acme' of acme-rules 1.0") and told in err
+
+
+def test_a_rule_that_crashes_is_told_by_its_name(install, devfix):
+    crashing = RULES.format(GOOD.replace("lambda facts: ()", "lambda facts: 1 / 0"))
+
+    code, _, err = devfix("check", ".", site=install(files={"acme_rules/__init__.py": crashing}))
+
+    assert code == 1
+    assert "ACME101 of the plugin 'acme' of acme-rules 1.0 failed (ZeroDivisionError: division by zero)" in err
+
+
+# --- modules of the repository --------------------------------------------------------------------------------------
+@pytest.fixture
+def repository(devfix):
+    """A project with a rule of its own, which its configuration names."""
+    source = (PLUGIN / "acme_rules" / "cuda_call.py").read_text()
+    (devfix.folder / "tools").mkdir()
+    (devfix.folder / "tools" / "rules.py").write_text(source)
+    (devfix.folder / "pyproject.toml").write_text('[tool.devfix]\nplugins = ["tools.rules"]\nselect = ["ACME1"]\n')
+    return devfix
+
+
+def test_a_local_module_counts_where_the_configuration_names_it(repository):
+    assert codes(repository("check", "train.py", "--output-format", "json")) == ["ACME101"]
+    assert "ACME101" in repository("rules")[1]
+    assert repository("explain", "ACME101")[0] == 0
+    for number in range(12):
+        (repository.folder / f"train{number}.py").write_text(PROGRAM)
+    assert len(codes(repository("check", ".", "-j", "2", "--no-cache", "--output-format", "json"))) == 13
+
+
+def test_a_local_module_is_not_imported_in_isolation(repository):
+    (repository.folder / "tools" / "rules.py").write_text("raise SystemExit('imported')\n")
+
+    assert repository("check", "train.py", "--isolated")[0] == 0
+    assert repository("rules", "--isolated")[0] == 0
+
+
+def test_a_local_module_is_not_imported_by_verify(repository):
+    (repository.folder / "tools" / "rules.py").write_text("open('imported', 'w')\n")
+    (repository.folder / "quick.py").write_text("print(1)\n")
+
+    repository("verify", "quick.py", "--device", "cpu")
+
+    assert not (repository.folder / "imported").exists()
+
+
+def test_what_is_kept_belongs_to_the_text_of_the_module(repository):
+    assert codes(repository("check", "train.py", "--output-format", "json")) == ["ACME101"]
+    path = repository.folder / "tools" / "rules.py"
+
+    path.write_text(path.read_text().replace('func.attr != "cuda"', 'func.attr != "xpu"'))
+
+    assert codes(repository("check", "train.py", "--output-format", "json")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (None, "there is no tools/rules.py"),
+        ("import nowhere\n", "No module named 'nowhere'"),
+        ("x = (\n", "SyntaxError"),
+        ("raise SystemExit(3)\n", "SystemExit: 3"),
+    ],
+)
+def test_a_local_module_that_cannot_be_used_is_one_clear_line(repository, text, told):
+    path = repository.folder / "tools" / "rules.py"
+    path.unlink() if text is None else path.write_text(text)
+
+    code, out, err = repository("check", "train.py")
+
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert err.startswith("devfix: the plugin 'tools.rules' of tool.devfix.rules.plugins") and told in err

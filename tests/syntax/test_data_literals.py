@@ -1,0 +1,98 @@
+"""Of long data a few lines are followed, unless something is wrong."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from devfix.config import Settings
+from devfix.engine import fixpoint
+from devfix.sources import SourceFile
+from devfix.syntax.data_literals import LARGE, thinned
+
+STATEMENTS = "TABLE.append(torch.tensor([0.125, -1e-3, 5]))\n"
+RECORDS = '    {\n        "name": "n1",\n        "values": [1, 2.5],\n    },\n'
+
+
+def long(line, head="import torch\n", tail=""):
+    return head + line * (1 + LARGE // len(line)) + tail
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        long(STATEMENTS, "import torch\nTABLE = []\n", "print(TABLE)\n"),
+        long("    [0.5, 1.5],\n", "DATA = [\n", "]\n"),
+        long(RECORDS, "DATA = [\n", "]\n"),
+        long("    0.5,\r\n", "DATA = (\r\n", ")\r\n"),
+    ],
+    ids=["statements", "rows", "records of several lines", "CRLF"],
+)
+def test_most_lines_are_left_out_and_the_others_keep_their_places(text):
+    short = thinned(text)
+
+    lines, kept = text.splitlines(), short.splitlines()
+    assert len(kept) == len(lines) and len(short) < len(text) / 5
+    assert all(after in (before, "") for before, after in zip(lines, kept, strict=True))
+    assert kept[-1] == lines[-1] and kept[0] == lines[0]
+    assert len(ast.parse(short).body) > 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STATEMENTS * 10,
+        long("".join(f"def f{chr(97 + n)}(x):\n    return x{'.t()' * n}\n" for n in range(20))),
+        long("".join(f"print('{name}')\n" for name in ("cpu", "cuda:0", "meta"))).replace("print", "print" * 3, 50),
+    ],
+    ids=["short", "code", "names of devices differ"],
+)
+def test_nothing_is_left_out_of_what_is_no_data(text):
+    short = thinned(text)
+
+    assert short is None or set(short.splitlines()) - {""} == set(text.splitlines())
+
+
+def test_lines_that_name_devices_are_not_alike():
+    lines = [f"X.append(torch.ones(2, device='{('cpu', 'cuda')[n % 7 == 0]}'))\n" for n in range(LARGE // 30)]
+
+    short = thinned("import torch\nX = []\n" + "".join(lines)) or "".join(lines)
+
+    assert "'cpu'" in short and "'cuda'" in short
+
+
+def check(text):
+    (found,) = [fixpoint.check([SourceFile("train.py", text.encode(), text)], Settings(root="."))]
+    return [(item.finding.code, item.finding.span.line) for item in found.resolutions]
+
+
+def test_a_bug_is_found_in_the_same_lines_with_and_without_data():
+    bug = (
+        "device = torch.device('cuda')\nmodel = torch.nn.Linear(2, 2).to(device)\n"
+        "for row in ROWS:\n    model(torch.tensor(row))\n"
+    )
+    rows = long("    [0.5, 1.5],\n", "import torch\nROWS = [\n", "]\n")
+    short = "import torch\nROWS = [\n    [0.5, 1.5],\n]\n"
+
+    shift = rows.count("\n") - short.count("\n")
+
+    assert check(short + bug)
+    assert check(rows + bug) == [(code, line + shift) for code, line in check(short + bug)]
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
+def test_a_table_of_a_megabyte_takes_little_memory(tmp_path):
+    text = "import torch\nTABLE = []\n" + STATEMENTS * ((1 << 20) // len(STATEMENTS))
+    (tmp_path / "table.py").write_text(text)
+    program = (
+        "from devfix.cli import main\n"
+        "try:\n    main(['check', '--no-cache', 'table.py'])\nexcept SystemExit as ended:\n    print(ended.code)\n"
+        "print(open('/proc/self/status').read().partition('VmHWM:')[2].split()[0])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    code, peak_kb = done.stdout.split()[-2:]
+    assert (code, int(peak_kb) < 150 * 1024) == ("0", True), (code, peak_kb)

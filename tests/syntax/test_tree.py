@@ -1,0 +1,69 @@
+"""Positions in a source file: lines from 1, columns in code points."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from devfix.model import Span
+from devfix.syntax.tree import SourceTree, leaf_conditions
+
+
+def named(tree: SourceTree, name: str) -> ast.AST:
+    return next(node for node in ast.walk(tree.tree) if isinstance(node, ast.Name) and node.id == name)
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        pytest.param("x\n", Span(1, 0, 1, 1), id="first"),
+        pytest.param("'é'; x\n", Span(1, 5, 1, 6), id="behind-two-bytes"),
+        pytest.param("'\U0001f525'; x\n", Span(1, 5, 1, 6), id="behind-four-bytes"),
+        pytest.param("a\r\nb\r\nx\r\n", Span(3, 0, 3, 1), id="crlf"),
+        pytest.param("a\rx\r", Span(2, 0, 2, 1), id="cr"),
+        pytest.param("a\n\x0cx\n", Span(2, 1, 2, 2), id="form-feed"),
+        pytest.param("if a:\n\tx\n", Span(2, 1, 2, 2), id="tab"),
+    ],
+)
+def test_a_span_counts_code_points(text, span):
+    tree = SourceTree("a.py", text)
+
+    assert tree.span(named(tree, "x")) == span
+    assert tree.source(named(tree, "x")) == "x"
+
+
+def test_source_keeps_what_the_author_wrote():
+    tree = SourceTree("a.py", "y = f(  'é',\n    b )  # c\n")
+    (call,) = [node for node in ast.walk(tree.tree) if isinstance(node, ast.Call)]
+
+    assert tree.source(call) == "f(  'é',\n    b )"
+    assert tree.line(2) == "b )  # c"
+    assert tree.line(0) == tree.line(99) == ""
+
+
+def test_the_block_of_a_statement_is_found_in_every_kind_of_block():
+    text = "try:\n    a\nexcept E:\n    b\nelse:\n    c\nfinally:\n    d\nfor i in e:\n    f\nelse:\n    g\n"
+    tree = SourceTree("a.py", text)
+    for name in "abcdfg":
+        statement = tree.statement(named(tree, name))
+        _, block, index = tree.block(statement)
+        assert block[index] is statement
+
+
+@pytest.mark.parametrize("text", ["def (:\n", "x = '\0'\n", "(" * 3000 + ")" * 3000])
+def test_what_cannot_be_parsed_is_a_syntax_error(text):
+    with pytest.raises(SyntaxError):
+        SourceTree("a.py", text)
+
+
+def test_conditions_are_taken_apart():
+    test = ast.parse("not (a and b) or c == 1", mode="eval").body
+
+    assert [ast.unparse(leaf) for leaf in leaf_conditions(test)] == ["a", "b", "c == 1"]
+
+
+def test_conditions_that_stand_twice_are_known():
+    tree = SourceTree("a.py", "if a and b:\n    pass\nx = 1 if a else 2\nif c:\n    pass\n")
+
+    assert tree.repeated_conditions == {"a"}

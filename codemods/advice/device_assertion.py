@@ -35,9 +35,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Level, Site
-from devfix.analysis.domain.values import ACCELERATOR, DeviceValue, External, Ref, options
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.values import ACCELERATOR, DeviceValue, External, Pointer, alternatives
 from devfix.analysis.observations import Step
 from devfix.analysis.scopes import device_expressions, module_names, value_of, visible
 from devfix.fixes.device_expression import bound_before, weight_places
@@ -51,80 +51,80 @@ __all__ = ["RULE"]
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding for each model and each loop that trains it without such an assertion."""
     told: set[tuple[ast.stmt, str]] = set()
-    for step in facts.steps:
+    for step in observations.steps:
         for module in dict.fromkeys(step.modules):
-            found = _assertion(facts, step, module)
+            found = _assertion(observations, step, module)
             if found is None or (found[1], found[2]) in told:
                 continue
             told.add((found[1], found[2]))
             yield _finding(step, *found)
 
 
-def _assertion(facts: Facts, step: Step, module: int) -> tuple[Level, ast.stmt, str, str] | None:
+def _assertion(observations: Observations, step: Step, module: int) -> tuple[CallFrame, ast.stmt, str, str] | None:
     """The level and the loop ahead of which it goes, the model's name, and the type of the device."""
-    site = step.site
-    if site.memory is None or set(weight_places(site, Ref(module), set())) != {ACCELERATOR}:
+    point = step.point
+    if point.memory is None or set(weight_places(point, Pointer(module), set())) != {ACCELERATOR}:
         return None
-    for level in site.levels:
-        loops = enclosing(level.tree, level.stmt, _LOOPS)
-        loops += [level.stmt] if isinstance(level.stmt, _LOOPS) else []
+    for call_frame in point.call_stack:
+        loops = enclosing(call_frame.tree, call_frame.stmt, _LOOPS)
+        loops += [call_frame.stmt] if isinstance(call_frame.stmt, _LOOPS) else []
         if not loops:
             continue
         loop = max(loops, key=lambda stmt: -stmt.lineno)
-        ahead = Level(level.frame, loop)
-        if _moved_within(site, loop):
+        ahead = CallFrame(call_frame.activation, loop)
+        if _moved_within(point, loop):
             return None
-        names = [name for name in module_names(site, level, {module}) if bound_before(ahead, name.split(".")[0])]
-        names.sort(key=lambda name: not _local(site, level, name))
-        words = _type_words(facts, site, level, ahead)
+        names = [name for name in module_names(point, call_frame, {module}) if bound_before(ahead, name.split(".")[0])]
+        names.sort(key=lambda name: not _local(point, call_frame, name))
+        words = _type_words(observations, point, call_frame, ahead)
         if names and words is not None:
-            return None if _asserted(level, loop, names[0]) else (level, loop, names[0], words)
+            return None if _asserted(call_frame, loop, names[0]) else (call_frame, loop, names[0], words)
     return None
 
 
-def _moved_within(site: Site, loop: ast.stmt) -> bool:
+def _moved_within(point: ProgramPoint, loop: ast.stmt) -> bool:
     """Whether some module goes to its device inside the loop, if only again."""
-    assert site.memory is not None
+    assert point.memory is not None
     inside = set(ast.walk(loop))
     moved = [
-        record.moved for _, record in site.memory.records() if record.kind == "module" and record.moved is not None
+        record.moved for _, record in point.memory.records() if record.kind == "module" and record.moved is not None
     ]
-    return any(inside.intersection(level.stmt for level in one.levels) for one in moved)
+    return any(inside.intersection(call_frame.stmt for call_frame in one.call_stack) for one in moved)
 
 
-def _local(site: Site, level: Level, text: str) -> bool:
+def _local(point: ProgramPoint, call_frame: CallFrame, text: str) -> bool:
     """Whether an expression starts with a name of the function itself."""
-    assert site.memory is not None
-    return text.split(".")[0] in site.memory.names(level.frame.env)
+    assert point.memory is not None
+    return text.split(".")[0] in point.memory.names(call_frame.activation.env)
 
 
-def _type_words(facts: Facts, site: Site, level: Level, ahead: Level) -> str | None:
+def _type_words(observations: Observations, point: ProgramPoint, call_frame: CallFrame, ahead: CallFrame) -> str | None:
     """What gives the type of the program's device there."""
-    found = device_expressions(site, level, facts.preferred_device)
-    for text in sorted(found, key=lambda text: not _local(site, level, text)):
-        value = value_of(site, level, ast.parse(text, mode="eval").body)
+    found = device_expressions(point, call_frame, observations.preferred_device)
+    for text in sorted(found, key=lambda text: not _local(point, call_frame, text)):
+        value = value_of(point, call_frame, ast.parse(text, mode="eval").body)
         if value is None or not bound_before(ahead, text.split(".")[0]):
             continue
-        if all(isinstance(option, DeviceValue) and not option.text for option in options(value)):
+        if all(isinstance(option, DeviceValue) and not option.text for option in alternatives(value)):
             return f"{text}.type"
-        if visible(site, level).get("torch") == External("torch"):
+        if visible(point, call_frame).get("torch") == External("torch"):
             return f"torch.device({text}).type"
     return None
 
 
-def _asserted(level: Level, loop: ast.stmt, name: str) -> bool:
+def _asserted(call_frame: CallFrame, loop: ast.stmt, name: str) -> bool:
     """Whether the function asserts already where the model is, ahead of the loop."""
     return any(
         isinstance(node, ast.Assert) and node.lineno < loop.lineno and f"{name}.parameters()" in ast.unparse(node.test)
-        for node in ast.walk(level.frame.node)
+        for node in ast.walk(call_frame.activation.node)
     )
 
 
-def _finding(step: Step, level: Level, loop: ast.stmt, name: str, words: str) -> Finding:
-    tree = level.tree
+def _finding(step: Step, call_frame: CallFrame, loop: ast.stmt, name: str, words: str) -> Finding:
+    tree = call_frame.tree
     span = tree.span(loop)
     code = f"assert next({name}.parameters()).device.type == {words}"
     edit = InsertStatement(tree.path, span, Where.BEFORE, code)
@@ -135,7 +135,7 @@ def _finding(step: Step, level: Level, loop: ast.stmt, name: str, words: str) ->
         tree.path,
         span,
         f"nothing asserts that `{name}` is on its device before it is trained",
-        story((step.site, "used", "it is trained here")),
+        story((step.point, "used", "it is trained here")),
         (Remedy(f"assert where `{name}` is", (edit,)),),
     )
 

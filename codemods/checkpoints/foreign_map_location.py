@@ -39,10 +39,10 @@ import re
 from collections.abc import Iterator
 
 from codemods.checkpoints.load_without_map_location import edit_of, target_of
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Site
-from devfix.analysis.domain.values import Const, DeviceValue, Text, options
-from devfix.analysis.observations import Loading, Meeting, Operand
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.values import Const, DeviceValue, Text, alternatives
+from devfix.analysis.observations import Loading, DeviceMismatch, Operand
 from devfix.analysis.scenarios import device_words
 from devfix.analysis.scopes import value_of
 from devfix.fixes.device_expression import device_for
@@ -57,33 +57,33 @@ __all__ = ["RULE"]
 _OTHER_INDEX = re.compile(r"cuda:(?:[1-9]\d*)")
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding for each call of ``torch.load`` that maps to a foreign place."""
     told: set[ast.Call] = set()
-    for one in contradictions(facts):
-        loading = _loading_at(facts, one.call) if loads(one.call) and one.meeting is None else None
+    for one in contradictions(observations):
+        loading = _loading_at(observations, one.call) if loads(one.call) and one.mismatch is None else None
         if loading is not None and one.call not in told:
             told.add(one.call)
-            yield _finding(facts, loading, "insists on an accelerator in a program that runs without", ())
-    for loading in facts.loadings.values():
+            yield _finding(observations, loading, "insists on an accelerator in a program that runs without", ())
+    for loading in observations.loadings.values():
         if loading.call in told or not loading.mapped or loading.latent:
             continue
         index = _foreign_index(loading)
         if index is not None:
-            yield _finding(facts, loading, f"maps to `{index}`, of which the program never speaks otherwise", ())
+            yield _finding(observations, loading, f"maps to `{index}`, of which the program never speaks otherwise", ())
             continue
-        uses = tuple(_uses(facts, loading))
+        uses = tuple(_uses(observations, loading))
         if uses:
-            yield _finding(facts, loading, "leaves on the CPU what meets the accelerator", uses)
+            yield _finding(observations, loading, "leaves on the CPU what meets the accelerator", uses)
 
 
-def _loading_at(facts: Facts, call: ast.Call) -> Loading | None:
-    return next((loading for loading in facts.loadings.values() if loading.call is call), None)
+def _loading_at(observations: Observations, call: ast.Call) -> Loading | None:
+    return next((loading for loading in observations.loadings.values() if loading.call is call), None)
 
 
 def _foreign_index(loading: Loading) -> str | None:
     """The accelerator to which a literal maps, if nothing else in the file names it."""
-    words, tree = device_words(loading.call), loading.site.tree
+    words, tree = device_words(loading.call), loading.point.tree
     if words is None:
         return None
     if isinstance(words, ast.Dict):
@@ -100,47 +100,47 @@ def _foreign_index(loading: Loading) -> str | None:
     return found if here == everywhere and f".cuda({index})" not in tree.text else None
 
 
-Use = tuple[Site, "Meeting | None", "Operand | None"]
+Use = tuple[ProgramPoint, "DeviceMismatch | None", "Operand | None"]
 
 
-def _uses(facts: Facts, loading: Loading) -> Iterator[Use]:
+def _uses(observations: Observations, loading: Loading) -> Iterator[Use]:
     """Where what is on the CPU meets the accelerator: a whole module that is called, or tensors."""
     for use in loading.uses:
         if use.kind == "object" and use.on_accelerator:
-            yield use.site, None, None
-    number = list(facts.loadings.values()).index(loading)
-    for meeting in facts.meetings:
-        for operand in meeting.cpu:
-            of_this = operand.births and all(b.kind == "load" and b.key == number for b in operand.births)
+            yield use.point, None, None
+    number = list(observations.loadings.values()).index(loading)
+    for mismatch in observations.mismatches:
+        for operand in mismatch.cpu:
+            of_this = operand.origins and all(b.kind == "load" and b.key == number for b in operand.origins)
             if of_this:
-                yield meeting.site, meeting, operand
+                yield mismatch.point, mismatch, operand
 
 
-def _may_be_a_number(facts: Facts, use: Use) -> bool:
+def _may_be_a_number(observations: Observations, use: Use) -> bool:
     """Whether the operation takes numbers as well: an entry of a checkpoint may be one, unless it has a shape."""
-    _, meeting, operand = use
-    takes_numbers = meeting is not None and (meeting.takes_numbers or meeting.consumer == "index")
-    return takes_numbers and not (operand is not None and (operand.sure or _is_saved(facts, operand)))
+    _, mismatch, operand = use
+    takes_numbers = mismatch is not None and (mismatch.takes_numbers or mismatch.consumer == "index")
+    return takes_numbers and not (operand is not None and (operand.is_certain or _is_saved(observations, operand)))
 
 
-def _is_saved(facts: Facts, operand: Operand) -> bool:
+def _is_saved(observations: Observations, operand: Operand) -> bool:
     """Whether the program itself saves a tensor with dimensions under this key."""
-    return bool(operand.births) and all(b.item and facts.entries.get(b.item[0], False) for b in operand.births)
+    return bool(operand.origins) and all(b.item and observations.entries.get(b.item[0], False) for b in operand.origins)
 
 
-def _finding(facts: Facts, loading: Loading, what: str, uses: tuple[Use, ...]) -> Finding:
-    site = loading.site
-    remedies = list(_remedies(facts, loading, uses))
-    perhaps = bool(uses) and all(_may_be_a_number(facts, use) for use in uses)
+def _finding(observations: Observations, loading: Loading, what: str, uses: tuple[Use, ...]) -> Finding:
+    point = loading.point
+    remedies = list(_remedies(observations, loading, uses))
+    perhaps = bool(uses) and all(_may_be_a_number(observations, use) for use in uses)
     return Finding(
         RULE.code,
         RULE.name,
         Severity.LATENT if perhaps else Severity.ERROR,
-        site.tree.path,
-        site.span,
+        point.tree.path,
+        point.span,
         f"`{ast.unparse(loading.call.func)}` {what}",
         story(
-            (site, "loaded", "the checkpoint is mapped here"),
+            (point, "loaded", "the checkpoint is mapped here"),
             *((used, "used", "it meets values on the accelerator here") for used, _, _ in uses[:2]),
         ),
         tuple(remedies),
@@ -148,12 +148,12 @@ def _finding(facts: Facts, loading: Loading, what: str, uses: tuple[Use, ...]) -
     )
 
 
-def _remedies(facts: Facts, loading: Loading, uses: tuple[Use, ...]) -> Iterator[Remedy]:
+def _remedies(observations: Observations, loading: Loading, uses: tuple[Use, ...]) -> Iterator[Remedy]:
     partial = any(use.kind in ("module", "optimizer", "needs-cpu", "array") for use in loading.uses)
-    at_uses = list(dict.fromkeys(_at_uses(facts, uses)))
+    at_uses = list(dict.fromkeys(_at_uses(observations, uses)))
     if partial and at_uses:
         yield Remedy("move what is used", tuple(at_uses))
-    target, _ = target_of(facts, loading)
+    target, _ = target_of(observations, loading)
     if target is not None and not (uses and target == '"cpu"'):
         target = target if _keyword(loading) == "map_location" else _as_text(loading, target)
         yield Remedy(f"load with `{_keyword(loading)}={target}`", (_edit(loading, target),))
@@ -168,12 +168,12 @@ def _keyword(loading: Loading) -> str:
 def _as_text(loading: Loading, target: str) -> str:
     """``safetensors`` takes a device by its name (or number) only: a ``torch.device`` is refused."""
     try:
-        value = value_of(loading.site, loading.site.level, ast.parse(target, mode="eval").body)
+        value = value_of(loading.point, loading.point.call_frame, ast.parse(target, mode="eval").body)
     except SyntaxError:
         return target
     named = value is not None and all(
         isinstance(option, (Const, Text)) or (isinstance(option, DeviceValue) and option.text)
-        for option in options(value)
+        for option in alternatives(value)
     )
     return target if named or target.startswith(('f"', '"')) else f"str({target})"
 
@@ -181,38 +181,42 @@ def _as_text(loading: Loading, target: str) -> str:
 def _edit(loading: Loading, target: str) -> Edit:
     if _keyword(loading) == "map_location":
         return edit_of(loading, target)
-    words, tree = device_words(loading.call), loading.site.tree
+    words, tree = device_words(loading.call), loading.point.tree
     if words is not None:
         return ReplaceExpression(tree.path, tree.span(words), target)
     return AddKeyword(tree.path, tree.span(loading.call), "device", target)
 
 
-def _at_uses(facts: Facts, uses: tuple[Use, ...]) -> Iterator[Edit]:
-    for site, meeting, operand in uses:
-        if meeting is None or operand is None:
+def _at_uses(observations: Observations, uses: tuple[Use, ...]) -> Iterator[Edit]:
+    for point, mismatch, operand in uses:
+        if mismatch is None or operand is None:
             return
-        entry = _entry(facts, meeting, operand)
+        entry = _entry(observations, mismatch, operand)
         if entry is not None:
             yield entry
             continue
-        words = device_for(facts, site, site.level, meeting.partners)
-        for node in ast.walk(site.node):
+        words = device_for(observations, point, point.call_frame, mismatch.partners)
+        for node in ast.walk(point.node):
             read = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load)
             if words and read and ast.unparse(node) == operand.text:
-                yield AppendCode(site.tree.path, site.tree.span(node), f".to({words})")
+                yield AppendCode(point.tree.path, point.tree.span(node), f".to({words})")
                 break
 
 
-def _entry(facts: Facts, meeting: Meeting, operand: Operand) -> Edit | None:
+def _entry(observations: Observations, mismatch: DeviceMismatch, operand: Operand) -> Edit | None:
     """``mean = checkpoint["mean"].to(device)``, for a name that is read from there and given to another function."""
-    births = set(operand.births)
-    for binding in facts.bindings:
+    origins = set(operand.origins)
+    for binding in observations.bindings:
         read = binding.kind == "assign" and isinstance(binding.value, ast.Subscript)
-        if not read or binding.birth not in births or same_function(meeting.site.level, binding.site.level):
+        if (
+            not read
+            or binding.origin not in origins
+            or same_function(mismatch.point.call_frame, binding.point.call_frame)
+        ):
             continue
-        words = device_for(facts, binding.site, binding.site.level)
-        if words and binding.value is not None and len(births) == 1:
-            return AppendCode(binding.site.tree.path, binding.site.tree.span(binding.value), f".to({words})")
+        words = device_for(observations, binding.point, binding.point.call_frame)
+        if words and binding.value is not None and len(origins) == 1:
+            return AppendCode(binding.point.tree.path, binding.point.tree.span(binding.value), f".to({words})")
     return None
 
 

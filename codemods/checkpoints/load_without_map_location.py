@@ -32,7 +32,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
+from devfix.analysis import Observations
 from devfix.analysis.domain.values import ACCELERATOR, Number
 from devfix.analysis.observations import Loading
 from devfix.analysis.scopes import module_names, value_of
@@ -44,19 +44,19 @@ from devfix.rules.rule import Example, Rule, command_attributes
 __all__ = ["RULE", "edit_of", "target_of"]
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding per call of ``torch.load`` that says nothing about the place."""
-    for loading in facts.loadings.values():
+    for loading in observations.loadings.values():
         arrays = bool(loading.uses) and all(use.kind == "array" for use in loading.uses)
-        compared = isinstance(loading.site.tree.parents.get(loading.call), ast.Compare)  # with a string or a number
+        compared = isinstance(loading.point.tree.parents.get(loading.call), ast.Compare)  # with a string or a number
         settled = loading.mapped or loading.round_trip or arrays or compared
         if not settled and not _handled_elsewhere(loading):
-            yield _finding(facts, loading)
+            yield _finding(observations, loading)
 
 
 def _handled_elsewhere(loading: Loading) -> bool:
     """Whether the call is one side of a choice whose other side maps: the author has thought of both machines."""
-    tree = loading.site.tree
+    tree = loading.point.tree
     for parent in tree.ancestors(loading.call):
         if isinstance(parent, (ast.If, ast.IfExp, ast.Try)):
             keywords = {node.arg for node in ast.walk(parent) if isinstance(node, ast.keyword)}
@@ -75,21 +75,21 @@ def _chooses(node: ast.If | ast.IfExp | ast.Try) -> bool:
     return bool(node.orelse) and any(word in ast.unparse(node.test).lower() for word in words)
 
 
-def _finding(facts: Facts, loading: Loading) -> Finding:
-    site = loading.site
-    target, reason = target_of(facts, loading)
+def _finding(observations: Observations, loading: Loading) -> Finding:
+    point = loading.point
+    target, reason = target_of(observations, loading)
     remedies: tuple[Remedy, ...] = ()
     if target is not None:
         remedies = (Remedy(f"load with `map_location={target}`", (edit_of(loading, target),)),)
-    uses = [(use.site, "used", _USES.get(use.kind, "it is used here")) for use in loading.uses[:2]]
+    uses = [(use.point, "used", _USES.get(use.kind, "it is used here")) for use in loading.uses[:2]]
     return Finding(
         RULE.code,
         RULE.name,
         Severity.LATENT if loading.latent else Severity.ERROR,
-        site.tree.path,
-        site.span,
+        point.tree.path,
+        point.span,
         "`torch.load` without `map_location` puts tensors back on the device that they were saved from",
-        story((site, "loaded", "the checkpoint comes back where it was saved"), *uses),
+        story((point, "loaded", "the checkpoint comes back where it was saved"), *uses),
         remedies,
         reason,
     )
@@ -104,28 +104,28 @@ _USES = {
 }
 
 
-def target_of(facts: Facts, loading: Loading) -> tuple[str | None, str]:
+def target_of(observations: Observations, loading: Loading) -> tuple[str | None, str]:
     """The device expression for this call."""
-    site = loading.site
+    point = loading.point
     elsewhere = [use for use in loading.uses if use.on_accelerator or use.kind in ("tensor", "object")]
     # a state dict that fills a module on the CPU wants no device; a module that moves later takes its weights along
     only_module_on_cpu = bool(loading.uses) and all(
         use.kind in ("module", "state", "moved") and not use.on_accelerator for use in loading.uses
     )
-    move = last_move(facts.moves, max([site.order, *(use.site.order for use in loading.uses)]))
+    move = last_move(observations.moves, max([point.order, *(use.point.order for use in loading.uses)]))
     like = move.arguments if move is not None and not move.legacy else None
-    device = device_at(site, site.level, facts.preferred_device, like=like)
+    device = device_at(point, point.call_frame, observations.preferred_device, like=like)
     if any(use.kind == "needs-cpu" for use in loading.uses):
         return '"cpu"', ""
     if only_module_on_cpu:
         return '"cpu"', ""
     if device is not None:
         node = ast.parse(device, mode="eval").body
-        index = isinstance(value_of(site, site.level, node), Number)
+        index = isinstance(value_of(point, point.call_frame, node), Number)
         return (f'f"cuda:{{{device}}}"' if index else device), ""
     direct = [use for use in elsewhere if use.kind in ("tensor", "object") and use.on_accelerator]
     if direct:
-        names = module_names(site, site.level, _accelerated(loading))
+        names = module_names(point, point.call_frame, _accelerated(loading))
         if names:
             return f"next({names[0]}.parameters()).device", ""
         return (
@@ -136,14 +136,14 @@ def target_of(facts: Facts, loading: Loading) -> tuple[str | None, str]:
 
 
 def _accelerated(loading: Loading) -> set[int]:
-    memory = loading.site.memory
+    memory = loading.point.memory
     assert memory is not None
-    return {key for key, record in memory.records() if record.kind == "module" and ACCELERATOR in record.places}
+    return {key for key, record in memory.records() if record.kind == "module" and ACCELERATOR in record.devices}
 
 
 def edit_of(loading: Loading, target: str) -> Edit:
     """The keyword, or the replacement of a ``None`` that stands in its place."""
-    tree, call = loading.site.tree, loading.call
+    tree, call = loading.point.tree, loading.call
     if len(call.args) > 1 and not isinstance(call.args[1], ast.Starred):
         return ReplaceExpression(tree.path, tree.span(call.args[1]), target)
     for keyword in call.keywords:

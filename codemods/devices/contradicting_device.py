@@ -42,7 +42,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
+from devfix.analysis import Observations
 from devfix.analysis.domain.values import CPU
 from devfix.analysis.move_observations import Wrapped
 from devfix.fixes.devices.conflict_fixes import edits_for, placed_again
@@ -55,17 +55,17 @@ from devfix.rules.rule import Example, Rule, command_attributes
 __all__ = ["RULE"]
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding for each call that goes somewhere else than the program's own device."""
-    for one in contradictions(facts):
+    for one in contradictions(observations):
         if not loads(one.call):
-            yield _finding(facts, one)
-    for wrapped, edit in foreign_ids(facts):
+            yield _finding(observations, one)
+    for wrapped, edit in foreign_ids(observations):
         yield _wrapped(wrapped, edit)
 
 
 def _wrapped(wrapped: Wrapped, edit: Edit | None) -> Finding:
-    tree, ids = wrapped.site.tree, ast.unparse(wrapped.ids)
+    tree, ids = wrapped.point.tree, ast.unparse(wrapped.ids)
     return Finding(
         RULE.code,
         RULE.name,
@@ -75,35 +75,37 @@ def _wrapped(wrapped: Wrapped, edit: Edit | None) -> Finding:
         f"`device_ids={ids}` names another accelerator than the one that the module is on",
         story(
             (wrapped.moved, "moved", "the module goes to the first accelerator"),
-            (wrapped.site, "used", f"and is wrapped for accelerator {first_index(wrapped)}"),
+            (wrapped.point, "used", f"and is wrapped for accelerator {first_index(wrapped)}"),
         ),
         () if edit is None else (Remedy("name the accelerator that the module is on", (edit,)),),
         "" if edit is not None else "which accelerators are meant is the author's to say",
     )
 
 
-def _finding(facts: Facts, one: Contradiction) -> Finding:
-    remedies = [Remedy(title, edits) for title, edits in edits_for(facts, one)]
-    again = placed_again(facts, one)
+def _finding(observations: Observations, one: Contradiction) -> Finding:
+    remedies = [Remedy(title, edits) for title, edits in edits_for(observations, one)]
+    again = placed_again(observations, one)
     if again is not None:
         at_use = Remedy("move it where it is used", (again,))
         remedies.insert(0 if _far_away(one) else len(remedies), at_use)
     shown = ast.unparse(one.call)
     shown = shown if len(shown) <= 40 else f"{ast.unparse(one.call.func)[-30:]}(...)"
     what = (
-        "the CPU beside what lives on the accelerator" if one.place == CPU else "a device beside the one that is chosen"
+        "the CPU beside what lives on the accelerator"
+        if one.device == CPU
+        else "a device beside the one that is chosen"
     )
-    failing = one.meeting.site if one.meeting is not None else None
+    failing = one.mismatch.point if one.mismatch is not None else None
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.ERROR if one.certain and (remedies or one.meeting is not None) else Severity.LATENT,
-        one.site.tree.path,
-        one.site.tree.span(one.call),
+        Severity.ERROR if one.certain and (remedies or one.mismatch is not None) else Severity.LATENT,
+        one.point.tree.path,
+        one.point.tree.span(one.call),
         f"`{shown}` hard-codes {what}",
         story(
             (one.choice, "moved", "the program's own choice of a device"),
-            (one.site, "created" if one.place == CPU else "moved", "this goes to a device of its own"),
+            (one.point, "created" if one.device == CPU else "moved", "this goes to a device of its own"),
             (failing, "used", "and meets the other here"),
         ),
         tuple(remedies),
@@ -113,8 +115,8 @@ def _finding(facts: Facts, one: Contradiction) -> Finding:
 
 def _far_away(one: Contradiction) -> bool:
     """Whether the value is parked on the CPU, away from the accelerator, in one function and used in another."""
-    assert one.meeting is not None
-    return one.parked and one.meeting.site.level.frame.node is not one.site.level.frame.node
+    assert one.mismatch is not None
+    return one.parked and one.mismatch.point.call_frame.activation.node is not one.point.call_frame.activation.node
 
 
 __getattr__, __dir__ = command_attributes(__name__)

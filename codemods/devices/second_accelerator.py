@@ -33,12 +33,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Site
-from devfix.analysis.domain.values import ACCELERATOR, OTHER, Place, Tensor, options
-from devfix.analysis.observations import Meeting, Operand
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.values import ACCELERATOR, OTHER_ACCELERATOR, Device, Tensor, alternatives
+from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.analysis.scenarios import device_words
-from devfix.analysis.scopes import device_place, value_of, visible
+from devfix.analysis.scopes import device_of, value_of, visible
 from devfix.fixes.devices.model_parallel import in_halves
 from devfix.fixes.event_path import story
 from devfix.fixes.insertion_point import all_live, find_expression
@@ -49,45 +49,45 @@ from devfix.syntax.tree import text_of
 __all__ = ["RULE"]
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding for each operation in which two accelerators meet; distributed programs are another rule's matter."""
-    two = facts.two
-    if two is None or not in_halves(facts):
+    two = observations.two
+    if two is None or not in_halves(observations):
         return
     seen: set[tuple[object, ...]] = set()
-    for meeting in two.meetings:
-        if meeting.site.key not in seen:
-            seen.add(meeting.site.key)
-            yield _finding(two, meeting)
+    for mismatch in two.mismatches:
+        if mismatch.point.key not in seen:
+            seen.add(mismatch.point.key)
+            yield _finding(two, mismatch)
 
 
-def _finding(two: Facts, meeting: Meeting) -> Finding:
-    tree = meeting.site.tree
-    remedies = tuple(_remedies(two, meeting))
-    stray, home = _sides(meeting)
-    shown = stray.text if stray is not None else meeting.consumer
+def _finding(two: Observations, mismatch: DeviceMismatch) -> Finding:
+    tree = mismatch.point.tree
+    remedies = tuple(_remedies(two, mismatch))
+    stray, home = _sides(mismatch)
+    shown = stray.text if stray is not None else mismatch.consumer
     return Finding(
         RULE.code,
         RULE.name,
         Severity.ERROR,
         tree.path,
-        tree.span(meeting.site.node),
-        f"`{shown}` is on another accelerator than what it meets in `{meeting.consumer}`",
+        tree.span(mismatch.point.node),
+        f"`{shown}` is on another accelerator than what it meets in `{mismatch.consumer}`",
         story(
-            (_moved(two, meeting, stray), "moved", "this goes to one accelerator"),
-            (_moved(two, meeting, home), "moved", "this goes to another"),
-            (meeting.site, "used", "they meet here"),
+            (_moved(two, mismatch, stray), "moved", "this goes to one accelerator"),
+            (_moved(two, mismatch, home), "moved", "this goes to another"),
+            (mismatch.point, "used", "they meet here"),
         ),
         remedies,
         "" if remedies else "nothing here names the accelerator",
     )
 
 
-def _sides(meeting: Meeting) -> tuple[Operand | None, Operand | None]:
+def _sides(mismatch: DeviceMismatch) -> tuple[Operand | None, Operand | None]:
     """What is to move, and what it meets: tensors go to modules, later operands to the first."""
-    both = [(operand, side) for side in (meeting.cpu, meeting.accelerator) for operand in side]
+    both = [(operand, side) for side in (mismatch.cpu, mismatch.accelerator) for operand in side]
     homes = [pair for pair in both if pair[0].module is not None]
-    node = meeting.site.node
+    node = mismatch.point.node
     if not homes:
         homes = sorted(both, key=lambda pair: _position(node, pair[0].text))
     home, side = homes[0]
@@ -100,95 +100,97 @@ def _position(node: ast.AST, text: str) -> tuple[int, int]:
     return (found.lineno, found.col_offset) if found is not None else (1 << 30, 0)
 
 
-def _remedies(two: Facts, meeting: Meeting) -> Iterator[Remedy]:
-    stray, home = _sides(meeting)
-    site = meeting.site
-    if stray is None or home is None or _written(site, stray.text):
+def _remedies(two: Observations, mismatch: DeviceMismatch) -> Iterator[Remedy]:
+    stray, home = _sides(mismatch)
+    point = mismatch.point
+    if stray is None or home is None or _written(point, stray.text):
         return
-    node = find_expression(site.node, stray.text)
+    node = find_expression(point.node, stray.text)
     if node is None:
         return
-    for words in dict.fromkeys(_words(two, meeting, home)):
-        edit = AppendCode(site.tree.path, site.tree.span(node), f".to({words})")
+    for words in dict.fromkeys(_words(two, mismatch, home)):
+        edit = AppendCode(point.tree.path, point.tree.span(node), f".to({words})")
         yield Remedy(f"move `{stray.text}` to `{words}`", (edit,))
 
 
-def _written(site: Site, text: str) -> bool:
+def _written(point: ProgramPoint, text: str) -> bool:
     """Whether an operation writes into the value: a copy of it would be written instead."""
-    node, statement = site.node, site.stmt
+    node, statement = point.node, point.stmt
     if isinstance(statement, ast.AugAssign) and text_of(statement.target) == text:
         return True
     method = node.func if isinstance(node, ast.Call) else None
     return isinstance(method, ast.Attribute) and method.attr.endswith("_") and text_of(method.value) == text
 
 
-def _words(two: Facts, meeting: Meeting, home: Operand) -> Iterator[str]:
+def _words(two: Observations, mismatch: DeviceMismatch, home: Operand) -> Iterator[str]:
     """What names the accelerator: the other side itself, what sent it there, or the weights that it meets."""
-    site = meeting.site
+    point = mismatch.point
     if home.module is None:
-        there = ACCELERATOR if home in meeting.accelerator else OTHER
-        yield from (f"{ast.unparse(node)}.device" for node in _tensors(site, home.text, there))
-    elif _one_of_several(site):
-        yield from _of_weights(site, home)
+        there = ACCELERATOR if home in mismatch.accelerator else OTHER_ACCELERATOR
+        yield from (f"{ast.unparse(node)}.device" for node in _tensors(point, home.text, there))
+    elif _one_of_several(point):
+        yield from _of_weights(point, home)
         return
-    moved = _moved(two, meeting, home)
+    moved = _moved(two, mismatch, home)
     call = moved.node if moved is not None else None
     if moved is not None and isinstance(call, ast.Call):
         words = call.args[0] if text_of(call.func).endswith(".cuda") and call.args else device_words(call)
-        if words is not None and _same_there(moved, site, words):
+        if words is not None and _same_there(moved, point, words):
             yield moved.tree.source(words)
-    yield from _of_weights(site, home)
+    yield from _of_weights(point, home)
 
 
-def _one_of_several(site: Site) -> bool:
+def _one_of_several(point: ProgramPoint) -> bool:
     """Whether the module that is called is the variable of a loop: the others may be elsewhere."""
-    name = text_of(site.node.func) if isinstance(site.node, ast.Call) else ""
-    loops = (node for node in site.tree.ancestors(site.node) if isinstance(node, (ast.For, ast.AsyncFor)))
+    name = text_of(point.node.func) if isinstance(point.node, ast.Call) else ""
+    loops = (node for node in point.tree.ancestors(point.node) if isinstance(node, (ast.For, ast.AsyncFor)))
     return any(isinstance(node, ast.Name) and node.id == name for loop in loops for node in ast.walk(loop.target))
 
 
-def _tensors(site: Site, text: str, place: Place) -> Iterator[ast.expr]:
+def _tensors(point: ProgramPoint, text: str, device: Device) -> Iterator[ast.expr]:
     """The names in an operand that are tensors of its accelerator, the operand itself first."""
-    found = find_expression(site.node, text)
+    found = find_expression(point.node, text)
     for node in ast.walk(found) if found is not None else ():
         if isinstance(node, (ast.Name, ast.Attribute)):
-            value = value_of(site, site.level, node)
-            held = options(value) if value is not None else ()
-            if held and all(isinstance(one, Tensor) and one.place == place and not one.loose for one in held):
+            value = value_of(point, point.call_frame, node)
+            held = alternatives(value) if value is not None else ()
+            if held and all(
+                isinstance(one, Tensor) and one.device == device and not one.maybe_container for one in held
+            ):
                 yield node
 
 
-def _same_there(moved: Site, site: Site, words: ast.expr) -> bool:
+def _same_there(moved: ProgramPoint, point: ProgramPoint, words: ast.expr) -> bool:
     """Whether an expression means the same device at another moment."""
     if isinstance(words, ast.Constant):
         return True
-    if not all_live(site, site.level, words):
+    if not all_live(point, point.call_frame, words):
         return False
-    here, there = value_of(site, site.level, words), value_of(moved, moved.level, words)
+    here, there = value_of(point, point.call_frame, words), value_of(moved, moved.call_frame, words)
     if here is None or here != there:
         return False
-    return all(device_place(option) is not None for option in options(here))
+    return all(device_of(option) is not None for option in alternatives(here))
 
 
-def _of_weights(site: Site, home: Operand) -> Iterator[str]:
+def _of_weights(point: ProgramPoint, home: Operand) -> Iterator[str]:
     """``next(self.decoder.parameters()).device``, for the module that is called."""
-    func = site.node.func if isinstance(site.node, ast.Call) else None
-    if home.module is None or func is None or value_of(site, site.level, func) != home.module:
+    func = point.node.func if isinstance(point.node, ast.Call) else None
+    if home.module is None or func is None or value_of(point, point.call_frame, func) != home.module:
         return
-    if text_of(func).split(".")[0] in visible(site, site.level):
+    if text_of(func).split(".")[0] in visible(point, point.call_frame):
         yield f"next({text_of(func)}.parameters()).device"
 
 
-def _moved(two: Facts, meeting: Meeting, operand: Operand | None) -> Site | None:
+def _moved(two: Observations, mismatch: DeviceMismatch, operand: Operand | None) -> ProgramPoint | None:
     if operand is None:
         return None
-    memory = meeting.site.memory
+    memory = mismatch.point.memory
     if operand.module is not None and memory is not None:
         return memory.record(operand.module).moved
-    for birth in operand.births:
-        if birth.kind == "moved":
-            call = list(two.placings)[birth.key]
-            return next(iter(two.placings[call].values())).site
+    for origin in operand.origins:
+        if origin.kind == "moved":
+            call = list(two.device_assignments)[origin.key]
+            return next(iter(two.device_assignments[call].values())).point
     return None
 
 

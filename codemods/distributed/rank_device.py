@@ -37,7 +37,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
+from devfix.analysis import Observations
 from devfix.fixes.devices.local_rank import Stray, current_edit, index_edits, rank_at, strays
 from devfix.fixes.event_path import story
 from devfix.model import Edit, Finding, Remedy, Severity
@@ -48,29 +48,31 @@ __all__ = ["RULE"]
 _SEES_ONE = ("CUDA_VISIBLE_DEVICES", "cuda.device(", "HIP_VISIBLE_DEVICES", "gpus-per-task", "gpus_per_task")
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding for the missing ``set_device``, and one for each line that says 0."""
-    found = list(strays(facts))
-    if any(word in level.tree.text for stray in found for level in stray.site.levels for word in _SEES_ONE):
+    found = list(strays(observations))
+    if any(
+        word in call_frame.tree.text for stray in found for call_frame in stray.point.call_stack for word in _SEES_ONE
+    ):
         return
     current = [stray for stray in found if stray.named is None and not isinstance(stray.node, ast.Constant)]
-    if current and facts.two is not None and facts.two.set_current is None:
-        first = min(current, key=lambda stray: stray.site.order)
-        edit = current_edit(facts, first)
-        certain = edit is not None or any(operand.text for operand in first.meeting.cpu)
+    if current and observations.two is not None and observations.two.set_current is None:
+        first = min(current, key=lambda stray: stray.point.order)
+        edit = current_edit(observations, first)
+        certain = edit is not None or any(operand.text for operand in first.mismatch.cpu)
         if certain:
             yield _finding(
                 first, "the current accelerator", "make the process's own accelerator current", (edit,) if edit else ()
             )
     for stray in found:
         if stray.named is not None:
-            rank = rank_at(facts, stray.site, stray.site.level)
+            rank = rank_at(observations, stray.point, stray.point.call_frame)
             edits = tuple(index_edits(stray, rank)) if rank is not None else ()
             yield _finding(stray, f"`{ast.unparse(stray.named)}`", f"use `{rank}`", edits)
 
 
 def _finding(stray: Stray, what: str, title: str, edits: tuple[Edit, ...]) -> Finding:
-    tree, node = stray.site.tree, stray.named or stray.node
+    tree, node = stray.point.tree, stray.named or stray.node
     return Finding(
         RULE.code,
         RULE.name,
@@ -79,8 +81,8 @@ def _finding(stray: Stray, what: str, title: str, edits: tuple[Edit, ...]) -> Fi
         tree.span(node),
         f"every process uses {what}, which is number 0, instead of its own",
         story(
-            (stray.site, "moved", "this goes to accelerator 0 in every process"),
-            (stray.meeting.site, "used", "and meets what belongs to this process here"),
+            (stray.point, "moved", "this goes to accelerator 0 in every process"),
+            (stray.mismatch.point, "used", "and meets what belongs to this process here"),
         ),
         (Remedy(title, edits),) if edits else (),
         "" if edits else "nothing names the process's own accelerator here",

@@ -36,11 +36,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Site
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.values import ACCELERATOR, CPU
-from devfix.analysis.observations import Drawing
-from devfix.analysis.scopes import device_place, value_of, visible
+from devfix.analysis.observations import RandomDraw
+from devfix.analysis.scopes import device_of, value_of, visible
 from devfix.fixes.device_expression import device_for
 from devfix.fixes.event_path import story
 from devfix.fixes.vendored_code import foreign_part
@@ -50,22 +50,22 @@ from devfix.rules.rule import Example, Rule, command_attributes
 __all__ = ["RULE"]
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding per generator, or per loader or split that has none of its own."""
-    groups: dict[object, list[Drawing]] = {}
-    for drawing in facts.drawings.values():
-        groups.setdefault((drawing.born or drawing.given).key, []).append(drawing)
+    groups: dict[object, list[RandomDraw]] = {}
+    for drawing in observations.random_draws.values():
+        groups.setdefault((drawing.allocated_at or drawing.given).key, []).append(drawing)
     for group in groups.values():
-        clashes = [drawing for drawing in group if drawing.place.differs(drawing.wanted)]
-        if clashes and not foreign_part(clashes[0].site.tree.path):
-            yield _finding(facts, group, clashes)
+        clashes = [drawing for drawing in group if drawing.device.differs(drawing.wanted)]
+        if clashes and not foreign_part(clashes[0].point.tree.path):
+            yield _finding(observations, group, clashes)
 
 
-def _finding(facts: Facts, group: list[Drawing], clashes: list[Drawing]) -> Finding:
+def _finding(observations: Observations, group: list[RandomDraw], clashes: list[RandomDraw]) -> Finding:
     first = clashes[0]
-    source = first.born or first.given
-    remedies = tuple(_remedies(facts, group, clashes))
-    here, there = ("the CPU", "the accelerator") if first.place == CPU else ("the accelerator", "the CPU")
+    source = first.allocated_at or first.given
+    remedies = tuple(_remedies(observations, group, clashes))
+    here, there = ("the CPU", "the accelerator") if first.device == CPU else ("the accelerator", "the CPU")
     return Finding(
         RULE.code,
         RULE.name,
@@ -77,81 +77,81 @@ def _finding(facts: Facts, group: list[Drawing], clashes: list[Drawing]) -> Find
             (
                 source,
                 "created",
-                f"the generator is on {here}" if first.born else "it draws with a generator on the CPU",
+                f"the generator is on {here}" if first.allocated_at else "it draws with a generator on the CPU",
             ),
-            *((clash.site, "used", f"random numbers are drawn for {there} here") for clash in clashes[:2]),
+            *((clash.point, "used", f"random numbers are drawn for {there} here") for clash in clashes[:2]),
         ),
         remedies,
         "" if remedies else "the generator draws for both devices, or nothing names the device",
     )
 
 
-def _remedies(facts: Facts, group: list[Drawing], clashes: list[Drawing]) -> Iterator[Remedy]:
+def _remedies(observations: Observations, group: list[RandomDraw], clashes: list[RandomDraw]) -> Iterator[Remedy]:
     drawn = [edits for clash in clashes if (edits := _drawn_here(clash)) is not None]
     if len(drawn) == len(clashes):
         yield Remedy("draw on the CPU, and move", tuple(drawn))
-    placed = [edit for clash in clashes if (edit := _placed_there(facts, clash)) is not None]
+    placed = [edit for clash in clashes if (edit := _placed_there(observations, clash)) is not None]
     if len(placed) == len(clashes) and len({drawing.wanted for drawing in group}) == 2:
         yield Remedy("draw where the generator is", tuple(placed))
-    born = clashes[0].born
-    if born is not None and len({drawing.wanted for drawing in group}) == 1:
-        edit = _made_there(facts, born, clashes[0].wanted == ACCELERATOR)
+    allocated_at = clashes[0].allocated_at
+    if allocated_at is not None and len({drawing.wanted for drawing in group}) == 1:
+        edit = _made_there(observations, allocated_at, clashes[0].wanted == ACCELERATOR)
         if edit is not None:
             yield Remedy("make the generator where its numbers are needed", (edit,))
     told = _made_as_told(group)
     if told is not None:
         yield Remedy("make the generator where the caller says", (told,))
-    given = [edit for clash in clashes if (edit := _given(facts, clash)) is not None]
+    given = [edit for clash in clashes if (edit := _given(observations, clash)) is not None]
     if len(given) == len(clashes):
         yield Remedy("give it a generator of the device", tuple(dict.fromkeys(given)), Safety.UNSAFE)
 
 
-def _drawn_here(clash: Drawing) -> Edit | None:
+def _drawn_here(clash: RandomDraw) -> Edit | None:
     """``torch.randn(n, generator=g, device=d)`` becomes ``torch.randn(n, generator=g).to(d)``."""
-    call = clash.site.node
+    call = clash.point.node
     if clash.kind != "factory" or clash.wanted != ACCELERATOR or not isinstance(call, ast.Call):
         return None
     named = {keyword.arg: keyword for keyword in call.keywords}
     device = named.get("device")
     if device is None or "requires_grad" in named or "out" in named:
         return None
-    tree = clash.site.tree
+    tree = clash.point.tree
     kept = [*call.args, *(keyword for keyword in call.keywords if keyword is not device)]
     listed = ", ".join(tree.source(argument) for argument in kept)
     code = f"{tree.source(call.func)}({listed}).to({tree.source(device.value)})"
     return ReplaceExpression(tree.path, tree.span(call), code)
 
 
-def _placed_there(facts: Facts, clash: Drawing) -> Edit | None:
+def _placed_there(observations: Observations, clash: RandomDraw) -> Edit | None:
     """``torch.randn(n, generator=g)`` on the device of a generator that draws there for others, too."""
-    call, site = clash.site.node, clash.site
+    call, point = clash.point.node, clash.point
     if clash.kind != "factory" or clash.wanted != CPU or not isinstance(call, ast.Call):
         return None
     if any(keyword.arg in ("device", "out", None) for keyword in call.keywords):
         return None
-    device = device_for(facts, site, site.level)
-    return None if device is None else AddKeyword(site.tree.path, site.tree.span(call), "device", device)
+    device = device_for(observations, point, point.call_frame)
+    return None if device is None else AddKeyword(point.tree.path, point.tree.span(call), "device", device)
 
 
-def _own_generator(facts: Facts, born: Site, call: ast.Call) -> Edit | None:
+def _own_generator(observations: Observations, allocated_at: ProgramPoint, call: ast.Call) -> Edit | None:
     """``torch.manual_seed(0)`` in a generator's place becomes ``torch.Generator(device=device).manual_seed(0)``."""
-    device, tree = device_for(facts, born, born.level), born.tree
+    device, tree = device_for(observations, allocated_at, allocated_at.call_frame), allocated_at.tree
     if device is None or not isinstance(call.func, ast.Attribute):
         return None
     made = f"{tree.source(call.func.value)}.Generator(device={device})"
     return ReplaceExpression(tree.path, tree.span(call.func.value), made)
 
 
-def _made_there(facts: Facts, born: Site, on_accelerator: bool) -> Edit | None:
+def _made_there(observations: Observations, allocated_at: ProgramPoint, on_accelerator: bool) -> Edit | None:
     """``torch.Generator()`` on the device at hand, or on the CPU."""
-    call, tree = born.node, born.tree
+    call, tree = allocated_at.node, allocated_at.tree
     if not isinstance(call, ast.Call):
         return None
     if ast.unparse(call.func).endswith("manual_seed"):
-        return _own_generator(facts, born, call) if on_accelerator else None
+        return _own_generator(observations, allocated_at, call) if on_accelerator else None
     if not on_accelerator:
         return ReplaceExpression(tree.path, tree.span(call), f"{tree.source(call.func)}()")
-    device = device_for(facts, born, born.level)
+    device = device_for(observations, allocated_at, allocated_at.call_frame)
     if device is None:
         return None
     said = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "device")]
@@ -160,31 +160,33 @@ def _made_there(facts: Facts, born: Site, on_accelerator: bool) -> Edit | None:
     return AddKeyword(tree.path, tree.span(call), "device", device)
 
 
-def _made_as_told(group: list[Drawing]) -> Edit | None:
+def _made_as_told(group: list[RandomDraw]) -> Edit | None:
     """``torch.Generator()`` in a helper, on the device that each caller of it names and draws for."""
-    births = [(drawing.born, drawing.wanted) for drawing in group if drawing.born is not None]
-    if len(births) < len(group):
+    origins = [(drawing.allocated_at, drawing.wanted) for drawing in group if drawing.allocated_at is not None]
+    if len(origins) < len(group):
         return None
-    born, _ = births[0]
-    call, function = born.node, born.level.frame.node
+    allocated_at, _ = origins[0]
+    call, function = allocated_at.node, allocated_at.call_frame.activation.node
     if not isinstance(call, ast.Call) or call.args or call.keywords or not isinstance(function, ast.FunctionDef):
         return None
     for argument in (*function.args.args, *function.args.kwonlyargs):
         name = ast.Name(argument.arg, ast.Load())
-        if all(device_place(value_of(site, site.level, name)) == wanted for site, wanted in births):
-            return AddKeyword(born.tree.path, born.span, "device", argument.arg)
+        if all(device_of(value_of(point, point.call_frame, name)) == wanted for point, wanted in origins):
+            return AddKeyword(allocated_at.tree.path, allocated_at.span, "device", argument.arg)
     return None
 
 
-def _given(facts: Facts, clash: Drawing) -> Edit | None:
+def _given(observations: Observations, clash: RandomDraw) -> Edit | None:
     """``generator=torch.Generator(device=device)`` for a loader or split that has none."""
-    call, site = clash.given.node, clash.given
-    if clash.born is not None or clash.wanted != ACCELERATOR or not isinstance(call, ast.Call):
+    call, point = clash.given.node, clash.given
+    if clash.allocated_at is not None or clash.wanted != ACCELERATOR or not isinstance(call, ast.Call):
         return None
-    if any(keyword.arg in ("generator", None) for keyword in call.keywords) or "torch" not in visible(site, site.level):
+    if any(keyword.arg in ("generator", None) for keyword in call.keywords) or "torch" not in visible(
+        point, point.call_frame
+    ):
         return None
-    device = device_for(facts, site, site.level) or "torch.get_default_device()"
-    return AddKeyword(site.tree.path, site.tree.span(call), "generator", f"torch.Generator(device={device})")
+    device = device_for(observations, point, point.call_frame) or "torch.get_default_device()"
+    return AddKeyword(point.tree.path, point.tree.span(call), "generator", f"torch.Generator(device={device})")
 
 
 __getattr__, __dir__ = command_attributes(__name__)

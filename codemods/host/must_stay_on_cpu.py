@@ -39,11 +39,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.observations import HostUse
+from devfix.analysis import Observations
+from devfix.analysis.observations import HostAccess
 from devfix.fixes.event_path import story
 from devfix.fixes.host_transfer import to_cpu
-from devfix.fixes.modules.cpu_offload import Kept, kept_there, trip
+from devfix.fixes.modules.cpu_offload import ListAppend, kept_there, trip
 from devfix.fixes.tensors.collate_moves import moved_in_the_loops
 from devfix.model import Finding, Remedy, ReplaceExpression, Safety, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
@@ -58,36 +58,36 @@ _TOLD = {
 }
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding per expression."""
-    for use in facts.needs_cpu.values():
+    for use in observations.needs_cpu.values():
         if use.kind in _TOLD:
-            yield _finding(facts, use)
-    for kept in kept_there(facts):
-        yield _of_module(facts, kept)
+            yield _finding(observations, use)
+    for kept in kept_there(observations):
+        yield _of_module(observations, kept)
 
 
-def _of_module(facts: Facts, kept: Kept) -> Finding:
-    call, (_, level) = next(iter(kept.calls.items()))
-    remedies = tuple(trip(facts, kept))
+def _of_module(observations: Observations, kept: ListAppend) -> Finding:
+    call, (_, call_frame) = next(iter(kept.calls.items()))
+    remedies = tuple(trip(observations, kept))
     return Finding(
         RULE.code,
         RULE.name,
         Severity.ERROR,
-        level.tree.path,
-        level.tree.span(call),
+        call_frame.tree.path,
+        call_frame.tree.span(call),
         f"`{kept.name}` is kept on the CPU and given values on the accelerator",
         story(
             (kept.moved, "moved", "this stays on the CPU"),
-            *((site, "used", "and is given values on the accelerator here") for site, _ in kept.calls.values()),
+            *((point, "used", "and is given values on the accelerator here") for point, _ in kept.calls.values()),
         ),
         remedies,
         "" if remedies else "what it is given cannot be told apart: bring it to the CPU",
     )
 
 
-def _finding(facts: Facts, use: HostUse) -> Finding:
-    tree, text = use.site.tree, ast.unparse(use.expression)
+def _finding(observations: Observations, use: HostAccess) -> Finding:
+    tree, text = use.point.tree, ast.unparse(use.expression)
     return Finding(
         RULE.code,
         RULE.name,
@@ -95,20 +95,20 @@ def _finding(facts: Facts, use: HostUse) -> Finding:
         tree.path,
         tree.span(use.expression),
         _TOLD[use.kind].format(text=text, consumer=use.consumer),
-        story((use.site, "used", "it is needed on the CPU here")),
-        (*_in_the_loops(facts, use), _remedy(use)),
+        story((use.point, "used", "it is needed on the CPU here")),
+        (*_in_the_loops(observations, use), _remedy(use)),
     )
 
 
-def _in_the_loops(facts: Facts, use: HostUse) -> Iterator[Remedy]:
+def _in_the_loops(observations: Observations, use: HostAccess) -> Iterator[Remedy]:
     """A dataset that leaves the move to the loop."""
-    edits = moved_in_the_loops(facts, use) if use.kind in ("pinned", "workers") else ()
+    edits = moved_in_the_loops(observations, use) if use.kind in ("pinned", "workers") else ()
     if edits:
         yield Remedy("move the batches in the loop, not in the dataset", edits)
 
 
-def _remedy(use: HostUse) -> Remedy:
-    tree = use.site.tree
+def _remedy(use: HostAccess) -> Remedy:
+    tree = use.point.tree
     if use.kind == "pinned":
         off = ReplaceExpression(tree.path, tree.span(use.expression), "False")
         return Remedy("do not pin what is on the accelerator", (off,))

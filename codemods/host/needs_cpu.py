@@ -40,9 +40,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Site
-from devfix.analysis.observations import HostUse, Kept
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.observations import HostAccess, ListAppend
 from devfix.fixes.event_path import story
 from devfix.fixes.host_transfer import as_number, each_to_cpu, to_cpu
 from devfix.model import Edit, Finding, Remedy, Severity
@@ -54,31 +54,31 @@ __all__ = ["RULE"]
 _OF_NUMBERS = frozenset("exp isnan isfinite isinf log log2 log10 sqrt float32 abs".split())
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding per list, whatever reads it, and one per expression."""
-    lists: dict[frozenset[int], list[HostUse]] = {}
-    for use in facts.needs_cpu.values():
+    lists: dict[frozenset[int], list[HostAccess]] = {}
+    for use in observations.needs_cpu.values():
         if use.kind not in ("numpy", "array"):
             continue
-        keys = _lists(facts, use)
+        keys = _lists(observations, use)
         if keys:
             lists.setdefault(keys, []).append(use)
         else:
             yield _of_one(use)
     for keys, uses in lists.items():
-        yield _of_list(facts, keys, uses)
+        yield _of_list(observations, keys, uses)
 
 
-def _lists(facts: Facts, use: HostUse) -> frozenset[int]:
+def _lists(observations: Observations, use: HostAccess) -> frozenset[int]:
     """The lists in which all that is read was kept."""
     if not use.container:
         return frozenset()
-    keys = [{birth.key for birth in tensor.births if birth.kind == "kept"} for tensor in use.held]
+    keys = [{origin.key for origin in tensor.origins if origin.kind == "kept"} for tensor in use.held]
     return frozenset(key for found in keys for key in found) if all(keys) else frozenset()
 
 
-def _of_one(use: HostUse) -> Finding:
-    tree = use.site.tree
+def _of_one(use: HostAccess) -> Finding:
+    tree = use.point.tree
     if use.container:
         edit = _each_element(use)
     elif _is_number(use):
@@ -86,46 +86,50 @@ def _of_one(use: HostUse) -> Finding:
     else:
         edit = to_cpu(tree, use.expression, use.held)
     remedies = [Remedy(f"bring `{_shown(use)}` to the CPU", (edit,))] if edit is not None else []
-    return _finding(use, use.site, use.expression, remedies, [(use.site, "used", f"`{_reader(use)}` reads it here")])
+    return _finding(use, use.point, use.expression, remedies, [(use.point, "used", f"`{_reader(use)}` reads it here")])
 
 
-def _is_number(use: HostUse) -> bool:
-    scalars = all(tensor.single for tensor in use.held)
+def _is_number(use: HostAccess) -> bool:
+    scalars = all(tensor.is_single_number for tensor in use.held)
     return scalars and use.kind == "array" and use.consumer.split(".")[-1] in _OF_NUMBERS
 
 
-def _each_element(use: HostUse) -> Edit | None:
+def _each_element(use: HostAccess) -> Edit | None:
     if isinstance(use.expression, ast.GeneratorExp):
-        return to_cpu(use.site.tree, use.expression.elt, use.held)
+        return to_cpu(use.point.tree, use.expression.elt, use.held)
     if isinstance(use.expression, (ast.Name, ast.Attribute, ast.Subscript)):
-        return each_to_cpu(use.site, use.expression, use.held)
+        return each_to_cpu(use.point, use.expression, use.held)
     return None
 
 
-def _of_list(facts: Facts, keys: frozenset[int], uses: list[HostUse]) -> Finding:
-    places = [place for key in sorted(keys) for place in facts.kept[key].values()]
-    asked = {name for key in keys for name in facts.kept_uses.get(key, ())}
-    steps = [(place.site, "created", "a tensor on the accelerator is kept here") for place in places]
-    steps += [(use.site, "used", f"`{_reader(use)}` reads it here") for use in uses]
+def _of_list(observations: Observations, keys: frozenset[int], uses: list[HostAccess]) -> Finding:
+    devices = [device for key in sorted(keys) for device in observations.kept[key].values()]
+    asked = {name for key in keys for name in observations.kept_uses.get(key, ())}
+    steps = [(device.point, "created", "a tensor on the accelerator is kept here") for device in devices]
+    steps += [(use.point, "used", f"`{_reader(use)}` reads it here") for use in uses]
     remedies = []
     at_uses = [_each_element(use) for use in uses]
     if not asked & {"operand", "backward"}:
-        edits = dict.fromkeys(_kept_edit(place, asked) for place in places)
+        edits = dict.fromkeys(_kept_edit(device, asked) for device in devices)
         remedies.append(Remedy("keep numbers, not tensors" if not asked else "keep them on the CPU", tuple(edits)))
     if None not in at_uses:
         remedies.append(Remedy("bring them to the CPU here", tuple(edit for edit in at_uses if edit is not None)))
-    return _finding(uses[0], places[0].site, places[0].expression, remedies, steps)
+    return _finding(uses[0], devices[0].point, devices[0].expression, remedies, steps)
 
 
-def _kept_edit(place: Kept, asked: set[str]) -> Edit:
-    tree = place.site.tree
-    if place.tensor.single and not asked:
-        return as_number(tree, place.expression)
-    return to_cpu(tree, place.expression, (place.tensor,))
+def _kept_edit(device: ListAppend, asked: set[str]) -> Edit:
+    tree = device.point.tree
+    if device.tensor.is_single_number and not asked:
+        return as_number(tree, device.expression)
+    return to_cpu(tree, device.expression, (device.tensor,))
 
 
 def _finding(
-    use: HostUse, where: Site, node: ast.expr, remedies: list[Remedy], steps: list[tuple[Site, str, str]]
+    use: HostAccess,
+    where: ProgramPoint,
+    node: ast.expr,
+    remedies: list[Remedy],
+    steps: list[tuple[ProgramPoint, str, str]],
 ) -> Finding:
     holds = "holds tensors" if use.container else "is"
     return Finding(
@@ -141,12 +145,12 @@ def _finding(
     )
 
 
-def _shown(use: HostUse) -> str:
+def _shown(use: HostAccess) -> str:
     return ast.unparse(use.expression)
 
 
-def _reader(use: HostUse) -> str:
-    node = use.site.node
+def _reader(use: HostAccess) -> str:
+    node = use.point.node
     return ast.unparse(node.func) if isinstance(node, ast.Call) and use.kind != "numpy" else use.consumer
 
 

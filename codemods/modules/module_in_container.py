@@ -33,14 +33,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Site
-from devfix.analysis.domain.values import ACCELERATOR, ClassValue, Ref
-from devfix.analysis.observations import Meeting, Operand, Stored
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.values import ACCELERATOR, ClassValue, Pointer
+from devfix.analysis.observations import DeviceMismatch, Operand, AttributeStore
 from devfix.fixes.event_path import story
 from devfix.fixes.modules.attribute_writes import methods_of
 from devfix.fixes.modules.registered_containers import (
-    Kept,
+    ListAppend,
     contents_problem,
     holds_parameters,
     is_nested,
@@ -61,67 +61,73 @@ __all__ = ["RULE"]
 _Place = tuple[object, ...]
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding per attribute that keeps modules or parameters out of sight."""
-    found: dict[_Place, tuple[Kept, list[Stored], list[Meeting], dict[Site, None]]] = {}
-    for meeting in facts.meetings:
-        for operand in meeting.cpu:
-            kept = _kept(facts, meeting, operand)
-            stored = _stored(facts, kept) if kept is not None else []
+    found: dict[_Place, tuple[ListAppend, list[AttributeStore], list[DeviceMismatch], dict[ProgramPoint, None]]] = {}
+    for mismatch in observations.mismatches:
+        for operand in mismatch.cpu:
+            kept = _kept(observations, mismatch, operand)
+            stored = _stored(observations, kept) if kept is not None else []
             if kept is not None and stored:
-                entry = found.setdefault(stored[0].site.key, (kept, stored, [], {}))
-                if meeting not in entry[2]:
-                    entry[2].append(meeting)
-                entry[3].update(dict.fromkeys(_made(facts, meeting, operand)))
-    for kept, stored, meetings, made in found.values():
-        yield _finding(kept, stored, meetings, list(made))
+                entry = found.setdefault(stored[0].point.key, (kept, stored, [], {}))
+                if mismatch not in entry[2]:
+                    entry[2].append(mismatch)
+                entry[3].update(dict.fromkeys(_made(observations, mismatch, operand)))
+    for kept, stored, mismatches, made in found.values():
+        yield _finding(kept, stored, mismatches, list(made))
 
 
-def _made(facts: Facts, meeting: Meeting, operand: Operand) -> Iterator[Site]:
+def _made(observations: Observations, mismatch: DeviceMismatch, operand: Operand) -> Iterator[ProgramPoint]:
     """Where what fails is made."""
-    memory = meeting.site.memory
+    memory = mismatch.point.memory
     assert memory is not None
     for part in weights_of(operand):
-        born = memory.record(part).born if memory.has(part.id) else None
-        if born is not None:
-            yield born
+        allocated_at = memory.record(part).allocated_at if memory.has(part.id) else None
+        if allocated_at is not None:
+            yield allocated_at
 
 
-def _kept(facts: Facts, meeting: Meeting, operand: Operand) -> Kept | None:
+def _kept(observations: Observations, mismatch: DeviceMismatch, operand: Operand) -> ListAppend | None:
     """The container of a moved module because of which the operand has stayed."""
-    memory = meeting.site.memory
+    memory = mismatch.point.memory
     assert memory is not None
     for part in weights_of(operand):
-        if not memory.has(part.id) or structural_change(meeting.site, part) is not None:
+        if not memory.has(part.id) or structural_change(mismatch.point, part) is not None:
             continue
         for kept in keepers(memory, part):
-            if memory.record(kept.owner).moved is not None and ACCELERATOR in memory.record(kept.owner).places:
+            if memory.record(kept.owner).moved is not None and ACCELERATOR in memory.record(kept.owner).devices:
                 return kept
-    held = {birth.holder for birth in operand.births if birth.kind == "parameter" and birth.holder and not birth.key}
-    for stored in facts.stored.values():
+    held = {
+        origin.holder for origin in operand.origins if origin.kind == "parameter" and origin.holder and not origin.key
+    }
+    for stored in observations.stored.values():
         for owner in stored.owners if stored.number in held else ():
             record = memory.record(owner) if memory.has(owner.id) else None
             if record is None or record.kind != "module" or record.moved is None:
                 continue
             value = record.fields.get(stored.name)
             if value is not None and holds_parameters(memory, value):
-                return Kept(owner, stored.name, value)
+                return ListAppend(owner, stored.name, value)
     return None
 
 
-def _stored(facts: Facts, kept: Kept) -> list[Stored]:
-    return [stored for stored in facts.stored.values() if stored.name == kept.name and kept.owner in stored.owners]
+def _stored(observations: Observations, kept: ListAppend) -> list[AttributeStore]:
+    return [
+        stored for stored in observations.stored.values() if stored.name == kept.name and kept.owner in stored.owners
+    ]
 
 
-def _finding(kept: Kept, stored: list[Stored], meetings: list[Meeting], made: list[Site]) -> Finding:
-    first, site = stored[0], meetings[0].site
-    memory = site.memory
+def _finding(
+    kept: ListAppend, stored: list[AttributeStore], mismatches: list[DeviceMismatch], made: list[ProgramPoint]
+) -> Finding:
+    first, point = stored[0], mismatches[0].point
+    memory = point.memory
     assert memory is not None
-    mapping = isinstance(kept.container, Ref) and memory.record(kept.container).kind == "dict"
+    mapping = isinstance(kept.container, Pointer) and memory.record(kept.container).kind == "dict"
     what = "parameters" if holds_parameters(memory, kept.container) else "modules"
     kind = "tuple" if kept.is_tuple else "dictionary" if mapping else "list"
-    name = ast.unparse(first.site.node) if isinstance(first.site.node, ast.Attribute) else kept.name
-    edits = _edits(kept, stored, site, mapping, what)
+    name = ast.unparse(first.point.node) if isinstance(first.point.node, ast.Attribute) else kept.name
+    edits = _edits(kept, stored, point, mapping, what)
     remedies: tuple[Remedy, ...] = ()
     if not isinstance(edits, str):
         container = f"nn.{'Parameter' if what == 'parameters' else 'Module'}{'Dict' if mapping else 'List'}"
@@ -129,15 +135,15 @@ def _finding(kept: Kept, stored: list[Stored], meetings: list[Meeting], made: li
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.LATENT if all(meeting.latent for meeting in meetings) else Severity.ERROR,
-        first.site.tree.path,
-        first.site.tree.span(first.site.stmt),
+        Severity.LATENT if all(mismatch.latent for mismatch in mismatches) else Severity.ERROR,
+        first.point.tree.path,
+        first.point.tree.span(first.point.stmt),
         f"`{name}` is a Python {kind}: its {what} stay on the CPU when the module moves, and `parameters()` lacks them",
         story(
-            *((born, "created", "it is made on the CPU here") for born in made),
-            *((item.site, "stored", f"the {what} are kept in a Python {kind}") for item in stored),
+            *((allocated_at, "created", "it is made on the CPU here") for allocated_at in made),
+            *((item.point, "stored", f"the {what} are kept in a Python {kind}") for item in stored),
             (memory.record(kept.owner).moved, "moved", f"the module moves here, without the {what} of the {kind}"),
-            (site, "used", "they meet values on the accelerator here"),
+            (point, "used", "they meet values on the accelerator here"),
         ),
         remedies,
         edits if isinstance(edits, str) else "",
@@ -145,9 +151,11 @@ def _finding(kept: Kept, stored: list[Stored], meetings: list[Meeting], made: li
     )
 
 
-def _edits(kept: Kept, stored: list[Stored], site: Site, mapping: bool, what: str) -> list[Edit] | str:
+def _edits(
+    kept: ListAppend, stored: list[AttributeStore], point: ProgramPoint, mapping: bool, what: str
+) -> list[Edit] | str:
     """The edits after which the container is a registered one, or why there are none."""
-    memory = site.memory
+    memory = point.memory
     assert memory is not None
     cls = memory.record(kept.owner).cls
     problem = contents_problem(memory, kept.container) if what == "modules" else None
@@ -158,14 +166,14 @@ def _edits(kept: Kept, stored: list[Stored], site: Site, mapping: bool, what: st
     word = "Parameter" if what == "parameters" else "Module"
     edits: dict[Edit, None] = {}
     for item in stored:
-        if isinstance(item.site.stmt, ast.AugAssign):
+        if isinstance(item.point.stmt, ast.AugAssign):
             continue  # a registered list grows by `+=`, too
-        spelled = torch_nn(item.site, f"{word}{'Dict' if mapping else 'List'}")
+        spelled = torch_nn(item.point, f"{word}{'Dict' if mapping else 'List'}")
         if spelled is None or item.value is None:
             return "it is not given a value in so many words, or the file does not import `torch.nn`"
         if nested and not writes_out(item.value):
             return "it holds containers that are not written out where it is made"
-        expressions = [(item.site.tree, item.value, mapping)]
+        expressions = [(item.point.tree, item.value, mapping)]
         if nested:
             expressions += [
                 (tree, node, isinstance(node, (ast.Dict, ast.DictComp))) for tree, node in _added(cls, kept.name)
@@ -179,17 +187,17 @@ def _edits(kept: Kept, stored: list[Stored], site: Site, mapping: bool, what: st
     return list(edits)
 
 
-def _grows_later(stored: Stored) -> bool:
+def _grows_later(stored: AttributeStore) -> bool:
     """Whether a local list goes on growing after it has become the attribute: the copy would not grow with it."""
-    site, value = stored.site, stored.value
+    point, value = stored.point, stored.value
     if not isinstance(value, ast.Name):
         return False
     return any(
         isinstance(node, ast.Attribute)
-        and node.lineno > site.stmt.lineno
+        and node.lineno > point.stmt.lineno
         and node.attr in ("append", "extend", "insert")
         and ast.unparse(node.value) == value.id
-        for node in ast.walk(site.level.frame.node)
+        for node in ast.walk(point.call_frame.activation.node)
     )
 
 

@@ -39,9 +39,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Site
-from devfix.analysis.observations import Meeting
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.observations import DeviceMismatch
 from devfix.fixes.event_path import story
 from devfix.fixes.modules.loss_weights import loss_weights
 from devfix.fixes.modules.module_moves import Home, home_of
@@ -54,23 +54,26 @@ __all__ = ["RULE"]
 _MOST_TOGETHER = 8
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding per object that stays on the CPU, at its construction."""
-    found: dict[tuple[object, ...], tuple[Whole, list[Meeting]]] = {}
-    for meeting in facts.meetings:
-        for operand in meeting.cpu:
-            for whole in unmoved(facts, meeting, operand):
-                found.setdefault(_made_at(whole.born), (whole, []))[1].append(meeting)
-    homes = [home_of(facts, meetings[0], whole) for whole, meetings in found.values()]
+    found: dict[tuple[object, ...], tuple[Whole, list[DeviceMismatch]]] = {}
+    for mismatch in observations.mismatches:
+        for operand in mismatch.cpu:
+            for whole in unmoved(observations, mismatch, operand):
+                found.setdefault(_made_at(whole.allocated_at), (whole, []))[1].append(mismatch)
+    homes = [home_of(observations, mismatches[0], whole) for whole, mismatches in found.values()]
     together = _together(homes)
-    for home, (whole, meetings) in zip(homes, found.values(), strict=True):
-        yield _finding(home, whole, meetings, together)
-    yield from loss_weights(facts, RULE.code, RULE.name)
+    for home, (whole, mismatches) in zip(homes, found.values(), strict=True):
+        yield _finding(home, whole, mismatches, together)
+    yield from loss_weights(observations, RULE.code, RULE.name)
 
 
-def _made_at(born: Site) -> tuple[object, ...]:
+def _made_at(allocated_at: ProgramPoint) -> tuple[object, ...]:
     """The construction, through the calls that led to it."""
-    return (born.key, *((level.tree.path, level.stmt.lineno) for level in born.levels))
+    return (
+        allocated_at.key,
+        *((call_frame.tree.path, call_frame.stmt.lineno) for call_frame in allocated_at.call_stack),
+    )
 
 
 def _together(homes: list[Home]) -> tuple[Remedy, ...]:
@@ -82,21 +85,21 @@ def _together(homes: list[Home]) -> tuple[Remedy, ...]:
     return (Remedy(f"move {names} together", tuple(dict.fromkeys(edit for r in best for edit in r.edits))),)
 
 
-def _finding(home: Home, whole: Whole, meetings: list[Meeting], together: tuple[Remedy, ...]) -> Finding:
+def _finding(home: Home, whole: Whole, mismatches: list[DeviceMismatch], together: tuple[Remedy, ...]) -> Finding:
     fate = "never moved" if whole.partly is None else "moved on one branch only"
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.LATENT if all(meeting.latent for meeting in meetings) else Severity.ERROR,
-        home.level.tree.path,
-        home.level.tree.span(home.node),
+        Severity.LATENT if all(mismatch.latent for mismatch in mismatches) else Severity.ERROR,
+        home.call_frame.tree.path,
+        home.call_frame.tree.span(home.node),
         f"`{home.name}` is {fate} and meets values on the accelerator",
         story(
-            (whole.born, "created", "this module is made on the CPU"),
+            (whole.allocated_at, "created", "this module is made on the CPU"),
             (whole.partly, "moved", "it is moved on this branch, and not on the other"),
             *(
-                (meeting.site, "used", "its weights on the CPU meet values on the accelerator here")
-                for meeting in meetings[:2]
+                (mismatch.point, "used", "its weights on the CPU meet values on the accelerator here")
+                for mismatch in mismatches[:2]
             ),
         ),
         (*home.remedies, *together) if home.remedies else (),

@@ -33,11 +33,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Level, Site
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import Ref, options
-from devfix.analysis.observations import Meeting
+from devfix.analysis.domain.values import Pointer, alternatives
+from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import module_names, value_of
 from devfix.fixes.event_path import story
 from devfix.fixes.insertion_point import Move, all_live, device_at, hoisted, inside_module, move_of, same_function
@@ -49,33 +49,33 @@ from devfix.rules.rule import Example, Rule, command_attributes
 __all__ = ["RULE", "parents_of", "structural_change", "weights_of"]
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding per model: the parts attached since its last move that meet the accelerator."""
-    grouped: dict[tuple[object, ...], list[tuple[Change, Meeting]]] = {}
-    for meeting in facts.meetings:
-        for operand in meeting.cpu:
+    grouped: dict[tuple[object, ...], list[tuple[Change, DeviceMismatch]]] = {}
+    for mismatch in observations.mismatches:
+        for operand in mismatch.cpu:
             for part in weights_of(operand):
-                change = structural_change(meeting.site, part)
+                change = structural_change(mismatch.point, part)
                 if change is not None:
-                    grouped.setdefault(change.moved.key, []).append((change, meeting))
+                    grouped.setdefault(change.moved.key, []).append((change, mismatch))
     for pairs in grouped.values():
-        yield _finding(facts, pairs)
+        yield _finding(observations, pairs)
 
 
-def _finding(facts: Facts, pairs: list[tuple[Change, Meeting]]) -> Finding:
+def _finding(observations: Observations, pairs: list[tuple[Change, DeviceMismatch]]) -> Finding:
     changes = sorted({change.attached.order: change for change, _ in pairs}.values(), key=lambda c: c.attached.order)
-    last, meeting = changes[-1], pairs[0][1]
+    last, mismatch = changes[-1], pairs[0][1]
     names = list(dict.fromkeys(_part_name(change.attached) for change in changes))
     listed = " and ".join(f"`{name}`" for name in names)
-    remedy, reason = _remedy(facts, changes, meeting)
+    remedy, reason = _remedy(observations, changes, mismatch)
     verb = "is" if len(names) == 1 else "are"
     steps = [(last.moved, "moved", "the model is moved here")]
     steps += [(change.attached, "replaced", "this part is made on the CPU after that") for change in changes]
-    steps.append((meeting.site, "used", "its weights on the CPU meet values on the accelerator here"))
+    steps.append((mismatch.point, "used", "its weights on the CPU meet values on the accelerator here"))
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.LATENT if meeting.latent else Severity.ERROR,
+        Severity.LATENT if mismatch.latent else Severity.ERROR,
         last.attached.tree.path,
         last.attached.tree.span(last.attached.stmt),
         f"{listed} {verb} attached after the model was moved and {'stays' if verb == 'is' else 'stay'} on the CPU",
@@ -85,8 +85,8 @@ def _finding(facts: Facts, pairs: list[tuple[Change, Meeting]]) -> Finding:
     )
 
 
-def _part_name(site: Site) -> str:
-    node = site.node
+def _part_name(point: ProgramPoint) -> str:
+    node = point.node
     if isinstance(node, (ast.Attribute, ast.Subscript)):
         return ast.unparse(node)
     if isinstance(node, ast.Call):
@@ -99,28 +99,30 @@ def _part_name(site: Site) -> str:
     return ast.unparse(node)[:60]
 
 
-def _remedy(facts: Facts, changes: list[Change], meeting: Meeting) -> tuple[Remedy | None, str]:
+def _remedy(observations: Observations, changes: list[Change], mismatch: DeviceMismatch) -> tuple[Remedy | None, str]:
     """The move after the last change, in the innermost function where the model and the device have names."""
     last = changes[-1]
     move = move_of(last.moved)
     if move is None:
         return None, "the call that moved the model is not in the source"
-    innermost = last.attached.levels[-1]
-    levels = [*reversed(last.attached.levels)]
-    functions = [level.frame.node for level in levels]
-    for level in sorted(levels, key=lambda level: _reluctance(level, functions)):
-        code = _statement(facts, last, level, move, innermost=level is innermost)
+    innermost = last.attached.call_stack[-1]
+    call_stack = [*reversed(last.attached.call_stack)]
+    functions = [call_frame.activation.node for call_frame in call_stack]
+    for call_frame in sorted(call_stack, key=lambda call_frame: _reluctance(call_frame, functions)):
+        code = _statement(observations, last, call_frame, move, innermost=call_frame is innermost)
         if code is None:
             continue
-        anchor = _anchor(changes, level, meeting)
-        edit = InsertStatement(level.tree.path, level.tree.span(anchor), Where.AFTER, code)
+        anchor = _anchor(changes, call_frame, mismatch)
+        edit = InsertStatement(call_frame.tree.path, call_frame.tree.span(anchor), Where.AFTER, code)
         return Remedy(f"move the model again after the change: `{code.splitlines()[-1].strip()}`", (edit,)), ""
     return None, "no name for the model and its device is in reach of the change"
 
 
-def _reluctance(level: Level, functions: list[ast.AST]) -> tuple[bool, bool]:
+def _reluctance(call_frame: CallFrame, functions: list[ast.AST]) -> tuple[bool, bool]:
     """Levels to try last: methods of models (their users place them), and helpers that call themselves."""
-    return inside_module(level), functions.count(level.frame.node) > 1 or _calls_itself(level.frame.node)
+    return inside_module(call_frame), functions.count(call_frame.activation.node) > 1 or _calls_itself(
+        call_frame.activation.node
+    )
 
 
 def _calls_itself(function: ast.AST) -> bool:
@@ -129,37 +131,39 @@ def _calls_itself(function: ast.AST) -> bool:
     return any(isinstance(func, ast.Name) and func.id == name for func in calls)
 
 
-def _anchor(changes: list[Change], level: Level, meeting: Meeting) -> ast.stmt:
+def _anchor(changes: list[Change], call_frame: CallFrame, mismatch: DeviceMismatch) -> ast.stmt:
     """The statement behind which the move goes: after the last change, out of loops that do not use the model."""
-    used = next((other.stmt for other in meeting.site.levels if other.frame is level.frame), None)
-    anchor = level.stmt
+    used = next((other.stmt for other in mismatch.point.call_stack if other.activation is call_frame.activation), None)
+    anchor = call_frame.stmt
     for change in changes[:-1]:
-        for other in change.attached.levels:
-            found = common_block(level.tree, anchor, other.stmt) if same_function(other, level) else None
+        for other in change.attached.call_stack:
+            found = common_block(call_frame.tree, anchor, other.stmt) if same_function(other, call_frame) else None
             if found is not None:
                 block, mine, theirs = found
                 anchor = block[max(mine, theirs)]  # one move behind the branches of an `if`, behind the last of a row
-    return hoisted(level.tree, anchor, used)
+    return hoisted(call_frame.tree, anchor, used)
 
 
-def _statement(facts: Facts, change: Change, level: Level, move: Move, innermost: bool) -> str | None:
-    site = change.attached
-    model = _model_expression(change, level, innermost)
+def _statement(
+    observations: Observations, change: Change, call_frame: CallFrame, move: Move, innermost: bool
+) -> str | None:
+    point = change.attached
+    model = _model_expression(change, call_frame, innermost)
     if model is None:
         return None
-    same = any(other.frame is level.frame for other in change.moved.levels[-1:])
-    trailer = _trailer(facts, site, level, move, same)
+    same = any(other.activation is call_frame.activation for other in change.moved.call_stack[-1:])
+    trailer = _trailer(observations, point, call_frame, move, same)
     if trailer is None:
         return None
     code = f"{model}{trailer}"
     if isinstance(change.moved.stmt, ast.Assign) and same and _assigned_to_itself(change.moved.stmt, model):
         code = f"{model} = {code}"
     if move.guard is not None and move.legacy:
-        if not all_live(site, level, move.guard.test):
+        if not all_live(point, call_frame, move.guard.test):
             return None
-        inside = any(level.stmt is node for node in ast.walk(move.guard))
+        inside = any(call_frame.stmt is node for node in ast.walk(move.guard))
         if not inside:
-            return f"if {move.site.tree.source(move.guard.test)}:\n    {code}"
+            return f"if {move.point.tree.source(move.guard.test)}:\n    {code}"
     return code
 
 
@@ -171,25 +175,27 @@ def _assigned_to_itself(stmt: ast.Assign, model: str) -> bool:
     return ast.unparse(stmt.targets[0]) == model == ast.unparse(call.func.value)
 
 
-def _trailer(facts: Facts, site: Site, level: Level, move: Move, same: bool) -> str | None:
-    call = move.site.node
+def _trailer(
+    observations: Observations, point: ProgramPoint, call_frame: CallFrame, move: Move, same: bool
+) -> str | None:
+    call = move.point.node
     assert isinstance(call, ast.Call)
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
     if move.legacy:
-        return move.trailer() if all(all_live(site, level, argument) for argument in arguments) else None
+        return move.trailer() if all(all_live(point, call_frame, argument) for argument in arguments) else None
     constant = all(isinstance(argument, ast.Constant) for argument in arguments)
-    if (same or constant) and not facts.preferred_device:
+    if (same or constant) and not observations.preferred_device:
         return move.trailer()
-    device = device_at(site, level, facts.preferred_device, like=move.arguments)
+    device = device_at(point, call_frame, observations.preferred_device, like=move.arguments)
     return f".to({device})" if device is not None else None
 
 
-def _model_expression(change: Change, level: Level, innermost: bool) -> str | None:
+def _model_expression(change: Change, call_frame: CallFrame, innermost: bool) -> str | None:
     """How this level names the model that was moved."""
-    site = change.attached
-    assert site.memory is not None
+    point = change.attached
+    assert point.memory is not None
     if innermost:
-        node = site.node
+        node = point.node
         if isinstance(node, ast.Call):
             node = node.args[0] if isinstance(node.func, ast.Name) and node.args else node.func
         chain: list[ast.expr] = []
@@ -197,29 +203,31 @@ def _model_expression(change: Change, level: Level, innermost: bool) -> str | No
             node = node.value
             chain.append(node)
         for expression in reversed(chain):
-            value = value_of(site, level, expression)
+            value = value_of(point, call_frame, expression)
             if value is None:
                 continue
-            found = [o for o in options(value) if isinstance(o, Ref) and site.memory.record(o).kind == "module"]
-            if found and any(site.memory.record(o).moved is not None for o in found):
+            found = [
+                o for o in alternatives(value) if isinstance(o, Pointer) and point.memory.record(o).kind == "module"
+            ]
+            if found and any(point.memory.record(o).moved is not None for o in found):
                 return ast.unparse(expression)
-        if isinstance(site.node, ast.Call) and isinstance(site.node.func, ast.Name) and site.node.args:
-            first = site.node.args[0]
+        if isinstance(point.node, ast.Call) and isinstance(point.node.func, ast.Name) and point.node.args:
+            first = point.node.args[0]
             if isinstance(first, (ast.Name, ast.Attribute)):
                 return ast.unparse(first)
-    wanted = {change.parent.id} | _ancestors(site.memory, change.parent.id, change.moved)
-    names = module_names(site, level, wanted)
+    wanted = {change.parent.id} | _ancestors(point.memory, change.parent.id, change.moved)
+    names = module_names(point, call_frame, wanted)
     return names[0] if names else None
 
 
-def _ancestors(memory: State, key: int, moved: Site) -> set[int]:
+def _ancestors(memory: State, key: int, moved: ProgramPoint) -> set[int]:
     """Modules above that moved together with this one."""
     found: set[int] = set()
-    level = [key]
-    while level:
-        above = [p for k in level for p in parents_of(memory, k) if p not in found]
-        level = [p for p in above if memory.at(p).moved is moved]
-        found.update(level)
+    call_frame = [key]
+    while call_frame:
+        above = [p for k in call_frame for p in parents_of(memory, k) if p not in found]
+        call_frame = [p for p in above if memory.at(p).moved is moved]
+        found.update(call_frame)
     return found
 
 

@@ -33,8 +33,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Site
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import ProgramPoint
 from devfix.fixes.event_path import story
 from devfix.fixes.modules.attribute_writes import Attribute, groups
 from devfix.fixes.modules.parameter_copies import copied_early, early_copy, shaped_like_parameter
@@ -47,30 +47,30 @@ from devfix.rules.rule import Example, Rule, command_attributes
 __all__ = ["RULE"]
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding for attributes that fail together; mostly it is one."""
-    for group in groups(facts):
-        if not all(_made_too_early(facts, attribute) for attribute in group):
-            yield _finding(facts, group)
+    for group in groups(observations):
+        if not all(_made_too_early(observations, attribute) for attribute in group):
+            yield _finding(observations, group)
 
 
-def _made_too_early(facts: Facts, attribute: Attribute) -> bool:
+def _made_too_early(observations: Observations, attribute: Attribute) -> bool:
     """Whether it holds copies of parameters, made before the model's move: DEV401 speaks."""
-    if not facts.copies or attribute.is_alias:
+    if not observations.copies or attribute.is_alias:
         return False
-    told = {hazard.built for hazard in copied_early(facts)}
-    found = [early_copy(facts, use.meeting, use.operand) for use in attribute.uses]
-    return all(copy is not None and copy[0].site in told for copy in found)
+    told = {hazard.built for hazard in copied_early(observations)}
+    found = [early_copy(observations, use.mismatch, use.operand) for use in attribute.uses]
+    return all(copy is not None and copy[0].point in told for copy in found)
 
 
-def _shaped(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
+def _shaped(observations: Observations, attributes: list[Attribute]) -> list[Edit]:
     """Each made where the parameter is whose shape it has."""
     edits: list[Edit] = []
     for use in (use for attribute in attributes for use in attribute.uses):
-        for birth in use.births:
+        for origin in use.origins:
             found = (
-                shaped_like_parameter(facts, birth.key, facts.sources[birth.key].site, use.meeting)
-                if (birth.kind == "made")
+                shaped_like_parameter(observations, origin.key, observations.sources[origin.key].point, use.mismatch)
+                if (origin.kind == "made")
                 else []
             )
             if not found:
@@ -79,26 +79,26 @@ def _shaped(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
     return edits
 
 
-def _finding(facts: Facts, group: list[Attribute]) -> Finding:
-    remedies, reason = _remedies(facts, group)
+def _finding(observations: Observations, group: list[Attribute]) -> Finding:
+    remedies, reason = _remedies(observations, group)
     first = group[0]
     uses = [use for attribute in group for use in attribute.uses]
     names = list(dict.fromkeys(f"`{attribute.shown}`" for attribute in group))
-    made = [(site, "created", "the tensor is made on the CPU here") for site in _births(facts, group)]
-    stored = [(a.site, "stored", f"`{a.shown}` {_what(a)}") for a in group]
+    made = [(point, "created", "the tensor is made on the CPU here") for point in _births(observations, group)]
+    stored = [(a.point, "stored", f"`{a.shown}` {_what(a)}") for a in group]
     moved = next((a.moved for a in group if a.of_module and a.moved is not None), None)
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.LATENT if all(use.meeting.latent for use in uses) else Severity.ERROR,
-        first.site.tree.path,
-        first.site.tree.span(first.site.stmt),
+        Severity.LATENT if all(use.mismatch.latent for use in uses) else Severity.ERROR,
+        first.point.tree.path,
+        first.point.tree.span(first.point.stmt),
         _message(group, names),
         story(
             *made,
             *stored,
             (moved, "moved", "the module moves here, without it"),
-            (uses[0].meeting.site, "used", "it meets values on the accelerator here"),
+            (uses[0].mismatch.point, "used", "it meets values on the accelerator here"),
         ),
         remedies,
         reason,
@@ -113,7 +113,7 @@ def _what(attribute: Attribute) -> str:
 
 def _message(group: list[Attribute], names: list[str]) -> str:
     listed, plural = " and ".join(names), len(names) > 1
-    is_, stays, meets = ("are", "stay", "meet") if plural else ("is", "stays", "meets")
+    is_, stays, meets = ("are", "stay", "check_same_device") if plural else ("is", "stays", "meets")
     if all(attribute.is_alias for attribute in group):
         return f"{listed} {is_} only another name for a registered tensor, and {stays} on the CPU when the module moves"
     if any(attribute.of_module for attribute in group):
@@ -121,24 +121,26 @@ def _message(group: list[Attribute], names: list[str]) -> str:
     return f"{listed} {stays} on the CPU and {meets} values on the accelerator"
 
 
-def _births(facts: Facts, group: list[Attribute]) -> list[Site]:
-    keys = {birth.key for attribute in group for use in attribute.uses for birth in use.births if birth.kind == "made"}
-    return [facts.sources[key].site for key in sorted(keys)]
+def _births(observations: Observations, group: list[Attribute]) -> list[ProgramPoint]:
+    keys = {
+        origin.key for attribute in group for use in attribute.uses for origin in use.origins if origin.kind == "made"
+    }
+    return [observations.sources[key].point for key in sorted(keys)]
 
 
-def _remedies(facts: Facts, group: list[Attribute]) -> tuple[tuple[Remedy, ...], str]:
+def _remedies(observations: Observations, group: list[Attribute]) -> tuple[tuple[Remedy, ...], str]:
     """Remedies in the order in which an expert would try them, or why there is none."""
     listed = ", ".join(dict.fromkeys(f"`{attribute.shown}`" for attribute in group))
     whole = [
         Remedy(f"move the object that has {listed}", tuple(edits))
-        for edits in [moved_as_a_whole(facts, group)]
+        for edits in [moved_as_a_whole(observations, group)]
         if edits
     ]
-    apart, reason = _apart(facts, group, listed)
+    apart, reason = _apart(observations, group, listed)
     return (*whole, *apart), "" if whole else reason
 
 
-def _apart(facts: Facts, group: list[Attribute], listed: str) -> tuple[tuple[Remedy, ...], str]:
+def _apart(observations: Observations, group: list[Attribute], listed: str) -> tuple[tuple[Remedy, ...], str]:
     """Remedies that bring each attribute to the device by itself, or why there is none."""
     buffers, reason = _buffers(group)
     verbs = {"register": [a for a in group if a in buffers]} if buffers else {}
@@ -148,7 +150,7 @@ def _apart(facts: Facts, group: list[Attribute], listed: str) -> tuple[tuple[Rem
         if attribute in buffers:
             continue
         for verb, plan in _PLANS if not attribute.is_alias else _ALIAS_PLANS:
-            found = plan(facts, [attribute])
+            found = plan(observations, [attribute])
             if found:
                 verbs.setdefault(verb, []).append(attribute)
                 edits.extend(found)
@@ -156,20 +158,20 @@ def _apart(facts: Facts, group: list[Attribute], listed: str) -> tuple[tuple[Rem
         else:
             return (), reason or "nothing names the device where it is used"
     remedies = [Remedy(" and ".join(_told(verb, held) for verb, held in verbs.items()), _distinct(edits))]
-    at_use = _distinct(moved_at_use(facts, group))
+    at_use = _distinct(moved_at_use(observations, group))
     if at_use and at_use != remedies[0].edits:
         remedies.append(Remedy(f"move {listed} where it is used", at_use))
     return tuple(remedies), ""
 
 
-_PLANS: tuple[tuple[str, Callable[[Facts, list[Attribute]], list[Edit]]], ...] = (
+_PLANS: tuple[tuple[str, Callable[[Observations, list[Attribute]], list[Edit]]], ...] = (
     ("make on the device", _shaped),
     ("move with its siblings", moved_with_siblings),
     ("make on the device", made_on_device),
     ("move where it is used", moved_at_use),
 )
-_ALIAS_PLANS: tuple[tuple[str, Callable[[Facts, list[Attribute]], list[Edit]]], ...] = (
-    ("read what is behind", lambda facts, attributes: read_through(attributes)),
+_ALIAS_PLANS: tuple[tuple[str, Callable[[Observations, list[Attribute]], list[Edit]]], ...] = (
+    ("read what is behind", lambda observations, attributes: read_through(attributes)),
     ("move where it is used", moved_at_use),
 )
 

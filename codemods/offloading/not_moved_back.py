@@ -40,7 +40,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
+from devfix.analysis import Observations
 from devfix.analysis.domain.values import ACCELERATOR
 from devfix.fixes.event_path import story
 from devfix.fixes.modules.restore_device import Absence, remedies, runs_last
@@ -51,33 +51,33 @@ from devfix.rules.rule import Example, Rule, command_attributes
 __all__ = ["RULE"]
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding for each move to the CPU that is never undone; for several that one edit undoes, one."""
     found: dict[tuple[object, ...], list[Absence]] = {}
-    for absence in _absences(facts):
+    for absence in _absences(observations):
         found.setdefault(absence.moved.key, []).append(absence)
     together: dict[object, tuple[tuple[Remedy, ...], list[Absence]]] = {}
     for key, absences in found.items():
         if not runs_last(absences[0]):
-            back = tuple(remedies(facts, absences[0]))
+            back = tuple(remedies(observations, absences[0]))
             together.setdefault(back[0].edits if back else key, (back, []))[1].extend(absences)
     for back, absences in together.values():
         yield _finding(back, absences)
 
 
-def _absences(facts: Facts) -> Iterator[Absence]:
+def _absences(observations: Observations) -> Iterator[Absence]:
     """Weights that a move by hand took from the accelerator, where they are met."""
-    for meeting in facts.meetings:
-        memory = meeting.site.memory
-        for operand in meeting.cpu if memory is not None else ():
+    for mismatch in observations.mismatches:
+        memory = mismatch.point.memory
+        for operand in mismatch.cpu if memory is not None else ():
             for part in weights_of(operand):
                 assert memory is not None
                 moved = memory.at(part.id).moved if memory.has(part.id) else None
-                if moved is None or moved not in facts.moves_to_cpu or not isinstance(moved.node, ast.Call):
+                if moved is None or moved not in observations.moves_to_cpu or not isinstance(moved.node, ast.Call):
                     continue
                 before = moved.memory
-                if before is not None and before.has(part.id) and ACCELERATOR in before.at(part.id).places:
-                    yield Absence(moved, part, meeting)
+                if before is not None and before.has(part.id) and ACCELERATOR in before.at(part.id).devices:
+                    yield Absence(moved, part, mismatch)
 
 
 def _finding(found: tuple[Remedy, ...], absences: list[Absence]) -> Finding:
@@ -89,14 +89,14 @@ def _finding(found: tuple[Remedy, ...], absences: list[Absence]) -> Finding:
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.LATENT if all(absence.meeting.latent for absence in absences) else Severity.ERROR,
+        Severity.LATENT if all(absence.mismatch.latent for absence in absences) else Severity.ERROR,
         first.moved.tree.path,
         first.moved.span,
         ", ".join(names) + told,
         story(
             (first.moved, "moved", "it goes to the CPU here, in place"),
             *(
-                (absence.meeting.site, "used", "its weights meet values on the accelerator here")
+                (absence.mismatch.point, "used", "its weights meet values on the accelerator here")
                 for absence in absences[:2]
             ),
         ),

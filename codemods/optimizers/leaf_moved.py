@@ -30,7 +30,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
+from devfix.analysis import Observations
 from devfix.analysis.move_observations import LeafMove
 from devfix.fixes.event_path import story
 from devfix.fixes.insertion_point import device_at, names_in
@@ -49,12 +49,12 @@ _TOLD = {
 _RANDOM = frozenset("rand randn randint randperm normal".split())
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding per move of a leaf whose copy is used as a leaf."""
-    for move in facts.leaf_moves.values():
+    for move in observations.leaf_moves.values():
         use = next((use for use in _TOLD if use in move.uses and _needs_leaf(move, use)), None)
         if use is not None:
-            yield _finding(facts, move, use)
+            yield _finding(observations, move, use)
 
 
 def _needs_leaf(move: LeafMove, use: str) -> bool:
@@ -64,9 +64,9 @@ def _needs_leaf(move: LeafMove, use: str) -> bool:
     return use != "grad" or "retained" not in move.uses
 
 
-def _finding(facts: Facts, move: LeafMove, use: str) -> Finding:
-    tree = move.site.tree
-    edits = _edits(facts, move)
+def _finding(observations: Observations, move: LeafMove, use: str) -> Finding:
+    tree = move.point.tree
+    edits = _edits(observations, move)
     what = "parameter" if move.kind == "parameter" else "tensor with requires_grad=True"
     return Finding(
         RULE.code,
@@ -77,7 +77,7 @@ def _finding(facts: Facts, move: LeafMove, use: str) -> Finding:
         f"a {what} is moved after it was made, and the copy is no leaf: {_TOLD[use]}",
         story(
             (move.made, "created", "the leaf is made here"),
-            (move.site, "moved", "this is a copy of it on the accelerator"),
+            (move.point, "moved", "this is a copy of it on the accelerator"),
             (move.uses[use], "used", _TOLD[use]),
         ),
         (Remedy("make the leaf on the device", edits),) if edits else (),
@@ -85,8 +85,8 @@ def _finding(facts: Facts, move: LeafMove, use: str) -> Finding:
     )
 
 
-def _edits(facts: Facts, move: LeafMove) -> tuple[Edit, ...]:
-    tree, call = move.site.tree, move.call
+def _edits(observations: Observations, move: LeafMove) -> tuple[Edit, ...]:
+    tree, call = move.point.tree, move.call
     assert isinstance(call.func, ast.Attribute)
     made = call.func.value
     trailer = tree.source(call)[len(tree.source(made)) :]
@@ -98,7 +98,7 @@ def _edits(facts: Facts, move: LeafMove) -> tuple[Edit, ...]:
     if move.kind == "parameter":
         return _named_parameter(move, made, trailer)
     if move.kind == "leaf" and move.made is not None and isinstance(move.made.node, ast.Call):
-        return _made_before(facts, move)
+        return _made_before(observations, move)
     return ()
 
 
@@ -125,7 +125,7 @@ def _named_parameter(move: LeafMove, made: ast.expr, trailer: str) -> tuple[Edit
 
     Only where nothing decides between the two, and what the move says was there before.
     """
-    tree, call, statement = move.site.tree, move.call, move.site.stmt
+    tree, call, statement = move.point.tree, move.call, move.point.stmt
     name, said = ast.unparse(made), names_in(call) - names_in(made)
     function = tree.function(call)
     bindings = [
@@ -176,15 +176,15 @@ def _keyword(tree: SourceTree, keyword: ast.keyword) -> str:
     return f"{keyword.arg}={value}" if keyword.arg is not None else f"**{value}"
 
 
-def _made_before(facts: Facts, move: LeafMove) -> tuple[Edit, ...]:
+def _made_before(observations: Observations, move: LeafMove) -> tuple[Edit, ...]:
     """``w = torch.zeros(3, requires_grad=True)`` with a later ``w = w.to(device)``."""
     assert move.made is not None
     assert isinstance(move.made.node, ast.Call)
     assert isinstance(move.call.func, ast.Attribute)
-    made, tree = move.made, move.site.tree
+    made, tree = move.made, move.point.tree
     name = ast.unparse(move.made.node.func).split(".")[-1]
     like = ast.unparse(move.call.args[0]) if len(move.call.args) == 1 and move.call.func.attr == "to" else None
-    device = device_at(made, made.level, facts.preferred_device, like=like) if like is not None else None
+    device = device_at(made, made.call_frame, observations.preferred_device, like=like) if like is not None else None
     if device is not None and name not in _RANDOM and device == like:
         return (AddKeyword(made.tree.path, made.tree.span(move.made.node), "device", device),)
     source = move.call.func.value

@@ -36,8 +36,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Level
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import CallFrame
 from devfix.analysis.observations import OptimizerHazard
 from devfix.fixes.event_path import story
 from devfix.fixes.insertion_point import all_live, device_at, move_of
@@ -61,19 +61,19 @@ _USED = {"copied": "the copies meet values on the accelerator here"}
 _URGENCY = ("state-loaded", "eager-state", "replaced", "fused", "copied", "harmless")
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding per construction: its most urgent hazard."""
     grouped: dict[tuple[object, ...], OptimizerHazard] = {}
-    for hazard in (*facts.hazards, *copied_early(facts)):
+    for hazard in (*observations.hazards, *copied_early(observations)):
         known = grouped.get(hazard.built.key)
         if known is None or _URGENCY.index(hazard.kind) < _URGENCY.index(known.kind):
             grouped[hazard.built.key] = hazard
     for hazard in grouped.values():
-        yield _finding(facts, hazard)
+        yield _finding(observations, hazard)
 
 
-def _finding(facts: Facts, hazard: OptimizerHazard) -> Finding:
-    remedies, reason = _remedies(facts, hazard)
+def _finding(observations: Observations, hazard: OptimizerHazard) -> Finding:
+    remedies, reason = _remedies(observations, hazard)
     severity = Severity.ADVICE if hazard.kind == "harmless" else Severity.ERROR
     late = "a submodule is replaced here" if hazard.kind == "replaced" else "the parameters are moved here"
     return Finding(
@@ -94,33 +94,33 @@ def _finding(facts: Facts, hazard: OptimizerHazard) -> Finding:
     )
 
 
-def _remedies(facts: Facts, hazard: OptimizerHazard) -> tuple[list[Remedy], str]:
-    remedy, reason = built_behind(facts, hazard.built, hazard.late, replaced=hazard.kind == "replaced")
+def _remedies(observations: Observations, hazard: OptimizerHazard) -> tuple[list[Remedy], str]:
+    remedy, reason = built_behind(observations, hazard.built, hazard.late, replaced=hazard.kind == "replaced")
     remedies = [remedy] if remedy is not None else []
     if not remedies and hazard.kind == "state-loaded" and hazard.loaded is not None:
         remedies.extend(filter(None, [moved_ahead(hazard.loaded, hazard.late)]))
     if hazard.kind not in ("replaced", "copied"):
-        remedies.extend(_earlier_move(facts, hazard))
+        remedies.extend(_earlier_move(observations, hazard))
     return remedies, reason
 
 
-def _earlier_move(facts: Facts, hazard: OptimizerHazard) -> Iterator[Remedy]:
+def _earlier_move(observations: Observations, hazard: OptimizerHazard) -> Iterator[Remedy]:
     """Move the model ahead of the construction, where both the model and the device have names there."""
-    site = hazard.built
-    memory = site.memory
+    point = hazard.built
+    memory = point.memory
     assert memory is not None
     call = hazard.late.node
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
         return
-    for level in reversed(site.levels):
-        held = _held_names(hazard, level)
-        device = device_at(site, level, facts.preferred_device)
+    for call_frame in reversed(point.call_stack):
+        held = _held_names(hazard, call_frame)
+        device = device_at(point, call_frame, observations.preferred_device)
         if not held:
             continue
         if call.func.attr == "cuda":
             trailer = (
-                level.tree.source(call)[len(level.tree.source(call.func.value)) :]
-                if level.tree is hazard.late.tree
+                call_frame.tree.source(call)[len(call_frame.tree.source(call.func.value)) :]
+                if call_frame.tree is hazard.late.tree
                 else ".cuda()"
             )
         elif device is not None:
@@ -130,18 +130,18 @@ def _earlier_move(facts: Facts, hazard: OptimizerHazard) -> Iterator[Remedy]:
         code = f"{held[0]}{trailer}"
         move = move_of(hazard.late)
         if move is not None and move.guard is not None:
-            if not all_live(site, level, move.guard.test):
+            if not all_live(point, call_frame, move.guard.test):
                 continue
-            code = f"if {move.site.tree.source(move.guard.test)}:\n    {code}"
-        edit = InsertStatement(level.tree.path, level.tree.span(level.stmt), Where.BEFORE, code)
+            code = f"if {move.point.tree.source(move.guard.test)}:\n    {code}"
+        edit = InsertStatement(call_frame.tree.path, call_frame.tree.span(call_frame.stmt), Where.BEFORE, code)
         yield Remedy("move the model ahead of the optimizer", (edit,))
         return
 
 
-def _held_names(hazard: OptimizerHazard, level: Level) -> list[str]:
+def _held_names(hazard: OptimizerHazard, call_frame: CallFrame) -> list[str]:
     """Names of modules whose parameters the construction mentions."""
-    mentioned = {ast.unparse(node) for node in ast.walk(level.stmt) if isinstance(node, (ast.Name, ast.Attribute))}
-    return [name for name in sorted(model_names(hazard.built, level)) if name in mentioned]
+    mentioned = {ast.unparse(node) for node in ast.walk(call_frame.stmt) if isinstance(node, (ast.Name, ast.Attribute))}
+    return [name for name in sorted(model_names(hazard.built, call_frame)) if name in mentioned]
 
 
 __getattr__, __dir__ = command_attributes(__name__)

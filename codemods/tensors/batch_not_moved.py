@@ -38,8 +38,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from devfix.analysis import Facts
-from devfix.analysis.observations import Meeting, Operand
+from devfix.analysis import Observations
+from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.fixes.event_path import story
 from devfix.fixes.insertion_point import under_if
 from devfix.fixes.tensors.batch_moves import candidates
@@ -56,68 +56,79 @@ _TENSOR_KEYWORDS = frozenset(
 )
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding per batch: every item of it that meets the accelerator."""
-    met: dict[int, dict[tuple[str, ...], list[tuple[Meeting, Operand]]]] = {}
-    certain = _certain(facts)
-    for meeting in facts.meetings:
-        for operand in meeting.cpu:
-            for birth in operand.births:
-                if birth.kind not in ("batch", "made"):
+    met: dict[int, dict[tuple[str, ...], list[tuple[DeviceMismatch, Operand]]]] = {}
+    certain = _certain(observations)
+    for mismatch in observations.mismatches:
+        for operand in mismatch.cpu:
+            for origin in operand.origins:
+                if origin.kind not in ("batch", "made"):
                     continue
-                if operand.sure or not meeting.opaque or _is_input(meeting, operand, (birth.key, birth.item), certain):
-                    met.setdefault(birth.key, {}).setdefault(birth.item, []).append((meeting, operand))
-    sometimes = {(t.birth.key, t.birth.item) for t in facts.transfers if t.place == "accelerator" and under_if(t.site)}
+                if (
+                    operand.is_certain
+                    or not mismatch.opaque
+                    or _is_input(mismatch, operand, (origin.key, origin.item), certain)
+                ):
+                    met.setdefault(origin.key, {}).setdefault(origin.item, []).append((mismatch, operand))
+    sometimes = {
+        (t.origin.key, t.origin.item) for t in observations.transfers if t.device == "accelerator" and under_if(t.point)
+    }
     for key, items in met.items():
         culprits = []
         for item, pairs in items.items():
-            if (key, item) in sometimes and facts.sources[key].kind != "made":
+            if (key, item) in sometimes and observations.sources[key].kind != "made":
                 continue  # moved under a condition that devfix cannot decide: the author knows when
-            distinct = {(meeting.site.key, operand.text): (meeting, operand) for meeting, operand in pairs}
+            distinct = {(mismatch.point.key, operand.text): (mismatch, operand) for mismatch, operand in pairs}
             culprits.append(
                 Culprit(
                     key,
                     item,
-                    tuple(meeting for meeting, _ in distinct.values()),
+                    tuple(mismatch for mismatch, _ in distinct.values()),
                     tuple(operand.text for _, operand in distinct.values()),
                 )
             )
-        if facts.sources[key].kind == "made":
-            culprits = [culprit for culprit in culprits if made_siblings(facts, culprit)]
+        if observations.sources[key].kind == "made":
+            culprits = [culprit for culprit in culprits if made_siblings(observations, culprit)]
         if culprits:
-            yield _finding(facts, key, culprits)
+            yield _finding(observations, key, culprits)
 
 
-def _certain(facts: Facts) -> set[tuple[int, tuple[str, ...]]]:
+def _certain(observations: Observations) -> set[tuple[int, tuple[str, ...]]]:
     """Items of unknown datasets that some operation, or the move of such a batch elsewhere, proves to be tensors."""
-    whole = {t.birth.key for t in facts.transfers if t.place == "accelerator" and t.birth.item in ((), ("*",))}
-    roots = [binding for binding in facts.bindings if binding.birth.kind == "batch" and not binding.birth.item]
-    moved = {binding.name for binding in roots if binding.birth.key in whole}
-    alike = {binding.birth.key for binding in roots if binding.name in moved and binding.birth.key not in whole}
+    whole = {
+        t.origin.key for t in observations.transfers if t.device == "accelerator" and t.origin.item in ((), ("*",))
+    }
+    roots = [binding for binding in observations.bindings if binding.origin.kind == "batch" and not binding.origin.item]
+    moved = {binding.name for binding in roots if binding.origin.key in whole}
+    alike = {binding.origin.key for binding in roots if binding.name in moved and binding.origin.key not in whole}
     items = {
-        (birth.key, birth.item)
-        for meeting in facts.meetings
-        for operand in meeting.cpu
-        for birth in operand.births
-        if birth.key in alike and birth.kind == "batch"
+        (origin.key, origin.item)
+        for mismatch in observations.mismatches
+        for operand in mismatch.cpu
+        for origin in operand.origins
+        if origin.key in alike and origin.kind == "batch"
     }
     return items | {
-        (birth.key, birth.item)
-        for meeting in facts.meetings
-        if not meeting.opaque
-        for operand in meeting.cpu
-        for birth in operand.births
-        if birth.kind == "batch"
+        (origin.key, origin.item)
+        for mismatch in observations.mismatches
+        if not mismatch.opaque
+        for operand in mismatch.cpu
+        for origin in operand.origins
+        if origin.kind == "batch"
     }
 
 
 def _is_input(
-    meeting: Meeting, operand: Operand, identity: tuple[int, tuple[str, ...]], certain: set[tuple[int, tuple[str, ...]]]
+    mismatch: DeviceMismatch,
+    operand: Operand,
+    identity: tuple[int, tuple[str, ...]],
+    certain: set[tuple[int, tuple[str, ...]]],
 ) -> bool:
     """Whether an item of unknown type goes into a model as tensors do: its only argument, or a tensor keyword."""
     if identity in certain:
         return True
-    call = meeting.site.node
+    call = mismatch.point.node
     if not isinstance(call, ast.Call):
         return False
     if len(call.args) == 1 and not call.keywords and ast.unparse(call.args[0]) == operand.text:
@@ -126,24 +137,24 @@ def _is_input(
     return named.get(operand.text) in _TENSOR_KEYWORDS
 
 
-def _finding(facts: Facts, key: int, culprits: list[Culprit]) -> Finding:
-    source = facts.sources[key]
-    first = culprits[0].meetings[0]
-    names = list(dict.fromkeys(shown(facts, culprit) for culprit in culprits))
+def _finding(observations: Observations, key: int, culprits: list[Culprit]) -> Finding:
+    source = observations.sources[key]
+    first = culprits[0].mismatches[0]
+    names = list(dict.fromkeys(shown(observations, culprit) for culprit in culprits))
     bindings = [
         binding
         for culprit in culprits
-        for binding in facts.bindings
-        if binding.birth.key == key and binding.birth.item == culprit.item
+        for binding in observations.bindings
+        if binding.origin.key == key and binding.origin.item == culprit.item
     ]
-    named = next((b.site for b in bindings if b.kind != "param"), source.site)
-    where = source.site if source.kind in ("encoding", "whole") else named
-    remedies = _remedies(facts, culprits)
+    named = next((b.point for b in bindings if b.kind != "param"), source.point)
+    where = source.point if source.kind in ("encoding", "whole") else named
+    remedies = _remedies(observations, culprits)
     waits = any("non_blocking=True" in _told(remedy) for remedy in remedies[:1])
     notes: tuple[str, ...] = ()
     if waits and source.pinned is False:
         notes = ("non_blocking=True overlaps the copy only with DataLoader(pin_memory=True); --unsafe-fixes adds it",)
-        remedies = [*remedies, *_pinned(facts, key, remedies)]
+        remedies = [*remedies, *_pinned(observations, key, remedies)]
     listed = ", ".join(f"`{name}`" for name in names)
     plural = len(names) > 1
     return Finding(
@@ -157,9 +168,9 @@ def _finding(facts: Facts, key: int, culprits: list[Culprit]) -> Finding:
         story(
             (where, "created", "the batch comes on the CPU"),
             *(
-                (meeting.site, "used", f"{text} is used with values on the accelerator")
+                (mismatch.point, "used", f"{text} is used with values on the accelerator")
                 for culprit in culprits
-                for meeting, text in list(zip(culprit.meetings, culprit.texts, strict=False))[:2]
+                for mismatch, text in list(zip(culprit.mismatches, culprit.texts, strict=False))[:2]
             ),
         ),
         tuple(remedies),
@@ -168,10 +179,14 @@ def _finding(facts: Facts, key: int, culprits: list[Culprit]) -> Finding:
     )
 
 
-def _remedies(facts: Facts, culprits: list[Culprit]) -> list[Remedy]:
+def _remedies(observations: Observations, culprits: list[Culprit]) -> list[Remedy]:
     """What moves as a whole is moved as a whole, unless the author moves its parts."""
-    parts = [t for t in facts.transfers if t.birth.key == culprits[0].key and t.place == "accelerator" and t.birth.item]
-    whole, each = list(wholes(facts, culprits)), list(candidates(facts, culprits))
+    parts = [
+        t
+        for t in observations.transfers
+        if t.origin.key == culprits[0].key and t.device == "accelerator" and t.origin.item
+    ]
+    whole, each = list(wholes(observations, culprits)), list(candidates(observations, culprits))
     return [*each, *whole] if parts else [*whole, *each]
 
 
@@ -191,14 +206,14 @@ def _told(remedy: Remedy) -> str:
     return " ".join(getattr(edit, "code", "") for edit in remedy.edits)
 
 
-def _pinned(facts: Facts, key: int, remedies: list[Remedy]) -> list[Remedy]:
+def _pinned(observations: Observations, key: int, remedies: list[Remedy]) -> list[Remedy]:
     """The same move with pinned memory, where the loader's construction is in the project."""
-    site = facts.sources[key].loader_site
-    if site is None or not isinstance(site.node, ast.Call) or not remedies:
+    point = observations.sources[key].loader_site
+    if point is None or not isinstance(point.node, ast.Call) or not remedies:
         return []
-    if any(keyword.arg == "pin_memory" for keyword in site.node.keywords):
+    if any(keyword.arg == "pin_memory" for keyword in point.node.keywords):
         return []
-    edit = AddKeyword(site.tree.path, site.tree.span(site.node), "pin_memory", "True")
+    edit = AddKeyword(point.tree.path, point.tree.span(point.node), "pin_memory", "True")
     best = remedies[0]
     title = f"{best.title}, and pin the loader's memory"
     return [replace(best, title=title, edits=(*best.edits, edit), safety=Safety.UNSAFE)]

@@ -31,7 +31,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
+from devfix.analysis import Observations
 from devfix.analysis.move_observations import Uncalled
 from devfix.fixes.event_path import story
 from devfix.fixes.insertion_point import device_at
@@ -41,11 +41,11 @@ from devfix.rules.rule import Example, Rule, command_attributes
 __all__ = ["RULE"]
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding per method that is not called."""
-    for missing in facts.uncalled.values():
-        tree, text = missing.site.tree, ast.unparse(missing.node)
-        remedies = tuple(_remedies(facts, missing))
+    for missing in observations.uncalled.values():
+        tree, text = missing.point.tree, ast.unparse(missing.node)
+        remedies = tuple(_remedies(observations, missing))
         yield Finding(
             RULE.code,
             RULE.name,
@@ -53,19 +53,23 @@ def detect(facts: Facts) -> Iterator[Finding]:
             tree.path,
             tree.span(missing.node),
             f"`{text}` is not called: nothing moves",
-            story((missing.site, "moved", "the parentheses are missing here")),
+            story((missing.point, "moved", "the parentheses are missing here")),
             remedies,
             "" if remedies else "nothing names the device here",
         )
 
 
-def _remedies(facts: Facts, missing: Uncalled) -> Iterator[Remedy]:
+def _remedies(observations: Observations, missing: Uncalled) -> Iterator[Remedy]:
     """The call; and where the program chooses its device, the move to that."""
-    tree, node = missing.site.tree, missing.node
+    tree, node = missing.point.tree, missing.node
     text, span = ast.unparse(node), tree.span(node)
     if node.attr != "to":
         yield Remedy(f"call it: `{text}()`", (AppendCode(tree.path, span, "()"),))
-    device = device_at(missing.site, missing.site.level, facts.preferred_device) if node.attr != "cpu" else None
+    device = (
+        device_at(missing.point, missing.point.call_frame, observations.preferred_device)
+        if node.attr != "cpu"
+        else None
+    )
     if device is not None:
         code = f"{tree.source(node.value)}.to({device})"
         yield Remedy(f"move it: `{code}`", (ReplaceExpression(tree.path, span, code),))

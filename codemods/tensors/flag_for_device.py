@@ -28,7 +28,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
+from devfix.analysis import Observations
 from devfix.fixes.event_path import story
 from devfix.model import Edit, Finding, Remedy, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
@@ -37,11 +37,11 @@ from devfix.syntax.tree import SourceTree
 __all__ = ["RULE"]
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding per call."""
-    for flagged in facts.flagged.values():
-        site, call = flagged.site, flagged.call
-        tree = site.tree
+    for flagged in observations.flagged.values():
+        point, call = flagged.point, flagged.call
+        tree = point.tree
         given, edit = tree.source(call.args[0]), _without_flag(tree, call, flagged.module)
         title = "leave it out: modules take no flag" if flagged.module else "name the argument `non_blocking`"
         yield Finding(
@@ -51,7 +51,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
             tree.path,
             tree.span(call),
             f"`{given}` is given as the device of `{ast.unparse(call.func)}`",
-            story((site, "moved", "the first argument is the device")),
+            story((point, "moved", "the first argument is the device")),
             (Remedy(title, (edit,)),) if edit is not None else (),
             "" if edit is not None else "the call has another argument in the place of the flag",
         )

@@ -33,10 +33,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Site
-from devfix.analysis.domain.values import Ref
-from devfix.analysis.observations import Meeting, Operand
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.values import Pointer
+from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.fixes.devices.derived_devices import puts_back
 from devfix.fixes.event_path import story
 from devfix.fixes.modules.module_roots import is_made_by_program, whole_of
@@ -49,48 +49,54 @@ from devfix.rules.rule import Rule, command_attributes
 __all__ = ["RULE"]
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding per origin that no other rule speaks of."""
     seen: set[object] = set()
-    for meeting in facts.meetings:
-        for operand in meeting.cpu:
-            cause = _cause(facts, meeting, operand)
+    for mismatch in observations.mismatches:
+        for operand in mismatch.cpu:
+            cause = _cause(observations, mismatch, operand)
             if cause is None:
                 continue
             origin, what = cause
-            key = origin.key if origin is not None else meeting.site.key
+            key = origin.key if origin is not None else mismatch.point.key
             if key not in seen:
                 seen.add(key)
-                yield _finding(meeting, operand, origin, what)
+                yield _finding(mismatch, operand, origin, what)
 
 
-def _cause(facts: Facts, meeting: Meeting, operand: Operand) -> tuple[Site | None, str] | None:
+def _cause(
+    observations: Observations, mismatch: DeviceMismatch, operand: Operand
+) -> tuple[ProgramPoint | None, str] | None:
     """Where the value comes from, and in words; ``None`` where another rule names the cause or nothing is certain."""
     if operand.module is not None:
-        memory = meeting.site.memory
-        if memory is None or structural_change(meeting.site, operand.module) is not None:
+        memory = mismatch.point.memory
+        if memory is None or structural_change(mismatch.point, operand.module) is not None:
             return None
         record = memory.record(operand.module)
-        whole = whole_of(facts, meeting.site, operand.module)
-        born = whole.born if whole is not None else record.born if record.moved is None else None
+        whole = whole_of(observations, mismatch.point, operand.module)
+        allocated_at = (
+            whole.allocated_at if whole is not None else record.allocated_at if record.moved is None else None
+        )
         if not is_made_by_program(memory, operand.module):
             return None
-        if born is None and record.moved is not None and puts_back(record.moved):
+        if allocated_at is None and record.moved is not None and puts_back(record.moved):
             return record.moved, "this puts the module where it was: on the CPU"
-        return (born, "this module is made on the CPU and never moved") if born is not None else None
-    if len(operand.births) != 1 or not operand.sure:
+        return (allocated_at, "this module is made on the CPU and never moved") if allocated_at is not None else None
+    if len(operand.origins) != 1 or not operand.is_certain:
         return None
-    birth = operand.births[0]
-    if birth.kind == "made" and not made_siblings(facts, Culprit(birth.key, birth.item, (meeting,), (operand.text,))):
-        return facts.sources[birth.key].site, "this tensor is made on the CPU"
-    if birth.kind in ("parameter", "buffer") and birth.key:
-        return _cause(facts, meeting, Operand(operand.text, module=Ref(birth.key)))
+    origin = operand.origins[0]
+    if origin.kind == "made" and not made_siblings(
+        observations, Culprit(origin.key, origin.item, (mismatch,), (operand.text,))
+    ):
+        return observations.sources[origin.key].point, "this tensor is made on the CPU"
+    if origin.kind in ("parameter", "buffer") and origin.key:
+        return _cause(observations, mismatch, Operand(operand.text, module=Pointer(origin.key)))
     return None
 
 
-def _finding(meeting: Meeting, operand: Operand, origin: Site | None, what: str) -> Finding:
-    site = origin or meeting.site
-    foreign = foreign_part(meeting.site.tree.path)
+def _finding(mismatch: DeviceMismatch, operand: Operand, origin: ProgramPoint | None, what: str) -> Finding:
+    point = origin or mismatch.point
+    foreign = foreign_part(mismatch.point.tree.path)
     reason = "no codemod names this cause: give the value the device of what it meets"
     if foreign is not None:
         reason = "the failing line belongs to a third-party package: pin or upgrade it, or move its inputs at the call"
@@ -98,11 +104,11 @@ def _finding(meeting: Meeting, operand: Operand, origin: Site | None, what: str)
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.LATENT if meeting.latent else Severity.ERROR,
-        site.tree.path,
-        site.span,
-        f"{name} is on the CPU and meets values on the accelerator in `{meeting.consumer}`",
-        story((origin, "created", what), (meeting.site, "used", "it meets values on the accelerator here")),
+        Severity.LATENT if mismatch.latent else Severity.ERROR,
+        point.tree.path,
+        point.span,
+        f"{name} is on the CPU and meets values on the accelerator in `{mismatch.consumer}`",
+        story((origin, "created", what), (mismatch.point, "used", "it meets values on the accelerator here")),
         (),
         reason,
     )

@@ -34,10 +34,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.values import Ref, Tensor, TupleValue, Value
+from devfix.analysis import Observations
+from devfix.analysis.domain.values import Pointer, Tensor, TupleValue, Value
 from devfix.analysis.move_observations import Dropped
-from devfix.analysis.observations import Meeting
+from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import value_of
 from devfix.fixes.event_path import story
 from devfix.model import Edit, Finding, Remedy, ReplaceExpression, ReplaceStatement, Severity
@@ -46,32 +46,32 @@ from devfix.rules.rule import Example, Rule, command_attributes
 __all__ = ["RULE"]
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding per move, where the tensor meets the accelerator afterwards."""
-    met: dict[int, list[Meeting]] = {}
-    for meeting in facts.meetings:
-        for operand in meeting.cpu:
-            for birth in operand.births:
-                if birth.kind == "dropped" and birth.key in facts.dropped:
-                    met.setdefault(birth.key, []).append(meeting)
-    for key, meetings in met.items():
-        yield _finding(facts.dropped[key], meetings)
+    met: dict[int, list[DeviceMismatch]] = {}
+    for mismatch in observations.mismatches:
+        for operand in mismatch.cpu:
+            for origin in operand.origins:
+                if origin.kind == "dropped" and origin.key in observations.dropped:
+                    met.setdefault(origin.key, []).append(mismatch)
+    for key, mismatches in met.items():
+        yield _finding(observations.dropped[key], mismatches)
 
 
-def _finding(dropped: Dropped, meetings: list[Meeting]) -> Finding:
-    tree, target = dropped.site.tree, ast.unparse(dropped.target)
+def _finding(dropped: Dropped, mismatches: list[DeviceMismatch]) -> Finding:
+    tree, target = dropped.point.tree, ast.unparse(dropped.target)
     edit = _assigned(dropped) if dropped.kind == "statement" else _in_loop(dropped)
     told = "is moved, but the result is dropped" if dropped.kind == "statement" else "is moved item by item in vain"
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.LATENT if all(meeting.latent for meeting in meetings) else Severity.ERROR,
+        Severity.LATENT if all(mismatch.latent for mismatch in mismatches) else Severity.ERROR,
         tree.path,
         tree.span(dropped.call),
         f"`{target}` {told}: it stays on the CPU",
         story(
-            (dropped.site, "moved", "the result of this move is not kept"),
-            *((meeting.site, "used", "it meets values on the accelerator here") for meeting in meetings[:2]),
+            (dropped.point, "moved", "the result of this move is not kept"),
+            *((mismatch.point, "used", "it meets values on the accelerator here") for mismatch in mismatches[:2]),
         ),
         (Remedy(f"keep what the move gives: `{target}`", (edit,)),) if edit is not None else (),
         "" if edit is not None else "what holds the items cannot be assigned to in one line",
@@ -79,7 +79,7 @@ def _finding(dropped: Dropped, meetings: list[Meeting]) -> Finding:
 
 
 def _assigned(dropped: Dropped) -> Edit:
-    tree = dropped.site.tree
+    tree = dropped.point.tree
     code = f"{tree.source(dropped.target)} = {tree.source(dropped.call)}"
     return ReplaceStatement(tree.path, tree.span(dropped.stmt), (code,))
 
@@ -89,12 +89,12 @@ def _in_loop(dropped: Dropped) -> Edit | None:
     loop = dropped.loop
     if loop is None:
         return None
-    tree, key = dropped.site.tree, _key(loop)
+    tree, key = dropped.point.tree, _key(loop)
     if key is not None:
-        place = f"{tree.source(dropped.target)}[{key}]"
+        device = f"{tree.source(dropped.target)}[{key}]"
         if isinstance(dropped.stmt, ast.Assign):
-            return ReplaceExpression(tree.path, tree.span(dropped.stmt.targets[0]), place)
-        return ReplaceStatement(tree.path, tree.span(dropped.stmt), (f"{place} = {tree.source(dropped.call)}",))
+            return ReplaceExpression(tree.path, tree.span(dropped.stmt.targets[0]), device)
+        return ReplaceStatement(tree.path, tree.span(dropped.stmt), (f"{device} = {tree.source(dropped.call)}",))
     code = _comprehension(dropped, loop) if loop.body == [dropped.stmt] and not loop.orelse else None
     return ReplaceStatement(tree.path, tree.span(loop), (code,)) if code is not None else None
 
@@ -111,7 +111,7 @@ def _key(loop: ast.For | ast.AsyncFor) -> str | None:
 
 
 def _comprehension(dropped: Dropped, loop: ast.For | ast.AsyncFor) -> str | None:
-    tree = dropped.site.tree
+    tree = dropped.point.tree
     held, moved, item = dropped.target, tree.source(dropped.call), ast.unparse(loop.target)
     if isinstance(held, (ast.Tuple, ast.List)):
         trailer = moved.removeprefix(item)
@@ -127,12 +127,12 @@ def _comprehension(dropped: Dropped, loop: ast.For | ast.AsyncFor) -> str | None
 
 def _is_sequence(dropped: Dropped) -> bool:
     """Whether the items stand in a list or a tuple, as far as the code tells."""
-    site = dropped.site
-    value: Value | None = value_of(site, site.level, dropped.target)
-    if isinstance(value, Ref):
-        assert site.memory is not None
-        return site.memory.record(value).kind == "list"
-    return isinstance(value, TupleValue) or (isinstance(value, Tensor) and value.loose)
+    point = dropped.point
+    value: Value | None = value_of(point, point.call_frame, dropped.target)
+    if isinstance(value, Pointer):
+        assert point.memory is not None
+        return point.memory.record(value).kind == "list"
+    return isinstance(value, TupleValue) or (isinstance(value, Tensor) and value.maybe_container)
 
 
 __getattr__, __dir__ = command_attributes(__name__)

@@ -40,7 +40,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
+from devfix.analysis import Observations
 from devfix.fixes.event_path import story
 from devfix.fixes.tensors.factory_fixes import Made, made_on_cpu, remedies
 from devfix.model import Finding, Severity
@@ -49,29 +49,29 @@ from devfix.rules.rule import Example, Rule, command_attributes
 __all__ = ["RULE"]
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding for tensors that are made on the CPU and reach the accelerator together; mostly it is one."""
-    for group in made_on_cpu(facts):
-        yield _finding(facts, group)
+    for group in made_on_cpu(observations):
+        yield _finding(observations, group)
 
 
-def _finding(facts: Facts, group: list[Made]) -> Finding:
+def _finding(observations: Observations, group: list[Made]) -> Finding:
     first = group[0]
-    meetings = list(dict.fromkeys(meeting for made in group for meeting, _ in made.uses))
+    mismatches = list(dict.fromkeys(mismatch for made in group for mismatch, _ in made.uses))
     names = list(dict.fromkeys(made.words for made in group))
     plural = len(names) > 1
-    found = tuple(remedies(facts, group))
+    found = tuple(remedies(observations, group))
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.LATENT if all(meeting.latent for meeting in meetings) else Severity.ERROR,
+        Severity.LATENT if all(mismatch.latent for mismatch in mismatches) else Severity.ERROR,
         first.making.tree.path,
         first.making.tree.span(first.making.call),
         f"{', '.join(f'`{name}`' for name in names)} {'are' if plural else 'is'} made on the CPU and "
         f"{'meet' if plural else 'meets'} values on the accelerator",
         story(
-            *((made.site, "created", f"{made.words} is made on the CPU") for made in group),
-            *((meeting.site, "used", "it meets values on the accelerator here") for meeting in meetings[:2]),
+            *((made.point, "created", f"{made.words} is made on the CPU") for made in group),
+            *((mismatch.point, "used", "it meets values on the accelerator here") for mismatch in mismatches[:2]),
         ),
         found,
         "" if found else "nothing names the device where the tensor is made or used",

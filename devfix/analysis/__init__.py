@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from devfix.analysis import scenarios
-from devfix.analysis.domain.state import DeadPath
+from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import Const
 from devfix.analysis.interpreter import Interpreter, OutOfBudget, Watch
-from devfix.analysis.observations import Facts
+from devfix.analysis.observations import Observations
 from devfix.analysis.program import Program, Reader
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["Facts", "Interpreter", "Watch", "analyse"]
+__all__ = ["Observations", "Interpreter", "Watch", "analyse"]
 
 
 def analyse(
@@ -23,12 +23,12 @@ def analyse(
     device: str | None = None,
     parse: Callable[[str, str], SourceTree] = SourceTree,
     watch: Watch | None = None,
-) -> Facts | None:
+) -> Observations | None:
     """Run the program that starts at ``path`` on abstract values.
 
     ``read`` gives a file's text or ``None``; ``root`` bounds the project.  With ``latent``, functions that the run
     does not reach are run with unknown arguments afterwards.  ``None`` where the file cannot be parsed.
-    ``watch`` sees every value of every run (``run.elsewhere`` and ``run.two`` tell the further machines); what it
+    ``watch`` sees every value of every run (``interp.elsewhere`` and ``interp.two`` tell the further machines); what it
     raises ends the analysis.
     """
     parsed: dict[str, SourceTree] = {}
@@ -39,39 +39,39 @@ def analyse(
         return parsed[name]
 
     program = Program(read, root, parse_once)
-    facts = Facts(path, preferred_device=device)
-    if not _follow(program, facts, latent, watch=watch):
+    observations = Observations(path, preferred_device=device)
+    if not _follow(program, observations, latent, watch=watch):
         return None
-    facts.current_device = scenarios.says_current(program.trees())
-    if scenarios.may_contradict(facts, program.trees()):
-        facts.elsewhere = Facts(path, preferred_device=device, foreign_index=facts.foreign_index)
-        _follow(Program(read, root, parse_once), facts.elsewhere, latent=False, elsewhere=True, watch=watch)
+    observations.current_device = scenarios.says_current(program.trees())
+    if scenarios.may_contradict(observations, program.trees()):
+        observations.elsewhere = Observations(path, preferred_device=device, foreign_index=observations.foreign_index)
+        _follow(Program(read, root, parse_once), observations.elsewhere, latent=False, elsewhere=True, watch=watch)
     if scenarios.names_several(program.trees()):
-        facts.two = Facts(path, preferred_device=device)
-        _follow(Program(read, root, parse_once), facts.two, latent=False, two=True, watch=watch)
-    return facts
+        observations.two = Observations(path, preferred_device=device)
+        _follow(Program(read, root, parse_once), observations.two, latent=False, two=True, watch=watch)
+    return observations
 
 
 def _follow(
     program: Program,
-    facts: Facts,
+    observations: Observations,
     latent: bool,
     elsewhere: bool = False,
     two: bool = False,
     watch: Watch | None = None,
 ) -> bool:
-    """Fill ``facts`` with one run of a program; false where its file cannot be parsed."""
-    module = program.entry(facts.path)
+    """Fill ``observations`` with one run of a program; false where its file cannot be parsed."""
+    module = program.entry(observations.path)
     if module is None:
         return False
-    run = Interpreter(program, facts, elsewhere=elsewhere, two=two, watch=watch)
-    module.env = run.new_env()
-    run.now.bind(module.env, "__name__", Const("__main__"))
+    interp = Interpreter(program, observations, elsewhere=elsewhere, two=two, watch=watch)
+    module.env = interp.new_env()
+    interp.now.bind(module.env, "__name__", Const("__main__"))
     try:
-        run.run_body(module)
+        interp.run_body(module)
         if latent:
-            run.run_unreached(module)
-    except (OutOfBudget, DeadPath):
+            interp.run_unreached(module)
+    except (OutOfBudget, Unreachable):
         pass
-    facts.folders.update(program.folders)
+    observations.folders.update(program.folders)
     return True

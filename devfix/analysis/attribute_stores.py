@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
-    Birth,
+    Origin,
     ClassValue,
-    Ref,
+    Pointer,
     Tensor,
     TupleValue,
     Union,
     Value,
-    options,
-    union,
+    alternatives,
+    join,
 )
-from devfix.analysis.observations import Stored
+from devfix.analysis.observations import AttributeStore
 from devfix.syntax.tree import position
 
 if TYPE_CHECKING:
-    from devfix.analysis.domain.location import Site
+    from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.interpreter import Interpreter
 
 __all__ = ["added", "any_of", "is_plain", "keep", "keep_class_attributes"]
@@ -38,111 +38,113 @@ _DEEPEST = 3
 
 
 def keep(
-    run: Interpreter,
-    owner: Ref,
+    interp: Interpreter,
+    owner: Pointer,
     name: str,
     value: Value,
     node: ast.AST,
     source: ast.expr | None,
-    site: Site | None = None,
+    point: ProgramPoint | None = None,
 ) -> Value:
     """``owner.name = value``: the value as it is read from the attribute later, with the attribute as its holder."""
-    if not _matters(run, value):
+    if not _matters(interp, value):
         return value
-    record = run.record(owner)
-    stored = _noted(run, record.cls, name, value, node, source, site)
-    stored.owners[owner] = run.moment
-    return _tagged(run, value, stored.number)
+    record = interp.record(owner)
+    stored = _noted(interp, record.cls, name, value, node, source, point)
+    stored.owners[owner] = interp.moment
+    return _tagged(interp, value, stored.number)
 
 
-def keep_class_attributes(run: Interpreter, cls: ClassValue, stmt: ast.stmt) -> None:
+def keep_class_attributes(interp: Interpreter, cls: ClassValue, stmt: ast.stmt) -> None:
     """Tensors that a class body binds are attributes of every instance."""
-    if not run.alive or not isinstance(stmt, (ast.Assign, ast.AnnAssign)):
+    if not interp.alive or not isinstance(stmt, (ast.Assign, ast.AnnAssign)):
         return
     targets, source = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target], stmt.value
     for target in targets:
-        value = run.now.lookup(cls.scope, target.id) if isinstance(target, ast.Name) else None
-        if isinstance(target, ast.Name) and value is not None and _matters(run, value):
-            stored = _noted(run, cls, target.id, value, target, source, None)
-            run.now.bind(cls.scope, target.id, _tagged(run, value, stored.number))
+        value = interp.now.lookup(cls.scope, target.id) if isinstance(target, ast.Name) else None
+        if isinstance(target, ast.Name) and value is not None and _matters(interp, value):
+            stored = _noted(interp, cls, target.id, value, target, source, None)
+            interp.now.bind(cls.scope, target.id, _tagged(interp, value, stored.number))
 
 
 def _noted(
-    run: Interpreter,
+    interp: Interpreter,
     cls: ClassValue | None,
     name: str,
     value: Value,
     node: ast.AST,
     source: ast.expr | None,
-    site: Site | None,
-) -> Stored:
-    assert run.frame is not None
-    key = (run.frame.module.path, *position(node), name)
-    stored = run.facts.stored.get(key)
+    point: ProgramPoint | None,
+) -> AttributeStore:
+    assert interp.activation is not None
+    key = (interp.activation.module.path, *position(node), name)
+    stored = interp.observations.stored.get(key)
     if stored is None:
-        where = site if site is not None and site.memory is not None else run.site(node, remember=True)
-        stored = Stored(len(run.facts.stored) + 1, name, where, cls, source, value)
-        run.facts.stored[key] = stored
+        where = point if point is not None and point.memory is not None else interp.point(node, remember=True)
+        stored = AttributeStore(len(interp.observations.stored) + 1, name, where, cls, source, value)
+        interp.observations.stored[key] = stored
     return stored
 
 
-def added(run: Interpreter, container: Ref, value: Value) -> Value:
+def added(interp: Interpreter, container: Pointer, value: Value) -> Value:
     """What a container that an attribute holds is given later."""
-    number = run.record(container).get("holder")
-    return _tagged(run, value, number) if isinstance(number, int) else value
+    number = interp.record(container).get("holder")
+    return _tagged(interp, value, number) if isinstance(number, int) else value
 
 
-def _matters(run: Interpreter, value: Value, depth: int = 0) -> bool:
+def _matters(interp: Interpreter, value: Value, depth: int = 0) -> bool:
     """Whether a value is a CPU tensor, or a container that is empty or holds tensors or modules."""
-    for option in options(value):
-        if isinstance(option, Tensor) and option.place == CPU:
+    for option in alternatives(value):
+        if isinstance(option, Tensor) and option.device == CPU:
             return True
-        if isinstance(option, Ref):
-            record = run.record(option)
+        if isinstance(option, Pointer):
+            record = interp.record(option)
             if depth and record.kind == "module":
                 return True
             if record.kind in _CONTAINERS and depth < _DEEPEST:
                 held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
-                if not held or any(_matters(run, item, depth + 1) for item in held):
+                if not held or any(_matters(interp, item, depth + 1) for item in held):
                     return True
-        elif isinstance(option, TupleValue) and any(_matters(run, item, depth + 1) for item in option.items):
+        elif isinstance(option, TupleValue) and any(_matters(interp, item, depth + 1) for item in option.items):
             return True
     return False
 
 
-def _tagged(run: Interpreter, value: Value, number: int, depth: int = 0) -> Value:
+def _tagged(interp: Interpreter, value: Value, number: int, depth: int = 0) -> Value:
     match value:
-        case Tensor(place=place, births=births) if place == CPU:
-            if any(birth.kind == "batch" for birth in births):
+        case Tensor(device=device, origins=origins) if device == CPU:
+            if any(origin.kind == "batch" for origin in origins):
                 return value  # an item of a batch stays one
-            return replace(value, births=tuple(replace(birth, holder=number) for birth in births or (Birth("stored"),)))
+            return replace(
+                value, origins=tuple(replace(origin, holder=number) for origin in origins or (Origin("stored"),))
+            )
         case Union(alternatives):
-            return union(_tagged(run, option, number, depth) for option in alternatives)
+            return join(_tagged(interp, option, number, depth) for option in alternatives)
         case TupleValue(items) if depth < _DEEPEST:
-            return TupleValue(tuple(_tagged(run, item, number, depth + 1) for item in items))
-        case Ref():
-            record = run.record(value)
+            return TupleValue(tuple(_tagged(interp, item, number, depth + 1) for item in items))
+        case Pointer():
+            record = interp.record(value)
             if record.kind in _CONTAINERS and depth < _DEEPEST and record.get("holder") is None:
-                fields = {key: _tagged(run, item, number, depth + 1) for key, item in record.fields.items()}
-                rest = None if record.rest is None else _tagged(run, record.rest, number, depth + 1)
-                run.now.update(value, fields=fields, rest=rest, info=(*record.info, ("holder", number)))
+                fields = {key: _tagged(interp, item, number, depth + 1) for key, item in record.fields.items()}
+                rest = None if record.rest is None else _tagged(interp, record.rest, number, depth + 1)
+                interp.now.update(value, fields=fields, rest=rest, info=(*record.info, ("holder", number)))
     return value
 
 
-def any_of(run: Interpreter, owner: Ref) -> Value:
+def any_of(interp: Interpreter, owner: Pointer) -> Value:
     """The attribute of an object whose name is computed: any of them, and what is done to it may be done to each."""
     from devfix.analysis.transfer.calls import escape
 
-    escape(run, [owner])
+    escape(interp, [owner])
     return UNKNOWN
 
 
-def is_plain(births: tuple[Birth, ...], source: ast.expr | None) -> bool:
+def is_plain(origins: tuple[Origin, ...], source: ast.expr | None) -> bool:
     """Whether a tensor that comes from a parameter is an ordinary tensor now: ``weight.data``, ``weight.clone()``.
 
     The parameter itself, assigned to another attribute, is registered there, too.
     """
-    if any(birth.kind == "parameter" and birth.holder for birth in births):
+    if any(origin.kind == "parameter" and origin.holder for origin in origins):
         return True
     if isinstance(source, ast.Call):
         return isinstance(source.func, ast.Attribute) and source.func.attr in _TENSOR_ONLY

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    Birth,
-    Record,
-    Ref,
+    Origin,
+    HeapObject,
+    Pointer,
     Tensor,
     TupleValue,
     Union,
     Unknown,
     Value,
-    Yields,
+    IterableOf,
 )
-from devfix.analysis.observations import HostUse, Kept
+from devfix.analysis.observations import HostAccess, ListAppend
 from devfix.models.tensor_methods import TENSOR_METHODS
 
 if TYPE_CHECKING:
@@ -42,98 +42,107 @@ def arguments(node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> 
 
 
 def note(
-    run: Interpreter, node: ast.AST, consumer: str, value: Value, expression: ast.expr, kind: str = "array"
+    interp: Interpreter, node: ast.AST, consumer: str, value: Value, expression: ast.expr, kind: str = "array"
 ) -> None:
     """``consumer`` reads ``value``: a hazard where it certainly is, or holds, a tensor on the accelerator."""
-    if isinstance(expression, (ast.List, ast.Tuple)) and len(items := _items(run, value)) == len(expression.elts):
+    if isinstance(expression, (ast.List, ast.Tuple)) and len(items := _items(interp, value)) == len(expression.elts):
         for item, element in zip(items, expression.elts, strict=True):
-            note(run, node, consumer, item, element, kind)
+            note(interp, node, consumer, item, element, kind)
         return
     container = not isinstance(value, (Tensor, Union))
     if container and kind in ("lengths", "drawn"):
         return  # a list of numbers
-    held = tuple(dict.fromkeys(_certain(run, value)))
-    if not held or run.frame is None:
+    held = tuple(dict.fromkeys(_certain(interp, value)))
+    if not held or interp.activation is None:
         return
-    site = run.site(node, remember=True)
-    key = (run.frame.module.path, expression.lineno, expression.col_offset)
-    run.facts.needs_cpu.setdefault(key, HostUse(kind, site, consumer, expression, held, container, run.latent))
-
-
-def _items(run: Interpreter, value: Value) -> list[Value]:
-    """The values of a display, one for each element."""
-    if isinstance(value, TupleValue):
-        return list(value.items)
-    return list(run.record(value).fields.values()) if isinstance(value, Ref) else []
-
-
-def _certain(run: Interpreter, value: Value, depth: int = 0) -> list[Tensor]:
-    """Tensors on the accelerator that are there on every path."""
-    match value:
-        case Tensor(place=place):
-            return [value] if place == ACCELERATOR else []
-        case Union(alternatives):
-            kinds = [option for option in alternatives if isinstance(option, (Tensor, Ref, TupleValue, Unknown))]
-            sure = all(isinstance(option, Tensor) and option.place == ACCELERATOR for option in kinds)
-            return [option for option in kinds if isinstance(option, Tensor)] if sure else []
-        case TupleValue(items):
-            return [tensor for item in items for tensor in _certain(run, item, depth + 1)]
-        case Yields(element):
-            return _certain(run, element, depth + 1)
-        case Ref() if depth < MOST_DEPTH and run.record(value).kind in ("list", "set"):
-            record = run.record(value)
-            held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
-            return [tensor for item in held for tensor in _certain(run, item, depth + 1)]
-    return []
-
-
-def note_method(run: Interpreter, tensor: Tensor, name: str, node: ast.Call) -> None:
-    """``numpy()`` reads the CPU's memory; any other method shows that an item of a list is used as a tensor."""
-    if TENSOR_METHODS.get(name) == "needs-cpu" and isinstance(node.func, ast.Attribute):
-        note(run, node, f".{name}()", tensor, node.func.value, "numpy")
-    for birth in tensor.births:
-        if birth.kind == "kept":
-            run.facts.kept_uses.setdefault(birth.key, set()).add(name)
-
-
-def keep(run: Interpreter, container: Ref, value: Value, expression: ast.expr) -> Value:
-    """A value is put into a list: a tensor on the accelerator remembers it."""
-    if isinstance(value, Union):
-        return value
-    if not isinstance(value, Tensor) or value.place != ACCELERATOR:
-        return value
-    assert run.frame is not None
-    known = run.facts.kept.setdefault(container.id, {})
-    key = (run.frame.module.path, expression.lineno, expression.col_offset)
-    if key not in known:
-        known[key] = Kept(run.site(expression, remember=True), expression, value)
-    return replace(
-        value, births=(*(birth for birth in value.births if birth.kind != "kept"), Birth("kept", container.id))
+    point = interp.point(node, remember=True)
+    key = (interp.activation.module.path, expression.lineno, expression.col_offset)
+    interp.observations.needs_cpu.setdefault(
+        key, HostAccess(kind, point, consumer, expression, held, container, interp.latent)
     )
 
 
-def stamp(run: Interpreter, container: Ref, expression: ast.expr) -> None:
+def _items(interp: Interpreter, value: Value) -> list[Value]:
+    """The values of a display, one for each element."""
+    if isinstance(value, TupleValue):
+        return list(value.items)
+    return list(interp.record(value).fields.values()) if isinstance(value, Pointer) else []
+
+
+def _certain(interp: Interpreter, value: Value, depth: int = 0) -> list[Tensor]:
+    """Tensors on the accelerator that are there on every path."""
+    match value:
+        case Tensor(device=device):
+            return [value] if device == ACCELERATOR else []
+        case Union(alternatives):
+            kinds = [option for option in alternatives if isinstance(option, (Tensor, Pointer, TupleValue, Unknown))]
+            is_certain = all(isinstance(option, Tensor) and option.device == ACCELERATOR for option in kinds)
+            return [option for option in kinds if isinstance(option, Tensor)] if is_certain else []
+        case TupleValue(items):
+            return [tensor for item in items for tensor in _certain(interp, item, depth + 1)]
+        case IterableOf(element):
+            return _certain(interp, element, depth + 1)
+        case Pointer() if depth < MOST_DEPTH and interp.record(value).kind in ("list", "set"):
+            record = interp.record(value)
+            held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+            return [tensor for item in held for tensor in _certain(interp, item, depth + 1)]
+    return []
+
+
+def note_method(interp: Interpreter, tensor: Tensor, name: str, node: ast.Call) -> None:
+    """``numpy()`` reads the CPU's memory; any other method shows that an item of a list is used as a tensor."""
+    if TENSOR_METHODS.get(name) == "needs-cpu" and isinstance(node.func, ast.Attribute):
+        note(interp, node, f".{name}()", tensor, node.func.value, "numpy")
+    for origin in tensor.origins:
+        if origin.kind == "kept":
+            interp.observations.kept_uses.setdefault(origin.key, set()).add(name)
+
+
+def keep(interp: Interpreter, container: Pointer, value: Value, expression: ast.expr) -> Value:
+    """A value is put into a list: a tensor on the accelerator remembers it."""
+    if isinstance(value, Union):
+        return value
+    if not isinstance(value, Tensor) or value.device != ACCELERATOR:
+        return value
+    assert interp.activation is not None
+    known = interp.observations.kept.setdefault(container.id, {})
+    key = (interp.activation.module.path, expression.lineno, expression.col_offset)
+    if key not in known:
+        known[key] = ListAppend(interp.point(expression, remember=True), expression, value)
+    return replace(
+        value, origins=(*(origin for origin in value.origins if origin.kind != "kept"), Origin("kept", container.id))
+    )
+
+
+def stamp(interp: Interpreter, container: Pointer, expression: ast.expr) -> None:
     """A comprehension has made a list of ``expression``."""
-    record = run.record(container)
-    fields = {name: keep(run, container, value, expression) for name, value in record.fields.items()}
-    rest = None if record.rest is None else keep(run, container, record.rest, expression)
-    run.now.update(container, fields=fields, rest=rest)
+    record = interp.record(container)
+    fields = {name: keep(interp, container, value, expression) for name, value in record.fields.items()}
+    rest = None if record.rest is None else keep(interp, container, record.rest, expression)
+    interp.now.update(container, fields=fields, rest=rest)
 
 
-def note_loader(run: Interpreter, loader: Record, sample: Value) -> None:
+def note_loader(interp: Interpreter, loader: HeapObject, sample: Value) -> None:
     """A loader's samples are on the accelerator: they cannot be pinned, nor made by forked workers."""
-    record = run.record(sample) if isinstance(sample, Ref) else None
+    record = interp.record(sample) if isinstance(sample, Pointer) else None
     entries = record if record is not None and record.kind == "dict" and record.rest is None else None
     inside = entries.fields.values() if entries is not None else (sample,)
-    held = tuple(dict.fromkeys(tensor for value in inside for tensor in _certain(run, value)))
-    site = loader.born
-    if not held or site is None or not isinstance(site.node, ast.Call):
+    held = tuple(dict.fromkeys(tensor for value in inside for tensor in _certain(interp, value)))
+    point = loader.allocated_at
+    if not held or point is None or not isinstance(point.node, ast.Call):
         return
-    named = {keyword.arg: keyword.value for keyword in site.node.keywords}
+    named = {keyword.arg: keyword.value for keyword in point.node.keywords}
     for flag, kind in (("pin_memory", "pinned"), ("num_workers", "workers")):
         if loader.get(flag) and flag in named:
-            key = (site.tree.path, named[flag].lineno, named[flag].col_offset)
-            use = HostUse(
-                kind, site, f"{flag}=", named[flag], held, latent=run.latent, loader=loader, sample=entries or sample
+            key = (point.tree.path, named[flag].lineno, named[flag].col_offset)
+            use = HostAccess(
+                kind,
+                point,
+                f"{flag}=",
+                named[flag],
+                held,
+                latent=interp.latent,
+                loader=loader,
+                sample=entries or sample,
             )
-            run.facts.needs_cpu.setdefault(key, use)
+            interp.observations.needs_cpu.setdefault(key, use)

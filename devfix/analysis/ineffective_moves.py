@@ -15,25 +15,25 @@ from typing import TYPE_CHECKING
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
-    Birth,
+    Origin,
     Builtin,
     Const,
     DeviceValue,
-    Ref,
+    Pointer,
     Tensor,
     TupleValue,
     Union,
     Value,
-    Yields,
-    options,
-    union,
+    IterableOf,
+    alternatives,
+    join,
 )
 from devfix.analysis.move_observations import Dropped, Flagged, LeafMove, Uncalled
 from devfix.analysis.transfer import assignment
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.domain.location import Site
+    from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.interpreter import Interpreter
 
 __all__ = ["after_loop", "detached", "move_leaf", "note_dropped", "note_flag", "note_leaf_use", "uncalled"]
@@ -42,27 +42,31 @@ MOVES = ("to", "cuda")
 
 
 # --- results that nobody keeps --------------------------------------------------------------------------------------
-def note_dropped(run: Interpreter, stmt: ast.Expr, result: Value) -> None:
+def note_dropped(interp: Interpreter, stmt: ast.Expr, result: Value) -> None:
     """``x.to(device)`` as a statement: ``x`` stays where it is."""
     call = stmt.value
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in MOVES):
         return
     target = call.func.value
-    if not _is_place(target) or not isinstance(result, Tensor) or result.place != ACCELERATOR:
+    if not _is_place(target) or not isinstance(result, Tensor) or result.device != ACCELERATOR:
         return
-    if _in_dead_loop(run, stmt):
+    if _in_dead_loop(interp, stmt):
         return  # the items of what is iterated are meant
-    old = run.evaluate(target)
-    if not isinstance(old, Tensor) or old.place != CPU or not old.sure or not _came(old):
+    old = interp.evaluate(target)
+    if not isinstance(old, Tensor) or old.device != CPU or not old.is_certain or not _came(old):
         return
-    key = _note(run, "statement", stmt, call, target)
-    _forget_transfer(run, call)
-    _put(run, target, replace(old, births=(Birth("dropped", key),)))
+    key = _note(interp, "statement", stmt, call, target)
+    _forget_transfer(interp, call)
+    _put(interp, target, replace(old, origins=(Origin("dropped", key),)))
 
 
-def _in_dead_loop(run: Interpreter, stmt: ast.stmt) -> bool:
-    assert run.frame is not None
-    loops = (parent for parent in run.frame.module.tree.ancestors(stmt) if isinstance(parent, (ast.For, ast.AsyncFor)))
+def _in_dead_loop(interp: Interpreter, stmt: ast.stmt) -> bool:
+    assert interp.activation is not None
+    loops = (
+        parent
+        for parent in interp.activation.module.tree.ancestors(stmt)
+        if isinstance(parent, (ast.For, ast.AsyncFor))
+    )
     return any(stmt is inner for loop in loops if _iterated(loop) for inner, _ in _dead_moves(loop))
 
 
@@ -76,83 +80,85 @@ def _is_place(node: ast.expr) -> bool:
 
 
 def _came(tensor: Tensor) -> bool:
-    return bool(tensor.births) and all(birth.kind in ("batch", "made", "stored") for birth in tensor.births)
+    return bool(tensor.origins) and all(origin.kind in ("batch", "made", "stored") for origin in tensor.origins)
 
 
-def _note(run: Interpreter, kind: str, stmt: ast.stmt, call: ast.Call, target: ast.expr) -> int:
-    for key, known in run.facts.dropped.items():
+def _note(interp: Interpreter, kind: str, stmt: ast.stmt, call: ast.Call, target: ast.expr) -> int:
+    for key, known in interp.observations.dropped.items():
         if known.stmt is stmt:
             return key
-    key = len(run.facts.dropped) + 1
-    run.facts.dropped[key] = Dropped(kind, run.site(call, remember=True), stmt, call, target)
+    key = len(interp.observations.dropped) + 1
+    interp.observations.dropped[key] = Dropped(kind, interp.point(call, remember=True), stmt, call, target)
     return key
 
 
-def _forget_transfer(run: Interpreter, call: ast.Call) -> None:
-    run.facts.transfers[:] = [transfer for transfer in run.facts.transfers if transfer.call is not call]
+def _forget_transfer(interp: Interpreter, call: ast.Call) -> None:
+    interp.observations.transfers[:] = [
+        transfer for transfer in interp.observations.transfers if transfer.call is not call
+    ]
 
 
-def _put(run: Interpreter, target: ast.expr, value: Value) -> None:
+def _put(interp: Interpreter, target: ast.expr, value: Value) -> None:
     """Bind a value without the consequences of an assignment."""
     match target:
         case ast.Name(id=name):
-            run.bind(name, value)
+            interp.bind(name, value)
         case ast.Attribute(value=owner, attr=name):
-            for option in options(run.evaluate(owner)):
-                if isinstance(option, Ref) and name in run.record(option).fields:
-                    run.now.put(option, name, value)
+            for option in alternatives(interp.evaluate(owner)):
+                if isinstance(option, Pointer) and name in interp.record(option).fields:
+                    interp.now.put(option, name, value)
         case ast.Subscript(value=owner, slice=key):
-            for option in options(run.evaluate(owner)):
-                assignment.set_item(run, option, run.evaluate(key), value, target)
+            for option in alternatives(interp.evaluate(owner)):
+                assignment.set_item(interp, option, interp.evaluate(key), value, target)
 
 
-def after_loop(run: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
+def after_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
     """``for t in tensors: t = t.to(device)``: the items of ``tensors`` stay where they are."""
     held = _iterated(stmt)
-    if held is None or not run.alive:
+    if held is None or not interp.alive:
         return
     for inner, call in _dead_moves(stmt):
-        before = len(run.facts.dropped)
-        key = _note(run, "loop", inner, call, held)
+        before = len(interp.observations.dropped)
+        key = _note(interp, "loop", inner, call, held)
         changed = False
-        for place in held.elts if isinstance(held, (ast.Tuple, ast.List)) else [held]:
-            if _is_place(place):
-                changed |= _mark(run, place, key)
+        for device in held.elts if isinstance(held, (ast.Tuple, ast.List)) else [held]:
+            if _is_place(device):
+                changed |= _mark(interp, device, key)
         if changed:
-            run.facts.dropped[key] = replace(run.facts.dropped[key], loop=stmt)
-            _forget_transfer(run, call)
-        elif len(run.facts.dropped) > before:
-            del run.facts.dropped[key]
+            interp.observations.dropped[key] = replace(interp.observations.dropped[key], loop=stmt)
+            _forget_transfer(interp, call)
+        elif len(interp.observations.dropped) > before:
+            del interp.observations.dropped[key]
 
 
-def _mark(run: Interpreter, place: ast.expr, key: int) -> bool:
-    value = run.evaluate(place)
-    if isinstance(value, Ref):
-        record = run.record(value)
+def _mark(interp: Interpreter, device: ast.expr, key: int) -> bool:
+    value = interp.evaluate(device)
+    if isinstance(value, Pointer):
+        record = interp.record(value)
         if record.kind not in ("list", "dict"):
             return False
         fields = {name: _marked(item, key) for name, item in record.fields.items()}
         rest = None if record.rest is None else _marked(record.rest, key)
-        run.now.update(value, fields=fields, rest=rest)
+        interp.now.update(value, fields=fields, rest=rest)
         return fields != record.fields or rest != record.rest
     marked = _marked(value, key)
     if marked != value:
-        _put(run, place, marked)
+        _put(interp, device, marked)
     return marked != value
 
 
 def _marked(value: Value, key: int) -> Value:
     match value:
-        case Tensor(place=place) if place == CPU and _came(value):
-            items = {birth.item for birth in value.births}
-            item = items.pop() if value.loose and len(items) == 1 else ()
-            return replace(value, births=(Birth("dropped", key, item),))
+        case Tensor(device=device) if device == CPU and _came(value):
+            items = {origin.item for origin in value.origins}
+            item = items.pop() if value.maybe_container and len(items) == 1 else ()
+            return replace(value, origins=(Origin("dropped", key, item),))
         case TupleValue(items):
             return TupleValue(tuple(_marked(item, key) for item in items))
-        case Yields(element):
-            return Yields(_marked(element, key))
+        case IterableOf(element):
+            return IterableOf(_marked(element, key))
         case Union(alternatives):
-            return union(_marked(option, key) for option in alternatives)
+            return join(_marked(option, key) for option in alternatives)
     return value
 
 
@@ -198,18 +204,18 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 # --- moves that are never called -----------------------------------------------------------------------------------
-def uncalled(run: Interpreter, node: ast.Attribute, base: Value, value: Value) -> Value:
+def uncalled(interp: Interpreter, node: ast.Attribute, base: Value, value: Value) -> Value:
     """``model.cuda`` without parentheses, as a statement, assigned to the same name, or returned."""
     if node.attr not in ("cuda", "cpu", "to") or not isinstance(value, Builtin):
         return value
-    moved = isinstance(base, Tensor) or (isinstance(base, Ref) and run.record(base).kind == "module")
-    assert run.frame is not None
-    if not moved or not _is_meant(run.frame.module.tree.parents, node, text_of(node.value)):
+    moved = isinstance(base, Tensor) or (isinstance(base, Pointer) and interp.record(base).kind == "module")
+    assert interp.activation is not None
+    if not moved or not _is_meant(interp.activation.module.tree.parents, node, text_of(node.value)):
         return value
-    site = run.site(node, remember=True)
-    run.facts.uncalled.setdefault(site.key, Uncalled(site, node, run.latent))
+    point = interp.point(node, remember=True)
+    interp.observations.uncalled.setdefault(point.key, Uncalled(point, node, interp.latent))
     call = ast.copy_location(ast.Call(node, [], []), node)
-    return run.call(value, [DeviceValue(ACCELERATOR)] if node.attr == "to" else [], {}, call)
+    return interp.call(value, [DeviceValue(ACCELERATOR)] if node.attr == "to" else [], {}, call)
 
 
 def _is_meant(parents: dict[ast.AST, ast.AST], node: ast.expr, receiver: str) -> bool:
@@ -243,43 +249,43 @@ def _same_item(parent: ast.AST | None, items: ast.Tuple | ast.List, node: ast.ex
     """``x, y = x.cuda, y.cuda()``: the item goes to the place from which it comes."""
     if not isinstance(parent, ast.Assign) or parent.value is not items or len(parent.targets) != 1:
         return False
-    target, place = parent.targets[0], items.elts.index(node)
+    target, device = parent.targets[0], items.elts.index(node)
     if not isinstance(target, (ast.Tuple, ast.List)) or len(target.elts) != len(items.elts):
         return False
-    return text_of(target.elts[place]) == receiver
+    return text_of(target.elts[device]) == receiver
 
 
 def _names(target: ast.expr) -> Iterator[ast.expr]:
     return (node for node in ast.walk(target) if isinstance(node, ast.Name))
 
 
-def note_flag(run: Interpreter, args: list[Value], node: ast.Call, module: bool = False) -> None:
+def note_flag(interp: Interpreter, args: list[Value], node: ast.Call, module: bool = False) -> None:
     """``x.cuda(True)``, ``x.cuda(args.pin_memory)``: before PyTorch 0.4 the first argument was ``async``."""
-    flags = options(args[0]) if args else ()
+    flags = alternatives(args[0]) if args else ()
     if flags and all(isinstance(flag, Const) and isinstance(flag.value, bool) for flag in flags):
-        site = run.site(node, remember=True)
-        run.facts.flagged.setdefault(site.key, Flagged(site, node, module))
+        point = interp.point(node, remember=True)
+        interp.observations.flagged.setdefault(point.key, Flagged(point, node, module))
 
 
 # --- leaves --------------------------------------------------------------------------------------------------------
-def move_leaf(run: Interpreter, leaf: Tensor, moved: Tensor, call: ast.Call) -> Tensor:
+def move_leaf(interp: Interpreter, leaf: Tensor, moved: Tensor, call: ast.Call) -> Tensor:
     """A parameter, or a tensor made with ``requires_grad=True``, goes to the accelerator: the copy is no leaf."""
-    if leaf.place != CPU or not isinstance(call.func, ast.Attribute):
+    if leaf.device != CPU or not isinstance(call.func, ast.Attribute):
         return moved
     if _asks_for_gradient(call.func.value) and not leaf.grad:
-        return _moved_leaf(run, "asked", moved, call, None)
-    if len(leaf.births) != 1:
+        return _moved_leaf(interp, "asked", moved, call, None)
+    if len(leaf.origins) != 1:
         return moved
-    birth = leaf.births[0]
-    made = run.facts.leaves.get(birth.key) if birth.kind == "made" else None
-    if not (made is not None or (birth.kind == "parameter" and not birth.key and not birth.holder)):
+    origin = leaf.origins[0]
+    made = interp.observations.leaves.get(origin.key) if origin.kind == "made" else None
+    if not (made is not None or (origin.kind == "parameter" and not origin.key and not origin.holder)):
         return moved
     source = call.func.value
     if isinstance(source, ast.Call):  # what a method makes of a leaf is none: `w.detach().to(device)`
         factory = source is made.node if made is not None else text_of(source.func).endswith("Parameter")
         if not factory:
             return moved
-    return _moved_leaf(run, "parameter" if made is None else "leaf", moved, call, made)
+    return _moved_leaf(interp, "parameter" if made is None else "leaf", moved, call, made)
 
 
 def _asks_for_gradient(node: ast.expr) -> bool:
@@ -293,31 +299,31 @@ def _asks_for_gradient(node: ast.expr) -> bool:
     )
 
 
-def _moved_leaf(run: Interpreter, kind: str, moved: Tensor, call: ast.Call, made: Site | None) -> Tensor:
-    key = (run.frame.module.path if run.frame is not None else "", call.lineno, call.col_offset)
-    if key not in run.facts.leaf_moves:
-        number = len(run.facts.leaf_moves) + 1
-        run.facts.leaf_moves[key] = LeafMove(number, kind, run.site(call, remember=True), call, made)
-    return replace(moved, births=(Birth("leaf-moved", run.facts.leaf_moves[key].number),))
+def _moved_leaf(interp: Interpreter, kind: str, moved: Tensor, call: ast.Call, made: ProgramPoint | None) -> Tensor:
+    key = (interp.activation.module.path if interp.activation is not None else "", call.lineno, call.col_offset)
+    if key not in interp.observations.leaf_moves:
+        number = len(interp.observations.leaf_moves) + 1
+        interp.observations.leaf_moves[key] = LeafMove(number, kind, interp.point(call, remember=True), call, made)
+    return replace(moved, origins=(Origin("leaf-moved", interp.observations.leaf_moves[key].number),))
 
 
 def detached(tensor: Tensor) -> Tensor:
     """What has the numbers and not the history of a tensor: a leaf again, also where that one was the copy of one."""
-    births = tuple(birth for birth in tensor.births if birth.kind != "leaf-moved")
-    return replace(tensor, births=births, grad=False)
+    origins = tuple(origin for origin in tensor.origins if origin.kind != "leaf-moved")
+    return replace(tensor, origins=origins, grad=False)
 
 
-def note_leaf_use(run: Interpreter, value: Value, use: str, node: ast.AST) -> None:
+def note_leaf_use(interp: Interpreter, value: Value, use: str, node: ast.AST) -> None:
     """The copy is registered, optimised, asked for its gradient, or told to keep that."""
-    for option in options(value):
-        if isinstance(option, Ref) and run.record(option).kind in ("list", "dict"):
-            record = run.record(option)
+    for option in alternatives(value):
+        if isinstance(option, Pointer) and interp.record(option).kind in ("list", "dict"):
+            record = interp.record(option)
             for item in (*record.fields.values(), *([record.rest] if record.rest is not None else [])):
-                note_leaf_use(run, item, use, node)
+                note_leaf_use(interp, item, use, node)
         elif isinstance(option, TupleValue):
             for item in option.items:
-                note_leaf_use(run, item, use, node)
-        for birth in option.births if isinstance(option, Tensor) else ():
-            for move in run.facts.leaf_moves.values():
-                if birth.kind == "leaf-moved" and move.number == birth.key:
-                    move.uses.setdefault(use, run.site(node))
+                note_leaf_use(interp, item, use, node)
+        for origin in option.origins if isinstance(option, Tensor) else ():
+            for move in interp.observations.leaf_moves.values():
+                if origin.kind == "leaf-moved" and move.number == origin.key:
+                    move.uses.setdefault(use, interp.point(node))

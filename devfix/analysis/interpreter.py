@@ -11,8 +11,8 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from devfix.analysis.domain.location import Frame, Level, Site
-from devfix.analysis.domain.state import Base, DeadPath, State
+from devfix.analysis.domain.location import Activation, CallFrame, ProgramPoint
+from devfix.analysis.domain.state import Base, Unreachable, State
 from devfix.analysis.domain.values import (
     CPU,
     Bound,
@@ -20,19 +20,19 @@ from devfix.analysis.domain.values import (
     External,
     Function,
     Namespace,
-    Place,
-    Record,
-    Ref,
+    Device,
+    HeapObject,
+    Pointer,
     Unknown,
     Value,
 )
-from devfix.analysis.observations import Facts
-from devfix.analysis.program import Module, Program
+from devfix.analysis.observations import Observations
+from devfix.analysis.program import PythonModule, Program
 from devfix.analysis.transfer import attributes, calls, conditions, expressions, imports, loops, statements
 
 __all__ = ["Interpreter", "OutOfBudget", "Watch"]
 
-MOST_STEPS = 40_000
+STEP_BUDGET = 40_000
 DEEPEST = 40
 
 
@@ -45,7 +45,7 @@ class OutOfBudget(Exception):
 
 
 class Interpreter:
-    """One abstract run.  ``facts`` grows while it goes on.
+    """One abstract run.  ``observations`` grows while it goes on.
 
     ``elsewhere``: on the second machine of machines.py; ``two``: on the one with two accelerators.
     ``watch`` is told the value of each expression, at the moment at which it has it, and of each target that is bound.
@@ -54,8 +54,8 @@ class Interpreter:
     def __init__(
         self,
         program: Program,
-        facts: Facts,
-        most_steps: int = MOST_STEPS,
+        observations: Observations,
+        step_budget: int = STEP_BUDGET,
         elsewhere: bool = False,
         two: bool = False,
         watch: Watch | None = None,
@@ -65,18 +65,18 @@ class Interpreter:
         self.elsewhere = elsewhere
         self.two = two
         self.current_is_zero = True
-        self.facts = facts
+        self.observations = observations
         self.base = Base()
         self.state: State | None = State(self.base)
-        self.frame: Frame | None = None
+        self.activation: Activation | None = None
         self.steps = 0
-        self.most_steps = most_steps
+        self.step_budget = step_budget
         self.moment = 0
         self.depth = 0
         self.loop_depth = 0
         self.separations = 0
         self.loops: list[loops.Loop] = []
-        self.default_place: Place = CPU
+        self.default_place: Device = CPU
         self.backend: str | None = None  # of the process group; None before there is one
         self.latent = False
         self.grad_enabled = True
@@ -89,7 +89,7 @@ class Interpreter:
     def now(self) -> State:
         """The current state; only asked for on live paths."""
         if self.state is None:
-            raise DeadPath
+            raise Unreachable
         return self.state
 
     @property
@@ -102,13 +102,13 @@ class Interpreter:
         self._next += 1
         return self._next
 
-    def new(self, record: Record) -> Ref:
+    def new(self, record: HeapObject) -> Pointer:
         """Put a record on the heap."""
-        ref = Ref(self.fresh())
+        ref = Pointer(self.fresh())
         self.now.write(ref.id, record)
         return ref
 
-    def record(self, ref: Ref) -> Record:
+    def record(self, ref: Pointer) -> HeapObject:
         """What a reference points at now."""
         return self.now.at(ref.id)
 
@@ -119,41 +119,41 @@ class Interpreter:
         return key
 
     # --- position ---------------------------------------------------------------------------------------------
-    def site(self, node: ast.AST, remember: bool = False) -> Site:
+    def point(self, node: ast.AST, remember: bool = False) -> ProgramPoint:
         """This moment, at ``node``; with ``remember``, the names and objects of the moment are kept."""
         self.moment += 1
-        levels: list[Level] = []
-        frame = self.frame
-        while frame is not None:
-            if frame.stmt is not None:
-                levels.append(Level(frame, frame.stmt))
-            frame = frame.parent
-        assert self.frame is not None
+        call_stack: list[CallFrame] = []
+        activation = self.activation
+        while activation is not None:
+            if activation.stmt is not None:
+                call_stack.append(CallFrame(activation, activation.stmt))
+            activation = activation.parent
+        assert self.activation is not None
         memory = self.now.fork() if remember else None
-        return Site(self.moment, self.frame.module.tree, node, tuple(reversed(levels)), memory)
+        return ProgramPoint(self.moment, self.activation.module.tree, node, tuple(reversed(call_stack)), memory)
 
-    def tick(self) -> None:
+    def spend_step(self) -> None:
         """Count one step; raises :class:`OutOfBudget` when there are too many."""
         self.steps += 1
-        if self.steps > self.most_steps:
-            self.facts.complete = False
+        if self.steps > self.step_budget:
+            self.observations.complete = False
             raise OutOfBudget
 
     # --- names ------------------------------------------------------------------------------------------------
     def lookup(self, name: str) -> Value | None:
         """The value of a name, from the innermost scope outwards; ``None`` where nothing binds it."""
-        frame = self.frame
-        assert frame is not None
+        activation = self.activation
+        assert activation is not None
         state = self.now
-        found = state.lookup(frame.env, name)
-        if found is None and frame.function is not None:
-            for key in reversed(frame.function.scope):
+        found = state.lookup(activation.env, name)
+        if found is None and activation.function is not None:
+            for key in reversed(activation.function.scope):
                 found = state.lookup(key, name)
                 if found is not None:
                     break
-        return found if found is not None else self.global_name(frame.module, name)
+        return found if found is not None else self.global_name(activation.module, name)
 
-    def global_name(self, module: Module, name: str) -> Value | None:
+    def global_name(self, module: PythonModule, name: str) -> Value | None:
         """A name of a module; what an imported module defines is evaluated when it is first asked for."""
         found = self.now.lookup(module.env, name)
         if found is None and module.waiting is not None:
@@ -168,14 +168,14 @@ class Interpreter:
 
     def bind(self, name: str, value: Value) -> None:
         """Bind a name where the current scope binds it (``global`` and ``nonlocal`` respected)."""
-        frame = self.frame
-        assert frame is not None
-        key = frame.env
-        declared = statements.declared_elsewhere(frame.node)
+        activation = self.activation
+        assert activation is not None
+        key = activation.env
+        declared = statements.declared_elsewhere(activation.node)
         if name in declared:
-            key = frame.module.env
-            if declared[name] == "nonlocal" and frame.function is not None:
-                for scope in reversed(frame.function.scope):
+            key = activation.module.env
+            if declared[name] == "nonlocal" and activation.function is not None:
+                for scope in reversed(activation.function.scope):
                     if self.now.lookup(scope, name) is not None:
                         key = scope
                         break
@@ -203,15 +203,15 @@ class Interpreter:
         return attributes.attribute(self, value, name, node)
 
     @contextmanager
-    def within(self, frame: Frame) -> Iterator[None]:
-        """Make ``frame`` the current one."""
-        outer, loops, self.frame, self.loops = self.frame, self.loops, frame, []
+    def within(self, activation: Activation) -> Iterator[None]:
+        """Make ``activation`` the current one."""
+        outer, loops, self.activation, self.loops = self.activation, self.loops, activation, []
         self.depth += 1
         try:
             yield
         finally:
             self.depth -= 1
-            self.frame, self.loops = outer, loops
+            self.activation, self.loops = outer, loops
 
     @contextmanager
     def gradients(self, enabled: bool) -> Iterator[None]:
@@ -222,16 +222,16 @@ class Interpreter:
         finally:
             self.grad_enabled = before
 
-    def import_module(self, module: Module) -> Value:
+    def import_module(self, module: PythonModule) -> Value:
         """Run a project module's body once and give it as a value."""
         if not module.env:
             imports.start(self, module)
         return Namespace(module)
 
-    def run_body(self, module: Module) -> None:
+    def run_body(self, module: PythonModule) -> None:
         """Run the body of a module."""
-        frame = Frame(module.env, module, parent=self.frame)
-        with self.within(frame):
+        activation = Activation(module.env, module, parent=self.activation)
+        with self.within(activation):
             before = self.state
             self.execute(module.tree.tree.body)
             if self.state is None:
@@ -239,13 +239,13 @@ class Interpreter:
 
     def imported(self, name: str, level: int = 0) -> Value:
         """What ``import name`` gives: a project module, or something outside the project."""
-        assert self.frame is not None
-        module = self.program.find(name, self.frame.module, level)
+        assert self.activation is not None
+        module = self.program.find(name, self.activation.module, level)
         if module is not None:
             return self.import_module(module)
         return External(name) if not level else Unknown(f"import.{name}")
 
-    def run_unreached(self, module: Module) -> None:
+    def run_unreached(self, module: PythonModule) -> None:
         """Run what nothing has called, with unknown arguments: it can only show latent findings."""
         self.latent = True
         before = self.state or State(self.base)
@@ -253,8 +253,8 @@ class Interpreter:
         for stmt in module.tree.tree.body:
             if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and stmt.name in names:
                 self.state = before.fork()
-                frame = Frame(module.env, module, stmt=stmt)
-                with self.within(frame), suppress(DeadPath):
+                activation = Activation(module.env, module, stmt=stmt)
+                with self.within(activation), suppress(Unreachable):
                     self._run_alone(names[stmt.name], stmt)
 
     def _run_alone(self, value: Value, stmt: ast.stmt) -> None:
@@ -267,5 +267,5 @@ class Interpreter:
                 if isinstance(inner, ast.FunctionDef) and inner not in self.called and self.alive:
                     method = self.attribute(instance, inner.name, inner)
                     if isinstance(method, Bound):
-                        with suppress(DeadPath):
+                        with suppress(Unreachable):
                             self.call(method, [], {}, call)

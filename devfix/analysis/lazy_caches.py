@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.values import CPU, Ref, Tensor, options
+from devfix.analysis.domain.values import CPU, Pointer, Tensor, alternatives
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -19,26 +19,31 @@ __all__ = ["filled", "replace_everywhere"]
 _SHAPE = frozenset("shape size numel nelement dim ndim".split())
 
 
-def filled(run: Interpreter, stmt: ast.If) -> list[ast.Assign]:
+def filled(interp: Interpreter, stmt: ast.If) -> list[ast.Assign]:
     """The statements with which an ``if`` that asks for the shape of a placeholder makes it anew."""
     asked = {
         text_of(node.value) for node in ast.walk(stmt.test) if isinstance(node, ast.Attribute) and node.attr in _SHAPE
     }
-    return [inner for inner in stmt.body if isinstance(inner, ast.Assign) and _fills(run, inner, asked)]
+    return [inner for inner in stmt.body if isinstance(inner, ast.Assign) and _fills(interp, inner, asked)]
 
 
-def _fills(run: Interpreter, stmt: ast.Assign, asked: set[str]) -> bool:
+def _fills(interp: Interpreter, stmt: ast.Assign, asked: set[str]) -> bool:
     target = stmt.targets[0]
     if len(stmt.targets) > 1 or not isinstance(target, (ast.Attribute, ast.Subscript)) or text_of(target) not in asked:
         return False
-    held = [option for option in options(run.evaluate(target)) if isinstance(option, Tensor) and option.place == CPU]
-    return bool(held) and all(_is_placeholder(run, tensor) for tensor in held)
+    held = [
+        option
+        for option in alternatives(interp.evaluate(target))
+        if isinstance(option, Tensor) and option.device == CPU
+    ]
+    return bool(held) and all(_is_placeholder(interp, tensor) for tensor in held)
 
 
-def _is_placeholder(run: Interpreter, tensor: Tensor) -> bool:
+def _is_placeholder(interp: Interpreter, tensor: Tensor) -> bool:
     """Whether a tensor was made with one element or none."""
-    return bool(tensor.births) and all(
-        birth.kind == "made" and _has_no_size(run.facts.sources[birth.key].site.node) for birth in tensor.births
+    return bool(tensor.origins) and all(
+        origin.kind == "made" and _has_no_size(interp.observations.sources[origin.key].point.node)
+        for origin in tensor.origins
     )
 
 
@@ -49,13 +54,13 @@ def _has_no_size(call: ast.AST) -> bool:
     return False
 
 
-def replace_everywhere(run: Interpreter, statements: list[ast.Assign]) -> None:
+def replace_everywhere(interp: Interpreter, statements: list[ast.Assign]) -> None:
     """``self.grid[i] = made``: each item is made so before its own first use."""
     for stmt in statements:
         target = stmt.targets[0]
-        if isinstance(target, ast.Subscript) and run.state is not None:
-            made = run.evaluate(stmt.value)
-            for base in options(run.evaluate(target.value)):
-                if isinstance(base, Ref) and run.record(base).kind in ("list", "dict"):
-                    fields = dict.fromkeys(run.record(base).fields, made)
-                    run.now.update(base, fields=fields, rest=made if run.record(base).rest is not None else None)
+        if isinstance(target, ast.Subscript) and interp.state is not None:
+            made = interp.evaluate(stmt.value)
+            for base in alternatives(interp.evaluate(target.value)):
+                if isinstance(base, Pointer) and interp.record(base).kind in ("list", "dict"):
+                    fields = dict.fromkeys(interp.record(base).fields, made)
+                    interp.now.update(base, fields=fields, rest=made if interp.record(base).rest is not None else None)

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import ast
 
-    from devfix.analysis.domain.location import Site
-    from devfix.analysis.domain.values import Birth, Place
+    from devfix.analysis.domain.location import ProgramPoint
+    from devfix.analysis.domain.values import Origin, Device
 
-__all__ = ["Dropped", "Flagged", "LeafMove", "Placing", "Transfer", "Uncalled", "Wrapped"]
+__all__ = ["Dropped", "Flagged", "LeafMove", "DeviceAssignment", "Transfer", "Uncalled", "Wrapped"]
 
 
 @dataclass(frozen=True, eq=False)
 class Transfer:
     """A move of a batch item: ``x.to(device)``.  ``call`` is the expression."""
 
-    birth: Birth
-    site: Site
+    origin: Origin
+    point: ProgramPoint
     call: ast.Call
-    place: str
+    device: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Dropped:
     """
 
     kind: str
-    site: Site
+    point: ProgramPoint
     stmt: ast.stmt
     call: ast.Call
     target: ast.expr
@@ -44,7 +44,7 @@ class Dropped:
 class Uncalled:
     """``x.cuda`` without parentheses."""
 
-    site: Site
+    point: ProgramPoint
     node: ast.Attribute
     latent: bool = False
 
@@ -53,7 +53,7 @@ class Uncalled:
 class Flagged:
     """``x.cuda(True)``: a flag where the device is expected; ``module`` says that ``x`` is one, which takes no flag."""
 
-    site: Site
+    point: ProgramPoint
     call: ast.Call
     module: bool
 
@@ -69,29 +69,29 @@ class LeafMove:
 
     number: int
     kind: str
-    site: Site
+    point: ProgramPoint
     call: ast.Call
-    made: Site | None
-    uses: dict[str, Site] = field(default_factory=dict)
+    made: ProgramPoint | None
+    uses: dict[str, ProgramPoint] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
-class Placing:
-    """The first time that ``call`` sends a value to ``place``, or makes it there; ``came`` is where a tensor was."""
+class DeviceAssignment:
+    """The first time that ``call`` sends a value to ``device``, or makes it there; ``came`` is where a tensor was."""
 
-    site: Site
+    point: ProgramPoint
     call: ast.Call
-    place: Place
+    device: Device
     latent: bool = False
-    came: Place | None = None
+    came: Device | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Wrapped:
     """``call`` puts a module that was moved to the accelerator into ``DataParallel`` with ``ids``, a literal list."""
 
-    site: Site
+    point: ProgramPoint
     call: ast.Call
     ids: ast.List
-    moved: Site
+    moved: ProgramPoint
     latent: bool = False

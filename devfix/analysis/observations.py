@@ -8,27 +8,35 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import ast
 
-    from devfix.analysis.domain.location import Site
-    from devfix.analysis.domain.values import Birth, ClassValue, Place, Record, Ref, Tensor, Value
-    from devfix.analysis.move_observations import Dropped, Flagged, LeafMove, Placing, Transfer, Uncalled, Wrapped
+    from devfix.analysis.domain.location import ProgramPoint
+    from devfix.analysis.domain.values import Origin, ClassValue, Device, HeapObject, Pointer, Tensor, Value
+    from devfix.analysis.move_observations import (
+        Dropped,
+        Flagged,
+        LeafMove,
+        DeviceAssignment,
+        Transfer,
+        Uncalled,
+        Wrapped,
+    )
 
 __all__ = [
     "Binding",
-    "Copied",
-    "Drawing",
-    "Facts",
-    "Holding",
-    "HostUse",
-    "Kept",
+    "ParameterCopy",
+    "RandomDraw",
+    "Observations",
+    "ModuleReference",
+    "HostAccess",
+    "ListAppend",
     "LoadUse",
     "Loading",
-    "Meeting",
+    "DeviceMismatch",
     "Operand",
     "OptimizerHazard",
-    "Sized",
-    "Source",
+    "ShapeDependency",
+    "DataSource",
     "Step",
-    "Stored",
+    "AttributeStore",
 ]
 
 
@@ -37,20 +45,20 @@ class Operand:
     """One side of a meeting: a tensor's origins, or the module whose weights take part."""
 
     text: str
-    births: tuple[Birth, ...] = ()
-    module: Ref | None = None
-    sure: bool = True
+    origins: tuple[Origin, ...] = ()
+    module: Pointer | None = None
+    is_certain: bool = True
 
 
 @dataclass(frozen=True, eq=False)
-class Meeting:
+class DeviceMismatch:
     """Two known places meet in one operation: ``cpu`` lies on the CPU, ``accelerator`` does not.
 
     ``consumer`` says what the operation is (``cross_entropy``, ``model(...)``); ``opaque`` that it is a module whose
     code devfix cannot read, ``takes_numbers`` that the operand on the CPU may as well be a number.
     """
 
-    site: Site
+    point: ProgramPoint
     consumer: str
     cpu: tuple[Operand, ...]
     accelerator: tuple[Operand, ...]
@@ -65,14 +73,14 @@ class Meeting:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class DataSource:
     """Where values of one birth key come from: a loop over a loader (or ``next``), or a call of ``torch.load``."""
 
     kind: str
-    site: Site
-    loader: Ref | None = None
+    point: ProgramPoint
+    loader: Pointer | None = None
     pinned: bool | None = None
-    loader_site: Site | None = None
+    loader_site: ProgramPoint | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,15 +90,15 @@ class Binding:
     ``kind``: ``target`` of a loop, ``unpack`` of an assignment, ``assign`` from an expression of the batch, ``param``.
     """
 
-    birth: Birth
+    origin: Origin
     name: str
     kind: str
-    site: Site
+    point: ProgramPoint
     value: ast.expr | None = None
 
 
 @dataclass(eq=False)
-class Stored:
+class AttributeStore:
     """An attribute that holds CPU tensors, or a container of modules or tensors: one for each place that writes it.
 
     ``owners`` are the objects that were given it there, with the moment of the latest write (none for an attribute of
@@ -99,11 +107,11 @@ class Stored:
 
     number: int
     name: str
-    site: Site
+    point: ProgramPoint
     cls: ClassValue | None
     value: ast.expr | None
     held: Value
-    owners: dict[Ref, int] = field(default_factory=dict)
+    owners: dict[Pointer, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +122,7 @@ class LoadUse:
     """
 
     kind: str
-    site: Site
+    point: ProgramPoint
     on_accelerator: bool
 
 
@@ -125,7 +133,7 @@ class Loading:
     ``round_trip``: this very run has saved the file, so that its tensors come back to where they were.
     """
 
-    site: Site
+    point: ProgramPoint
     call: ast.Call
     mapped: bool
     round_trip: bool = False
@@ -143,42 +151,42 @@ class OptimizerHazard:
 
     kind: str
     optimizer: str
-    built: Site
-    late: Site
-    step: Site
-    loaded: Site | None = None
+    built: ProgramPoint
+    late: ProgramPoint
+    step: ProgramPoint
+    loaded: ProgramPoint | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Copied:
+class ParameterCopy:
     """A parameter of ``module`` is copied while it lies on the CPU: ``p.clone()``, ``torch.zeros_like(p)``."""
 
-    module: Ref
-    site: Site
+    module: Pointer
+    point: ProgramPoint
 
 
 @dataclass(frozen=True, eq=False)
-class Sized:
+class ShapeDependency:
     """A tensor that is made with the shape of a parameter of ``module``: ``torch.zeros(p.shape)``.
 
     ``text`` is what the program calls the parameter there; ``early``: it lies on the CPU at that moment.
     """
 
     text: str
-    module: Ref
+    module: Pointer
     early: bool
 
 
 @dataclass(frozen=True, eq=False)
-class Holding:
+class ModuleReference:
     """An object that is no module keeps ``module`` in an attribute: ``self.model = model``."""
 
-    module: Ref
-    site: Site
+    module: Pointer
+    point: ProgramPoint
 
 
 @dataclass(frozen=True, eq=False)
-class HostUse:
+class HostAccess:
     """What reads the CPU's memory is given a value on the accelerator.
 
     ``kind``: ``numpy`` (``x.numpy()``), ``array`` (an argument that becomes an array), ``lengths`` (of a packed
@@ -189,38 +197,38 @@ class HostUse:
     """
 
     kind: str
-    site: Site
+    point: ProgramPoint
     consumer: str
     expression: ast.expr
     held: tuple[Tensor, ...]
     container: bool = False
     latent: bool = False
-    loader: Record | None = None
-    sample: Value | Record | None = None
+    loader: HeapObject | None = None
+    sample: Value | HeapObject | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Drawing:
-    """Random numbers are drawn at ``site`` for a tensor at ``wanted`` from a generator at ``place``.
+class RandomDraw:
+    """Random numbers are drawn at ``point`` for a tensor at ``wanted`` from a generator at ``device``.
 
     ``kind``: ``factory`` (``torch.randn``), ``method`` (``x.uniform_()``), ``split`` (``random_split``), ``loader`` or
-    ``unknown``.  ``given`` is the call that is given the generator; ``born`` made it, ``None`` for PyTorch's own.
+    ``unknown``.  ``given`` is the call that is given the generator; ``allocated_at`` made it, ``None`` for PyTorch's own.
     """
 
     kind: str
-    site: Site
-    given: Site
-    born: Site | None
-    place: Place
-    wanted: Place
+    point: ProgramPoint
+    given: ProgramPoint
+    allocated_at: ProgramPoint | None
+    device: Device
+    wanted: Device
     latent: bool = False
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class ListAppend:
     """A tensor on the accelerator is put into a list: ``expression`` is the tensor."""
 
-    site: Site
+    point: ProgramPoint
     expression: ast.expr
     tensor: Tensor
 
@@ -229,12 +237,12 @@ class Kept:
 class Step:
     """An optimizer steps: ``modules`` are the identities of those whose parameters it was built with."""
 
-    site: Site
+    point: ProgramPoint
     modules: tuple[int, ...]
 
 
 @dataclass(eq=False)
-class Facts:
+class Observations:
     """Everything that rules may look at, in the order in which it was seen.
 
     ``visits`` holds the moments at which each value of kind ``made`` was made, one for each way there;
@@ -248,7 +256,7 @@ class Facts:
     ``copies`` are copies of parameters, each place once; ``sized`` says of made values what they took their shape from.
     ``moves`` bring modules to the accelerator, ``moves_to_cpu`` certainly bring one to the CPU.
     ``steps`` are the places at which optimizers step, each once.
-    ``placings`` has every call that names a place, by the places that it named.  ``asks_available``: the program asks
+    ``device_assignments`` has every call that names a place, by the places that it named.  ``asks_available``: the program asks
     whether there is an accelerator; ``named_devices``: an option or an index names its device; ``fixed_index``: it
     says ``cuda:1`` or another index that is not 0; ``current_device``: it says which accelerator ``cuda`` means;
     ``foreign_index``: the only index that it hard-codes, beside a device that it chooses.
@@ -259,34 +267,34 @@ class Facts:
     """
 
     path: str
-    sources: list[Source] = field(default_factory=list)
-    meetings: list[Meeting] = field(default_factory=list)
+    sources: list[DataSource] = field(default_factory=list)
+    mismatches: list[DeviceMismatch] = field(default_factory=list)
     bindings: list[Binding] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
-    stored: dict[tuple[object, ...], Stored] = field(default_factory=dict)
+    stored: dict[tuple[object, ...], AttributeStore] = field(default_factory=dict)
     loadings: dict[tuple[str, int, int], Loading] = field(default_factory=dict)
     hazards: list[OptimizerHazard] = field(default_factory=list)
-    needs_cpu: dict[tuple[str, int, int], HostUse] = field(default_factory=dict)
-    kept: dict[int, dict[tuple[str, int, int], Kept]] = field(default_factory=dict)
+    needs_cpu: dict[tuple[str, int, int], HostAccess] = field(default_factory=dict)
+    kept: dict[int, dict[tuple[str, int, int], ListAppend]] = field(default_factory=dict)
     kept_uses: dict[int, set[str]] = field(default_factory=dict)
     drawn: set[int] = field(default_factory=set)
     entries: dict[str, bool] = field(default_factory=dict)
     dropped: dict[int, Dropped] = field(default_factory=dict)
     uncalled: dict[tuple[str, int, int], Uncalled] = field(default_factory=dict)
     flagged: dict[tuple[str, int, int], Flagged] = field(default_factory=dict)
-    leaves: dict[int, Site] = field(default_factory=dict)
+    leaves: dict[int, ProgramPoint] = field(default_factory=dict)
     leaf_moves: dict[tuple[str, int, int], LeafMove] = field(default_factory=dict)
-    moves: list[Site] = field(default_factory=list)
-    moves_to_cpu: list[Site] = field(default_factory=list)
-    holdings: list[Holding] = field(default_factory=list)
-    copies: dict[tuple[object, ...], Copied] = field(default_factory=dict)
-    sized: dict[int, Sized] = field(default_factory=dict)
-    visits: dict[int, list[Site]] = field(default_factory=dict)
+    moves: list[ProgramPoint] = field(default_factory=list)
+    moves_to_cpu: list[ProgramPoint] = field(default_factory=list)
+    module_references: list[ModuleReference] = field(default_factory=list)
+    copies: dict[tuple[object, ...], ParameterCopy] = field(default_factory=dict)
+    sized: dict[int, ShapeDependency] = field(default_factory=dict)
+    visits: dict[int, list[ProgramPoint]] = field(default_factory=dict)
     in_datasets: set[int] = field(default_factory=set)
     gives_tensor: dict[ast.Call, bool] = field(default_factory=dict)
-    drawings: dict[tuple[object, ...], Drawing] = field(default_factory=dict)
+    random_draws: dict[tuple[object, ...], RandomDraw] = field(default_factory=dict)
     wrapped: dict[ast.Call, Wrapped] = field(default_factory=dict)
-    placings: dict[ast.Call, dict[Place, Placing]] = field(default_factory=dict)
+    device_assignments: dict[ast.Call, dict[Device, DeviceAssignment]] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     asks_available: bool = False
     named_devices: bool = False
@@ -294,14 +302,14 @@ class Facts:
     current_device: bool = False
     foreign_index: str | None = None
     distributed: bool = False
-    set_current: Site | None = None
-    elsewhere: Facts | None = None
-    two: Facts | None = None
+    set_current: ProgramPoint | None = None
+    elsewhere: Observations | None = None
+    two: Observations | None = None
     accelerated: bool = False
     complete: bool = True
     preferred_device: str | None = None
     folders: set[str] = field(default_factory=set)
 
     def number(self, call: ast.Call) -> int:
-        """The number of a call among :attr:`placings`, for births."""
-        return list(self.placings).index(call)
+        """The number of a call among :attr:`device_assignments`, for births."""
+        return list(self.device_assignments).index(call)

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.values import CPU, Birth, Ref, Tensor, Value, options
-from devfix.analysis.observations import Copied, Sized
+from devfix.analysis.domain.values import CPU, Origin, Pointer, Tensor, Value, alternatives
+from devfix.analysis.observations import ParameterCopy, ShapeDependency
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -18,36 +18,38 @@ __all__ = ["note", "note_shape", "tensors_in"]
 _SHAPES = frozenset("shape size numel".split())
 
 
-def note(run: Interpreter, source: Tensor, node: ast.AST) -> tuple[Birth, ...]:
+def note(interp: Interpreter, source: Tensor, node: ast.AST) -> tuple[Origin, ...]:
     """``node`` copies ``source``: the origins of the copy, which are a parameter's where that lies on the CPU."""
-    births = tuple(birth for birth in source.births if birth.kind == "parameter" and birth.key)
-    if source.place != CPU or not births or run.latent:
+    origins = tuple(origin for origin in source.origins if origin.kind == "parameter" and origin.key)
+    if source.device != CPU or not origins or interp.latent:
         return ()
-    key = (run.site(node).key, births[0].key)
-    if key not in run.facts.copies:
-        run.facts.copies[key] = Copied(Ref(births[0].key), run.site(node, remember=True))
-    return births
+    key = (interp.point(node).key, origins[0].key)
+    if key not in interp.observations.copies:
+        interp.observations.copies[key] = ParameterCopy(Pointer(origins[0].key), interp.point(node, remember=True))
+    return origins
 
 
-def tensors_in(run: Interpreter, value: Value) -> Iterator[Tensor]:
+def tensors_in(interp: Interpreter, value: Value) -> Iterator[Tensor]:
     """The tensors that a value is, or that a dictionary or list of it holds."""
-    for option in options(value):
+    for option in alternatives(value):
         if isinstance(option, Tensor):
             yield option
-        elif isinstance(option, Ref) and run.record(option).kind in ("dict", "list"):
-            record = run.record(option)
+        elif isinstance(option, Pointer) and interp.record(option).kind in ("dict", "list"):
+            record = interp.record(option)
             held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
-            yield from (inner for item in held for inner in options(item) if isinstance(inner, Tensor))
+            yield from (inner for item in held for inner in alternatives(item) if isinstance(inner, Tensor))
 
 
-def note_shape(run: Interpreter, made: int, node: ast.Call) -> None:
+def note_shape(interp: Interpreter, made: int, node: ast.Call) -> None:
     """A factory is called: ``torch.zeros(p.shape)`` and ``torch.zeros(p.size(0), 3)`` make what goes with ``p``."""
     for like in _shaped_like(node):
-        value = run.evaluate(like)
+        value = interp.evaluate(like)
         if isinstance(value, Tensor):
-            for birth in value.births:
-                if birth.kind == "parameter" and birth.key:
-                    run.facts.sized[made] = Sized(text_of(like), Ref(birth.key), value.place == CPU)
+            for origin in value.origins:
+                if origin.kind == "parameter" and origin.key:
+                    interp.observations.sized[made] = ShapeDependency(
+                        text_of(like), Pointer(origin.key), value.device == CPU
+                    )
                     return
 
 

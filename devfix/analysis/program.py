@@ -20,7 +20,7 @@ _BESIDE = ("src", "lib", "libs", "site-packages", "third_party", "vendor", "exte
 
 
 @dataclass(eq=False)
-class Module:
+class PythonModule:
     """A project file as a Python module.
 
     ``env`` is its global environment, 0 until it is imported; ``waiting`` the statements that bind a name and have
@@ -33,7 +33,7 @@ class Module:
     env: int = 0
     waiting: dict[str, list[ast.stmt]] | None = None
     done: set[int] = field(default_factory=set)
-    stars: list[Module] = field(default_factory=list)
+    stars: list[PythonModule] = field(default_factory=list)
 
 
 @lru_cache(maxsize=1024)
@@ -57,11 +57,11 @@ class Program:
         self._read = read
         self._parse = parse
         self._root = os.path.abspath(root)
-        self._modules: dict[str, Module | None] = {}
+        self._modules: dict[str, PythonModule | None] = {}
         self.roots: list[str] = []
         self.folders: set[str] = set()
 
-    def entry(self, path: str) -> Module | None:
+    def entry(self, path: str) -> PythonModule | None:
         """The script that starts the program; ``None`` where it cannot be parsed."""
         folder = os.path.dirname(os.path.abspath(path))
         self.roots = [folder]
@@ -76,13 +76,13 @@ class Program:
         self.folders.add(folder)
         return listing(folder)
 
-    def load(self, path: str, name: str) -> Module | None:
+    def load(self, path: str, name: str) -> PythonModule | None:
         """The module of a file, parsed once."""
         key = os.path.abspath(path)
         if key not in self._modules:
             text = self._read(path)
             try:
-                self._modules[key] = None if text is None else Module(name, path, self._parse(path, text))
+                self._modules[key] = None if text is None else PythonModule(name, path, self._parse(path, text))
             except SyntaxError:
                 self._modules[key] = None
         return self._modules[key]
@@ -91,7 +91,7 @@ class Program:
         """The files that were read so far."""
         return [module.tree for module in self._modules.values() if module is not None]
 
-    def find(self, name: str, importer: Module, level: int = 0) -> Module | None:
+    def find(self, name: str, importer: PythonModule, level: int = 0) -> PythonModule | None:
         """The project module that ``import name`` (or ``from ...name``) means in ``importer``."""
         parts = name.split(".") if name else []
         if level:
@@ -106,7 +106,7 @@ class Program:
                     return module
         return None
 
-    def _in_folder(self, folder: str, parts: list[str], name: str) -> Module | None:
+    def _in_folder(self, folder: str, parts: list[str], name: str) -> PythonModule | None:
         for part in parts[:-1]:
             if part not in self._names(folder):
                 return None
@@ -123,7 +123,7 @@ class Program:
             return self.load(_shown(os.path.join(folder, "__init__.py")), name)
         key = os.path.join(folder, "")
         if key not in self._modules:  # a namespace package: nothing to run, but its files can be imported
-            self._modules[key] = Module(name, os.path.join(folder, "__init__.py"), self._parse(key, ""))
+            self._modules[key] = PythonModule(name, os.path.join(folder, "__init__.py"), self._parse(key, ""))
         return self._modules[key]
 
 

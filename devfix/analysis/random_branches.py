@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import ACCELERATOR, CPU, Function, Tensor, Value, options
-from devfix.analysis.transfer.device_check import Side
+from devfix.analysis.domain.values import ACCELERATOR, CPU, Function, Tensor, Value, alternatives
+from devfix.analysis.transfer.device_check import OperandSet
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ __all__ = ["note_returns", "told_apart"]
 _DRAWS = frozenset("random rand uniform randint randrange random_sample choice binomial".split())
 
 
-def note_returns(run: Interpreter, function: Function, ends: Sequence[tuple[object, Value]]) -> None:
+def note_returns(interp: Interpreter, function: Function, ends: Sequence[tuple[object, Value]]) -> None:
     """Remember tensors made on the CPU that a function returns, where lots decide that others come from elsewhere."""
     lots = _lots(function.node)
     if not lots:
@@ -30,14 +30,14 @@ def note_returns(run: Interpreter, function: Function, ends: Sequence[tuple[obje
         ({key.rpartition(":")[2]: holds for key, holds in state.assumptions.items()}, tensor)
         for state, value in ends
         if isinstance(state, State)
-        for tensor in options(value)
-        if isinstance(tensor, Tensor) and tensor.sure and not tensor.loose
+        for tensor in alternatives(value)
+        if isinstance(tensor, Tensor) and tensor.is_certain and not tensor.maybe_container
     ]
-    there = [known for known, tensor in ways if tensor.place == ACCELERATOR]
+    there = [known for known, tensor in ways if tensor.device == ACCELERATOR]
     for known, tensor in ways:
         apart = all(any(known.get(lot, holds) != holds for lot, holds in _of(lots, other)) for other in there)
-        if tensor.place == CPU and there and apart:
-            run.facts.drawn.update(birth.key for birth in tensor.births if birth.kind == "made")
+        if tensor.device == CPU and there and apart:
+            interp.observations.drawn.update(origin.key for origin in tensor.origins if origin.kind == "made")
 
 
 def _of(lots: frozenset[str], known: dict[str, bool]) -> list[tuple[str, bool]]:
@@ -69,18 +69,20 @@ def _draws(node: ast.expr) -> bool:
     return False
 
 
-def told_apart(run: Interpreter, sides: Sequence[Side]) -> list[Side]:
+def told_apart(interp: Interpreter, sides: Sequence[OperandSet]) -> list[OperandSet]:
     """Operands of a concatenation; what came from calls that drew lots is as many as there are places."""
-    return [part for side in sides for part in (_parts(run, side) if run.facts.drawn else (side,))]
+    return [part for side in sides for part in (_parts(interp, side) if interp.observations.drawn else (side,))]
 
 
-def _parts(run: Interpreter, side: Side) -> Sequence[Side]:
+def _parts(interp: Interpreter, side: OperandSet) -> Sequence[OperandSet]:
     lot = [
         pair
         for pair in side.alternatives
-        if any(birth.key in run.facts.drawn for birth in pair[1].births if birth.kind == "made")
+        if any(origin.key in interp.observations.drawn for origin in pair[1].origins if origin.kind == "made")
     ]
     others = [pair for pair in side.alternatives if pair not in lot]
-    if not lot or {place for place, _ in others} != {ACCELERATOR}:
+    if not lot or {device for device, _ in others} != {ACCELERATOR}:
         return (side,)
-    return Side(others, side.scalar, side.grad, side.single), Side(lot, side.scalar, side.grad, side.single)
+    return OperandSet(others, side.maybe_zero_dim, side.grad, side.is_single_number), OperandSet(
+        lot, side.maybe_zero_dim, side.grad, side.is_single_number
+    )

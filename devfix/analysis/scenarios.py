@@ -7,7 +7,7 @@ indices name the CPU, and only what says ``cuda`` or ``cuda:0`` without asking s
 
 A program that names several accelerators (``cuda:0`` and ``cuda:1``, ``cuda:{local_rank}``) is followed on a machine
 with two of them as well, as the process that is told to use the second one.  There ``ACCELERATOR`` is the current one,
-which ``cuda`` means, and ``OTHER`` is not; the CPU is left to the first run.
+which ``cuda`` means, and ``OTHER_ACCELERATOR`` is not; the CPU is left to the first run.
 """
 
 from __future__ import annotations
@@ -18,9 +18,19 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.values import ACCELERATOR, ANYWHERE, CPU, OTHER, Birth, Number, Place, Value, options
-from devfix.analysis.move_observations import Placing
-from devfix.analysis.observations import Facts
+from devfix.analysis.domain.values import (
+    ACCELERATOR,
+    UNKNOWN_DEVICE,
+    CPU,
+    OTHER_ACCELERATOR,
+    Origin,
+    Number,
+    Device,
+    Value,
+    alternatives,
+)
+from devfix.analysis.move_observations import DeviceAssignment
+from devfix.analysis.observations import Observations
 from devfix.syntax.tree import SourceTree, text_of
 
 if TYPE_CHECKING:
@@ -28,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "accelerator",
-    "arrives",
+    "origins_after_move",
     "become_current",
     "device_words",
     "foreign_index",
@@ -36,56 +46,56 @@ __all__ = [
     "literal",
     "may_contradict",
     "names_several",
-    "placed",
+    "record_placement",
     "says_current",
     "without_accelerator",
 ]
 
 
-def placed(run: Interpreter, node: ast.AST, place: Place | None, came: Place | None = None) -> None:
-    """Note that ``node`` sends a value to ``place``, or makes it there."""
-    if place is None or not place.known or not isinstance(node, ast.Call):
+def record_placement(interp: Interpreter, node: ast.AST, device: Device | None, came: Device | None = None) -> None:
+    """Note that ``node`` sends a value to ``device``, or makes it there."""
+    if device is None or not device.known or not isinstance(node, ast.Call):
         return
-    known = run.facts.placings.setdefault(node, {})
-    if place not in known:
-        known[place] = Placing(run.site(node, remember=True), node, place, run.latent, came)
+    known = interp.observations.device_assignments.setdefault(node, {})
+    if device not in known:
+        known[device] = DeviceAssignment(interp.point(node, remember=True), node, device, interp.latent, came)
 
 
-def arrives(run: Interpreter, node: ast.AST, place: Place) -> tuple[Birth, ...]:
-    """The origins of a value that ``node`` sends to ``place``; on the accelerator, for the second machine only."""
-    told = run.elsewhere or run.two or place == CPU
-    if not isinstance(node, ast.Call) or not place.known or not told:
+def origins_after_move(interp: Interpreter, node: ast.AST, device: Device) -> tuple[Origin, ...]:
+    """The origins of a value that ``node`` sends to ``device``; on the accelerator, for the second machine only."""
+    told = interp.elsewhere or interp.two or device == CPU
+    if not isinstance(node, ast.Call) or not device.known or not told:
         return ()
-    placed(run, node, place)
-    return (Birth("moved", run.facts.number(node)),)
+    record_placement(interp, node, device)
+    return (Origin("moved", interp.observations.number(node)),)
 
 
-def index_place(run: Interpreter, value: Value) -> Place:
+def index_place(interp: Interpreter, value: Value) -> Device:
     """Where an index of an accelerator is: 0 is what ``cuda`` means, any other a device of its own."""
     zero = not isinstance(value, Number) and getattr(value, "value", 0) == 0
-    run.facts.fixed_index |= not zero and not isinstance(value, Number)
-    return accelerator(run, zero)
+    interp.observations.fixed_index |= not zero and not isinstance(value, Number)
+    return accelerator(interp, zero)
 
 
-def accelerator(run: Interpreter, zero: bool) -> Place:
+def accelerator(interp: Interpreter, zero: bool) -> Device:
     """The accelerator of index 0, or of any other index."""
-    if run.two:
-        return ACCELERATOR if zero is run.current_is_zero else OTHER
-    return ACCELERATOR if zero or not run.elsewhere else CPU
+    if interp.two:
+        return ACCELERATOR if zero is interp.current_is_zero else OTHER_ACCELERATOR
+    return ACCELERATOR if zero or not interp.elsewhere else CPU
 
 
-def without_accelerator(run: Interpreter) -> Place:
+def without_accelerator(interp: Interpreter) -> Device:
     """Where a device is of which the program is only told: it may be any."""
-    return ANYWHERE if run.two else CPU if run.elsewhere else ACCELERATOR
+    return UNKNOWN_DEVICE if interp.two else CPU if interp.elsewhere else ACCELERATOR
 
 
-def become_current(run: Interpreter, value: Value) -> None:
+def become_current(interp: Interpreter, value: Value) -> None:
     """``torch.cuda.set_device(value)``: what ``cuda`` means from now on."""
     from devfix.analysis.transfer.device_arguments import place_of
 
-    places = {place_of(run, option) for option in options(value)}
-    if run.two and places == {OTHER}:
-        run.current_is_zero = not run.current_is_zero
+    devices = {place_of(interp, option) for option in alternatives(value)}
+    if interp.two and devices == {OTHER_ACCELERATOR}:
+        interp.current_is_zero = not interp.current_is_zero
 
 
 # --- several accelerators ------------------------------------------------------------------------------------------
@@ -129,15 +139,15 @@ def literal(node: ast.expr) -> str | None:
     return None
 
 
-def may_contradict(facts: Facts, trees: Sequence[SourceTree]) -> bool:
+def may_contradict(observations: Observations, trees: Sequence[SourceTree]) -> bool:
     """Whether a second run can show anything: the program chooses a device, and some line hard-codes one."""
-    if not (facts.asks_available or facts.named_devices or facts.fixed_index):
+    if not (observations.asks_available or observations.named_devices or observations.fixed_index):
         return False
-    calls = [call for call, places in facts.placings.items() if ACCELERATOR in places]
+    calls = [call for call, devices in observations.device_assignments.items() if ACCELERATOR in devices]
     if any(_hard_codes(call) for call in calls):
         return True
-    facts.foreign_index = foreign_index(facts, calls, trees)
-    if facts.foreign_index is not None:
+    observations.foreign_index = foreign_index(observations, calls, trees)
+    if observations.foreign_index is not None:
         return True
     words = {_last_name(part) for call in calls for part in (device_words(call), call.func)} - {""}
     return bool(words) and any(words & _names_of_literals(tree) for tree in trees)
@@ -148,12 +158,12 @@ def says_current(trees: Sequence[SourceTree]) -> bool:
     return any(word in tree.text for tree in trees for word in _CURRENT)
 
 
-def foreign_index(facts: Facts, calls: Sequence[ast.Call], trees: Sequence[SourceTree]) -> str | None:
+def foreign_index(observations: Observations, calls: Sequence[ast.Call], trees: Sequence[SourceTree]) -> str | None:
     """``cuda:1`` in moves alone, in a program that asks for an accelerator, and where no other is hard-coded.
 
     A program that names the index somewhere else, or several of them, works on more accelerators than one.
     """
-    if not facts.asks_available or facts.current_device:
+    if not observations.asks_available or observations.current_device:
         return None
     said = [text for call in calls if (words := device_words(call)) is not None and (text := literal(words))]
     named = set(said)

@@ -9,31 +9,31 @@ from functools import lru_cache
 
 from devfix.analysis.domain.classes import lineage
 from devfix.analysis.domain.device_parsing import device_named
-from devfix.analysis.domain.location import Level, Site
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    Birth,
+    Origin,
     Const,
     DeviceValue,
     Function,
     Number,
-    Place,
-    Record,
-    Ref,
+    Device,
+    HeapObject,
+    Pointer,
     Tensor,
     Text,
     TupleValue,
     Value,
-    options,
+    alternatives,
 )
-from devfix.models.index import behaviour
+from devfix.models.index import model_of
 from devfix.syntax.tree import SourceTree, text_of
 
 __all__ = [
     "asks_for_accelerator",
     "device_expressions",
-    "device_place",
+    "device_of",
     "devices_differ",
     "is_device",
     "is_far",
@@ -56,40 +56,42 @@ _OWNERS = (
     "params",
     "settings",
     "conf",
-    "options",
+    "alternatives",
     "trainer",
 )
 
 
-def visible(site: Site, level: Level) -> dict[str, Value]:
+def visible(point: ProgramPoint, call_frame: CallFrame) -> dict[str, Value]:
     """The names that a statement of this level can use: its own, those of enclosing functions, the module's.
 
     A function has none of what only the start as a script binds: it would fail where its file is imported.
     Of a function that had returned at that moment, the names are those that it had then.
     """
-    assert site.memory is not None
-    frame = level.frame
+    assert point.memory is not None
+    activation = call_frame.activation
     names: dict[str, Value] = {}
-    for env in (frame.module.env, *(frame.function.scope if frame.function else ()), frame.env):
-        names.update(site.memory.names(env))
-        if env == frame.module.env and frame.function is not None:
-            names = {name: value for name, value in names.items() if name not in frame.module.tree.names_of_the_start}
-    if frame.left is not None and frame.env not in site.memory.envs:
-        names.update(frame.left)
+    for env in (activation.module.env, *(activation.function.scope if activation.function else ()), activation.env):
+        names.update(point.memory.names(env))
+        if env == activation.module.env and activation.function is not None:
+            names = {
+                name: value for name, value in names.items() if name not in activation.module.tree.names_of_the_start
+            }
+    if activation.left is not None and activation.env not in point.memory.envs:
+        names.update(activation.left)
     return names
 
 
 def is_device(name: str, value: Value) -> bool:
     """Whether a value is a device that can be the accelerator."""
     found = False
-    for option in options(value):
+    for option in alternatives(value):
         if isinstance(option, DeviceValue):
-            found |= option.place == ACCELERATOR
+            found |= option.device == ACCELERATOR
         elif isinstance(option, Const) and isinstance(option.value, str):
-            place = device_named(option.value)
-            if place is None:
+            device = device_named(option.value)
+            if device is None:
                 return False
-            found |= place == ACCELERATOR
+            found |= device == ACCELERATOR
         elif isinstance(option, Number) and name.split(".")[-1].lower() in _INDICES:
             found = True  # an index is a device, too
         elif isinstance(option, (Text, Number)) or option != Const(None):
@@ -99,7 +101,7 @@ def is_device(name: str, value: Value) -> bool:
 
 def is_index(value: Value | None) -> bool:
     """Whether a value is a device by its number alone: a device only where there is an accelerator."""
-    found = options(value) if value is not None else ()
+    found = alternatives(value) if value is not None else ()
     return any(isinstance(option, Number) for option in found) and all(
         isinstance(option, Number) or option == Const(None) for option in found
     )
@@ -114,18 +116,22 @@ _WORDS = re.compile(r"[a-z]+")
 _ACCELERATOR_WORDS = {"cuda", "gpu", "gpus", "mps", "accel", "accelerator"}
 
 
-def serves(site: Site, level: Level, text: str) -> bool:
+def serves(point: ProgramPoint, call_frame: CallFrame, text: str) -> bool:
     """Whether an expression is a device wherever the program runs.
 
     An index is one where a condition on the accelerator covers the statement, or where the program itself uses the
     index under none.  What the program takes only where there is an accelerator (``args.device if
     torch.cuda.is_available() else "cpu"``) is none.
     """
-    if not is_index(value_of(site, level, ast.parse(text, mode="eval").body)):
-        return not any(_only_if_asked(tree, text) for tree in dict.fromkeys(one.tree for one in (level, *site.levels)))
-    if any(_runs_with_accelerator(test, branch) for test, branch in _conditions(level.tree, level.stmt)):
+    if not is_index(value_of(point, call_frame, ast.parse(text, mode="eval").body)):
+        return not any(
+            _only_if_asked(tree, text) for tree in dict.fromkeys(one.tree for one in (call_frame, *point.call_stack))
+        )
+    if any(_runs_with_accelerator(test, branch) for test, branch in _conditions(call_frame.tree, call_frame.stmt)):
         return True
-    return any(_used_uncovered(tree, text) for tree in dict.fromkeys(one.tree for one in (level, *site.levels)))
+    return any(
+        _used_uncovered(tree, text) for tree in dict.fromkeys(one.tree for one in (call_frame, *point.call_stack))
+    )
 
 
 def _conditions(tree: SourceTree, node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
@@ -178,77 +184,81 @@ def _rank(name: str) -> tuple[int, str]:
     return (10 if "device" in last else 30 if "rank" in last else 20), name
 
 
-def device_expressions(site: Site, level: Level, preferred: str | None = None) -> list[str]:
+def device_expressions(point: ProgramPoint, call_frame: CallFrame, preferred: str | None = None) -> list[str]:
     """Expressions that name the accelerator at this moment, best first.
 
     Locals and globals come ahead of attributes; ``preferred`` (from the configuration) is first where it is live.
     """
-    assert site.memory is not None
-    names = visible(site, level)
+    assert point.memory is not None
+    names = visible(point, call_frame)
     plain = sorted((name for name, value in names.items() if is_device(name, value)), key=_rank)
     attributes: list[str] = []
     for owner, value in names.items():
-        if is_far(site, level, owner):
+        if is_far(point, call_frame, owner):
             continue
-        for option in options(value):
-            if isinstance(option, Ref):
-                attributes.extend(f"{owner}.{name}" for name in _device_fields(site, option))
-    local = set(site.memory.names(level.frame.env))
+        for option in alternatives(value):
+            if isinstance(option, Pointer):
+                attributes.extend(f"{owner}.{name}" for name in _device_fields(point, option))
+    local = set(point.memory.names(call_frame.activation.env))
     order = {owner: index for index, owner in enumerate(_OWNERS)}
     plain.sort(key=lambda name: (_rank(name)[0], name not in local, name))
     attributes.sort(key=lambda text: (_rank(text)[0], order.get(text.split(".")[0], 99), text))
     found = [*plain, *attributes]
     if preferred and preferred.split(".")[0] in names:
         found.insert(0, preferred)
-    return [text for text in dict.fromkeys(found) if text == preferred or serves(site, level, text)]
+    return [text for text in dict.fromkeys(found) if text == preferred or serves(point, call_frame, text)]
 
 
-def is_far(site: Site, level: Level, name: str) -> bool:
+def is_far(point: ProgramPoint, call_frame: CallFrame, name: str) -> bool:
     """Whether a name is an object of the module that a function does not speak of, and no one's settings either."""
-    frame = level.frame
-    if frame.function is None or name in _OWNERS or site.memory is None:
+    activation = call_frame.activation
+    if activation.function is None or name in _OWNERS or point.memory is None:
         return False
-    if any(name in site.memory.names(env) for env in (*frame.function.scope, frame.env) if env != frame.module.env):
+    if any(
+        name in point.memory.names(env)
+        for env in (*activation.function.scope, activation.env)
+        if env != activation.module.env
+    ):
         return False
-    return not any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(frame.function.node))
+    return not any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(activation.function.node))
 
 
-def _device_fields(site: Site, ref: Ref) -> Iterator[str]:
-    assert site.memory is not None
-    record: Record = site.memory.record(ref)
+def _device_fields(point: ProgramPoint, ref: Pointer) -> Iterator[str]:
+    assert point.memory is not None
+    record: HeapObject = point.memory.record(ref)
     if record.kind in ("list", "set", "loader", "optimizer", "parser", "opaque", "dict"):
         return
     for name, value in record.fields.items():
         if is_device(name, value):
             yield name
-        yield from (f"{name}.device" for option in options(value) if _has_device(site, option))
-    if _knows_its_device(site, ref):
+        yield from (f"{name}.device" for option in alternatives(value) if _has_device(point, option))
+    if _knows_its_device(point, ref):
         yield "device"
     if record.cls is not None:
         for base in lineage(record.cls):
             scope = getattr(base, "scope", None)
-            for name, value in (site.memory.names(scope) if scope is not None else {}).items():
+            for name, value in (point.memory.names(scope) if scope is not None else {}).items():
                 if ("device" in name and isinstance(value, Function) and value.kind == "property") or is_device(
                     name, value
                 ):
                     yield name
 
 
-def _has_device(site: Site, value: Value) -> bool:
+def _has_device(point: ProgramPoint, value: Value) -> bool:
     """Whether a value is a framework's object with the accelerator as its device: ``self.accelerator``."""
-    assert site.memory is not None
-    if not isinstance(value, Ref) or site.memory.record(value).kind != "framework":
+    assert point.memory is not None
+    if not isinstance(value, Pointer) or point.memory.record(value).kind != "framework":
         return False
-    return is_device("device", site.memory.record(value).fields.get("device", Const(None)))
+    return is_device("device", point.memory.record(value).fields.get("device", Const(None)))
 
 
-def _knows_its_device(site: Site, ref: Ref) -> bool:
+def _knows_its_device(point: ProgramPoint, ref: Pointer) -> bool:
     """Whether a module has ``.device`` of its own (Lightning's, and pretrained ones), and is on the accelerator."""
-    assert site.memory is not None
-    record = site.memory.record(ref)
-    if record.kind != "module" or record.places != frozenset({ACCELERATOR}):
+    assert point.memory is not None
+    record = point.memory.record(ref)
+    if record.kind != "module" or record.devices != frozenset({ACCELERATOR}):
         return False
-    return behaviour(record.name) == "placed-module" or record.name.endswith((".from_pretrained", ".from_config"))
+    return model_of(record.name) == "placed-module" or record.name.endswith((".from_pretrained", ".from_config"))
 
 
 def devices_differ(one: State, two: State, scopes: tuple[int, ...]) -> bool:
@@ -262,58 +272,58 @@ def devices_differ(one: State, two: State, scopes: tuple[int, ...]) -> bool:
 
 
 def _other_device(one: Value | None, two: Value | None) -> bool:
-    places = [device_place(value) for value in (one, two)]
-    return None not in places and places[0] != places[1]
+    devices = [device_of(value) for value in (one, two)]
+    return None not in devices and devices[0] != devices[1]
 
 
-def device_place(value: Value | None) -> Place | None:
+def device_of(value: Value | None) -> Device | None:
     """The place that a device, or the string that names one, stands for; ``None`` for anything else."""
     if isinstance(value, DeviceValue):
-        return value.place
+        return value.device
     if isinstance(value, Const) and isinstance(value.value, str):
         return device_named(value.value)
     return None
 
 
-def value_of(site: Site, level: Level, node: ast.expr) -> Value | None:
+def value_of(point: ProgramPoint, call_frame: CallFrame, node: ast.expr) -> Value | None:
     """The value of a name, attribute or item chain at this moment, without running anything."""
-    assert site.memory is not None
+    assert point.memory is not None
     if isinstance(node, ast.Name):
-        return visible(site, level).get(node.id)
+        return visible(point, call_frame).get(node.id)
     if not isinstance(node, (ast.Attribute, ast.Subscript)):
         return None
-    base = value_of(site, level, node.value)
+    base = value_of(point, call_frame, node.value)
     if isinstance(node, ast.Attribute):
         key, item = node.attr, f".{node.attr}"
     elif isinstance(node.slice, ast.Constant):
         key = item = str(node.slice.value)
     else:
         return None
-    for option in options(base) if base is not None else ():
-        if isinstance(option, Ref):
-            record = site.memory.record(option)
+    for option in alternatives(base) if base is not None else ():
+        if isinstance(option, Pointer):
+            record = point.memory.record(option)
             return record.fields.get(key, record.rest)
         if isinstance(option, TupleValue) and key.isdigit() and int(key) < len(option.items):
             return option.items[int(key)]
-        if isinstance(option, Tensor) and option.loose:
-            births = tuple(Birth(birth.kind, birth.key, (*birth.item, item)) for birth in option.births)
-            return Tensor(option.place, births, option.sure, True)
+        if isinstance(option, Tensor) and option.maybe_container:
+            origins = tuple(Origin(origin.kind, origin.key, (*origin.item, item)) for origin in option.origins)
+            return Tensor(option.device, origins, option.is_certain, True)
     return None
 
 
-def module_names(site: Site, level: Level, wanted: set[int]) -> list[str]:
+def module_names(point: ProgramPoint, call_frame: CallFrame, wanted: set[int]) -> list[str]:
     """Expressions at this level that name one of the modules with these identities; plain names first."""
-    assert site.memory is not None
+    assert point.memory is not None
     plain, attributes = [], []
-    for name, value in visible(site, level).items():
-        for option in options(value):
-            if not isinstance(option, Ref):
+    for name, value in visible(point, call_frame).items():
+        for option in alternatives(value):
+            if not isinstance(option, Pointer):
                 continue
             if option.id in wanted:
                 plain.append(name)
-            record = site.memory.record(option)
+            record = point.memory.record(option)
             if record.kind in ("instance", "module"):
                 for field, inner in record.fields.items():
-                    if any(isinstance(part, Ref) and part.id in wanted for part in options(inner)):
+                    if any(isinstance(part, Pointer) and part.id in wanted for part in alternatives(inner)):
                         attributes.append(f"{name}.{field}")
     return list(dict.fromkeys([*plain, *attributes]))

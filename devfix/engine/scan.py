@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from devfix import analysis
-from devfix.analysis.domain.location import Site
+from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.entrypoints import can_matter, starts_program
 from devfix.engine.workspace import Workspace
 from devfix.model import Event, Finding, Problem, Severity
@@ -93,14 +93,14 @@ def _scan_once(space: Workspace, path: str, watch: analysis.Watch | None) -> Sca
         latent = space.settings.reports(Severity.LATENT)
         if not latent and not starts_program(tree.tree):
             return scan
-        facts = analysis.analyse(path, read, space.root(path), latent, space.settings.device, space.parse, watch)
-        if facts is not None:
-            scan.findings = _findings(space, facts)
-            scan.partly = not facts.complete
-            hazards = list(_hazards(facts))
+        observations = analysis.analyse(path, read, space.root(path), latent, space.settings.device, space.parse, watch)
+        if observations is not None:
+            scan.findings = _findings(space, observations)
+            scan.partly = not observations.complete
+            hazards = list(_hazards(observations))
             scan.hazards = Counter(hazard for _, hazard in hazards)
-            scan.failing = frozenset((site.tree.path, site.tree.line(site.span.line)) for site, _ in hazards)
-            scan.folders = facts.folders
+            scan.failing = frozenset((point.tree.path, point.tree.line(point.span.line)) for point, _ in hazards)
+            scan.folders = observations.folders
     except SyntaxError as error:
         scan.problems.append(syntax_problem(path, error))
     except RecursionError:
@@ -140,7 +140,7 @@ def syntax_problem(path: str, error: SyntaxError) -> Problem:
     return Problem(path, message, error.lineno or 0, hint)
 
 
-def _findings(space: Workspace, facts: analysis.Facts) -> list[Finding]:
+def _findings(space: Workspace, observations: analysis.Observations) -> list[Finding]:
     from devfix.rules.registry import all_rules
 
     found: dict[Identity, Finding] = {}
@@ -148,7 +148,7 @@ def _findings(space: Workspace, facts: analysis.Facts) -> list[Finding]:
     settings = space.settings
     rules = [rule for rule in all_rules() if rule.default or settings.asks_for(rule.code)]
     for rule in sorted(rules, key=lambda rule: rule.fallback):
-        for finding in _detected(rule, facts):
+        for finding in _detected(rule, observations):
             if rule.fallback and any(_place(event) in told for event in finding.events if event.kind == "created"):
                 continue  # another rule names the cause
             if not rule.fallback:
@@ -160,12 +160,12 @@ def _findings(space: Workspace, facts: analysis.Facts) -> list[Finding]:
     return sorted(found.values(), key=position)
 
 
-def _detected(rule: Rule, facts: analysis.Facts) -> Iterable[Finding]:
+def _detected(rule: Rule, observations: analysis.Observations) -> Iterable[Finding]:
     """What a rule finds; a crash in a rule of somebody else is told as theirs."""
     if not rule.origin:
-        return rule.detect(facts)
+        return rule.detect(observations)
     try:
-        return list(rule.detect(facts))
+        return list(rule.detect(observations))
     except Exception as error:
         raise _Theirs(f"{rule.code} of {rule.origin} failed ({type(error).__name__}: {error})") from error
 
@@ -179,13 +179,17 @@ def _place(event: Event) -> tuple[str, int]:
     return event.path, event.line
 
 
-def _hazards(facts: analysis.Facts) -> Iterator[tuple[Site, Hazard]]:
+def _hazards(observations: analysis.Observations) -> Iterator[tuple[ProgramPoint, Hazard]]:
     """Everything that goes wrong, whether a rule speaks of it or not: an edit must not add to it."""
-    found = [(meeting.site, meeting.consumer, operand.text) for meeting in facts.meetings for operand in meeting.cpu]
-    found += [(use.site, use.consumer, text_of(use.expression)) for use in facts.needs_cpu.values()]
-    found += [(each.built, each.kind, each.optimizer) for each in facts.hazards if each.kind != "harmless"]
-    for site, consumer, text in found:
-        yield site, Hazard(site.tree.path, consumer, text)
+    found = [
+        (mismatch.point, mismatch.consumer, operand.text)
+        for mismatch in observations.mismatches
+        for operand in mismatch.cpu
+    ]
+    found += [(use.point, use.consumer, text_of(use.expression)) for use in observations.needs_cpu.values()]
+    found += [(each.built, each.kind, each.optimizer) for each in observations.hazards if each.kind != "harmless"]
+    for point, consumer, text in found:
+        yield point, Hazard(point.tree.path, consumer, text)
 
 
 def position(finding: Finding) -> tuple[object, ...]:

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
-from devfix.analysis import Facts
+from devfix.analysis import Observations
 from devfix.analysis.domain.classes import externals
-from devfix.analysis.domain.location import Level, Site
-from devfix.analysis.domain.values import ACCELERATOR, Ref, Tensor, Value, options
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.values import ACCELERATOR, Pointer, Tensor, Value, alternatives
 from devfix.analysis.scopes import device_expressions, is_device, is_far, serves, value_of, visible
 from devfix.fixes.insertion_point import inside_module
 from devfix.models.frameworks import PLACED_TRAINERS
-from devfix.models.index import behaviour
+from devfix.models.index import model_of
 from devfix.syntax.tree import text_of, walk
 
 __all__ = [
@@ -30,9 +30,9 @@ __all__ = [
 
 
 def device_for(
-    facts: Facts,
-    site: Site,
-    level: Level,
+    observations: Observations,
+    point: ProgramPoint,
+    call_frame: CallFrame,
     partners: Iterable[str] = (),
     outside: bool = True,
     fits: Callable[[str], bool] = lambda _: True,
@@ -45,66 +45,73 @@ def device_for(
     modules.
     """
     named = [
-        text for text in device_expressions(site, level, facts.preferred_device) if _bound(level, text) and fits(text)
+        text
+        for text in device_expressions(point, call_frame, observations.preferred_device)
+        if _bound(call_frame, text) and fits(text)
     ]
-    if facts.preferred_device in named:
-        return facts.preferred_device
-    function = level.frame.node
+    if observations.preferred_device in named:
+        return observations.preferred_device
+    function = call_frame.activation.node
     used = _used_in(function) | (set() if isinstance(function, ast.Module) else written_in(function))
     for text in named:
         if text in used:
             return text
     own = [text for text in named if text.startswith("self.")]
-    if own and _placed_by_framework(level):
+    if own and _placed_by_framework(call_frame):
         return own[0]
-    said = said_here(facts, site, level, fits)
+    said = said_here(observations, point, call_frame, fits)
     if said is not None:
         return said
-    operand = operand_at(site, level, partners, fits)
+    operand = operand_at(point, call_frame, partners, fits)
     if operand is not None:
         return f"{operand}.device"
     if own:
         return own[0]
-    words = parameters_device(site, level) if fits("self") else None
+    words = parameters_device(point, call_frame) if fits("self") else None
     if words is None and outside:
-        words = named[0] if named else device_of_a_module(site, level, fits)
+        words = named[0] if named else device_of_a_module(point, call_frame, fits)
     return words
 
 
-def _placed_by_framework(level: Level) -> bool:
+def _placed_by_framework(call_frame: CallFrame) -> bool:
     """Whether a level runs a method of a class whose framework gives it a device: ``self.device`` of Lightning."""
-    function = level.frame.function
+    function = call_frame.activation.function
     owner = function.owner if function is not None else None
     names = externals(owner) if owner is not None else []
-    return any(behaviour(name) == "placed-module" or name.startswith(PLACED_TRAINERS) for name in names)
+    return any(model_of(name) == "placed-module" or name.startswith(PLACED_TRAINERS) for name in names)
 
 
-def said_here(facts: Facts, site: Site, level: Level, fits: Callable[[str], bool] = lambda _: True) -> str | None:
+def said_here(
+    observations: Observations, point: ProgramPoint, call_frame: CallFrame, fits: Callable[[str], bool] = lambda _: True
+) -> str | None:
     """What a move in the same function says, where that is a device here, too: ``config["device"]``."""
-    function = level.frame.node
-    moves = [*facts.moves, *(transfer.site for transfer in facts.transfers if transfer.place == ACCELERATOR.kind)]
+    function = call_frame.activation.node
+    moves = [
+        *observations.moves,
+        *(transfer.point for transfer in observations.transfers if transfer.device == ACCELERATOR.kind),
+    ]
     for move in moves:
         call = move.node
-        if move.level.frame.node is not function or not isinstance(call, ast.Call) or not call.args:
+        if move.call_frame.activation.node is not function or not isinstance(call, ast.Call) or not call.args:
             continue
-        value, text = value_of(site, level, call.args[0]), ast.unparse(call.args[0])
-        if not (is_device("device", value) if value is not None else _is_settled(call.args[0], level, call)):
+        value, text = value_of(point, call_frame, call.args[0]), ast.unparse(call.args[0])
+        if not (is_device("device", value) if value is not None else _is_settled(call.args[0], call_frame, call)):
             continue
-        if not _bound(level, text) or not fits(text):
+        if not _bound(call_frame, text) or not fits(text):
             continue
-        if serves(site, level, text):
+        if serves(point, call_frame, text):
             return move.tree.source(call.args[0])
     return None
 
 
-def _is_settled(node: ast.expr, level: Level, call: ast.Call) -> bool:
+def _is_settled(node: ast.expr, call_frame: CallFrame, call: ast.Call) -> bool:
     """Whether an expression of unknown value, which ``call`` moves to, is an entry that nothing changes after that."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant):
         return False
-    text, first = ast.unparse(node), min(call.lineno, level.stmt.lineno)
+    text, first = ast.unparse(node), min(call.lineno, call_frame.stmt.lineno)
     changed = [
         inner
-        for inner in ast.walk(level.frame.node)
+        for inner in ast.walk(call_frame.activation.node)
         if isinstance(inner, (ast.Name, ast.Attribute, ast.Subscript)) and not isinstance(inner.ctx, ast.Load)
     ]
     late = [ast.unparse(inner) for inner in changed if inner.lineno >= first]
@@ -112,92 +119,102 @@ def _is_settled(node: ast.expr, level: Level, call: ast.Call) -> bool:
 
 
 def operand_at(
-    site: Site, level: Level, partners: Iterable[str] = (), fits: Callable[[str], bool] = lambda _: True
+    point: ProgramPoint,
+    call_frame: CallFrame,
+    partners: Iterable[str] = (),
+    fits: Callable[[str], bool] = lambda _: True,
 ) -> str | None:
     """A name that is certainly one tensor on the accelerator at this moment, and bound on every path to it.
 
     Parameters of the function come first, and among them, as among its other names, what the value will meet
     (``partners``), then what the made value is shaped by.
     """
-    given = set(_parameters(level.frame.node))
-    for node in sorted(_candidates(site, level, partners), key=lambda node: _root(node) not in given):
-        value = value_of(site, level, node)
-        there = value is not None and (_is_there(value) or (_is_there(value, loose=True) and _has_a_shape(level, node)))
-        if there and bound_before(level, _root(node)) and fits(ast.unparse(node)):
+    given = set(_parameters(call_frame.activation.node))
+    for node in sorted(_candidates(point, call_frame, partners), key=lambda node: _root(node) not in given):
+        value = value_of(point, call_frame, node)
+        there = value is not None and (
+            _is_there(value) or (_is_there(value, maybe_container=True) and _has_a_shape(call_frame, node))
+        )
+        if there and bound_before(call_frame, _root(node)) and fits(ast.unparse(node)):
             return ast.unparse(node)
     return None
 
 
-def _has_a_shape(level: Level, node: ast.expr) -> bool:
+def _has_a_shape(call_frame: CallFrame, node: ast.expr) -> bool:
     """Whether the function asks a value for its shape, as it can ask a tensor and no tuple of them."""
     text = ast.unparse(node)
     return any(
         isinstance(inner, ast.Attribute)
         and inner.attr in ("shape", "size", "ndim")
         and ast.unparse(inner.value) == text
-        for inner in ast.walk(level.frame.node)
+        for inner in ast.walk(call_frame.activation.node)
     )
 
 
-def parameters_device(site: Site, level: Level) -> str | None:
+def parameters_device(point: ProgramPoint, call_frame: CallFrame) -> str | None:
     """``next(self.parameters()).device`` in a method of a module all of whose weights are on the accelerator."""
-    if not inside_module(level):
+    if not inside_module(call_frame):
         return None
-    own = visible(site, level).get("self")
-    if not isinstance(own, Ref) or site.memory is None:
+    own = visible(point, call_frame).get("self")
+    if not isinstance(own, Pointer) or point.memory is None:
         return None
-    places = set(weight_places(site, own, set()))
-    return "next(self.parameters()).device" if places == {ACCELERATOR} else None
+    devices = set(weight_places(point, own, set()))
+    return "next(self.parameters()).device" if devices == {ACCELERATOR} else None
 
 
-def device_of_a_module(site: Site, level: Level, fits: Callable[[str], bool] = lambda _: True) -> str | None:
+def device_of_a_module(
+    point: ProgramPoint, call_frame: CallFrame, fits: Callable[[str], bool] = lambda _: True
+) -> str | None:
     """``next(model.parameters()).device``, for a module on the accelerator that has a name at this level."""
-    for name, value in visible(site, level).items():
-        there = isinstance(value, Ref) and set(weight_places(site, value, set())) == {ACCELERATOR}
-        if there and _bound(level, name) and fits(name) and not is_far(site, level, name):
+    for name, value in visible(point, call_frame).items():
+        there = isinstance(value, Pointer) and set(weight_places(point, value, set())) == {ACCELERATOR}
+        if there and _bound(call_frame, name) and fits(name) and not is_far(point, call_frame, name):
             return f"next({name}.parameters()).device"
     return None
 
 
-def weight_places(site: Site, ref: Ref, seen: set[int]) -> Iterator[object]:
+def weight_places(point: ProgramPoint, ref: Pointer, seen: set[int]) -> Iterator[object]:
     """The places of the weights of a module and all that it holds; ``seen`` are those that were looked at."""
-    assert site.memory is not None
+    assert point.memory is not None
     if ref.id in seen:
         return
     seen.add(ref.id)
-    record = site.memory.record(ref)
+    record = point.memory.record(ref)
     if record.kind != "module":
         return
     if record.weights:
-        yield from record.places
+        yield from record.devices
     for value in [*record.fields.values(), *([record.rest] if record.rest is not None else [])]:
-        for option in options(value):
-            if isinstance(option, Ref):
-                yield from weight_places(site, option, seen)
+        for option in alternatives(value):
+            if isinstance(option, Pointer):
+                yield from weight_places(point, option, seen)
 
 
-def _is_there(value: Value, loose: bool = False) -> bool:
-    """Whether a value is a tensor on the accelerator; ``loose``: or may hold several of them."""
+def _is_there(value: Value, maybe_container: bool = False) -> bool:
+    """Whether a value is a tensor on the accelerator; ``maybe_container``: or may hold several of them."""
     return all(
-        isinstance(option, Tensor) and option.place == ACCELERATOR and option.sure and (loose or not option.loose)
-        for option in options(value)
+        isinstance(option, Tensor)
+        and option.device == ACCELERATOR
+        and option.is_certain
+        and (maybe_container or not option.maybe_container)
+        for option in alternatives(value)
     )
 
 
 # --- candidates -----------------------------------------------------------------------------------------------------
-def _candidates(site: Site, level: Level, partners: Iterable[str]) -> Iterator[ast.expr]:
+def _candidates(point: ProgramPoint, call_frame: CallFrame, partners: Iterable[str]) -> Iterator[ast.expr]:
     for text in partners:
         try:
             yield from _chains(ast.parse(text, mode="eval").body)
         except SyntaxError:
             continue
-    if level is site.level:
-        yield from _chains(site.node)
-    assert site.memory is not None
-    local = site.memory.names(level.frame.env)
-    given = _parameters(level.frame.node)
+    if call_frame is point.call_frame:
+        yield from _chains(point.node)
+    assert point.memory is not None
+    local = point.memory.names(call_frame.activation.env)
+    given = _parameters(call_frame.activation.node)
     names = [*(name for name in given if name in local), *(name for name in local if name not in given)]
-    if isinstance(level.frame.node, ast.Module):
+    if isinstance(call_frame.activation.node, ast.Module):
         names = []  # every name of the program: none of them is nearer than another
     for name in names:
         yield ast.Name(name, ast.Load())
@@ -245,22 +262,22 @@ def _used_in(function: ast.AST) -> frozenset[str]:
     return frozenset(found)
 
 
-def _bound(level: Level, text: str) -> bool:
+def _bound(call_frame: CallFrame, text: str) -> bool:
     root = text.split(".")[0].split("[")[0]
-    return root not in written_in(level.frame.node) or bound_before(level, root)
+    return root not in written_in(call_frame.activation.node) or bound_before(call_frame, root)
 
 
-def bound_before(level: Level, name: str) -> bool:
+def bound_before(call_frame: CallFrame, name: str) -> bool:
     """Whether a name has a value on every path to the level's statement: a parameter, or assigned ahead of it.
 
     A name that the function does not bind itself comes from outside, and was there when the flow looked.
     """
-    function = level.frame.node
+    function = call_frame.activation.node
     if name in _parameters(function) or name not in written_in(function):
         return True
-    statement: ast.AST = level.stmt
-    while statement is not function and statement in level.tree.parents:
-        owner = level.tree.parents[statement]
+    statement: ast.AST = call_frame.stmt
+    while statement is not function and statement in call_frame.tree.parents:
+        owner = call_frame.tree.parents[statement]
         for block in _blocks(owner):
             if any(item is statement for item in block):
                 ahead = block[: next(i for i, item in enumerate(block) if item is statement)]

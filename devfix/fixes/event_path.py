@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from devfix.analysis.domain.location import Site
+from devfix.analysis.domain.location import ProgramPoint
 from devfix.model import Event
 
 __all__ = ["story"]
 
 
-def story(*steps: tuple[Site | None, str, str]) -> tuple[Event, ...]:
-    """Events from ``(site, kind, note)`` in the order given; steps without a site, and repeated lines, are left out."""
+def story(*steps: tuple[ProgramPoint | None, str, str]) -> tuple[Event, ...]:
+    """Events from ``(point, kind, note)`` in the order given; steps without a site, and repeated lines, are left out."""
     events: list[Event] = []
-    for site, kind, note in steps:
-        if site is None:
+    for point, kind, note in steps:
+        if point is None:
             continue
-        event = site.event(kind, note)
+        event = point.event(kind, note)
         if not any((event.path, event.line, event.kind) == (known.path, known.line, known.kind) for known in events):
             events.append(event)
     return tuple(events)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from devfix.analysis.domain.location import Site
+from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.values import Tensor
 from devfix.model import AppendCode, Edit, ReplaceExpression
 from devfix.syntax.tree import SourceTree
@@ -30,12 +30,12 @@ def as_number(tree: SourceTree, expression: ast.expr) -> Edit:
     return AppendCode(tree.path, tree.span(expression), ".item()")
 
 
-def each_to_cpu(site: Site, expression: ast.expr, tensors: Sequence[Tensor]) -> Edit:
+def each_to_cpu(point: ProgramPoint, expression: ast.expr, tensors: Sequence[Tensor]) -> Edit:
     """``losses`` becomes ``[loss.item() for loss in losses]``: the list itself stays where it is."""
-    text = site.tree.source(expression)
+    text = point.tree.source(expression)
     item = _one_of(text.split(".")[-1])
-    code = ".item()" if all(tensor.single for tensor in tensors) else trailer(tensors)
-    return ReplaceExpression(site.tree.path, site.tree.span(expression), f"[{item}{code} for {item} in {text}]")
+    code = ".item()" if all(tensor.is_single_number for tensor in tensors) else trailer(tensors)
+    return ReplaceExpression(point.tree.path, point.tree.span(expression), f"[{item}{code} for {item} in {text}]")
 
 
 def _one_of(name: str) -> str:

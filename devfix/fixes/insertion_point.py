@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from devfix.analysis.domain.classes import externals
-from devfix.analysis.domain.location import Level, Site
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.scopes import (
     asks_for_accelerator,
     device_expressions,
@@ -39,23 +39,23 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 class Move:
     """How the program moves things: the method, its arguments, and the flag under which it does."""
 
-    def __init__(self, site: Site) -> None:
-        self.site = site
-        call = site.node
+    def __init__(self, point: ProgramPoint) -> None:
+        self.point = point
+        call = point.node
         self.method = "to"
         self.arguments = ""
         if isinstance(call, ast.Call):
             if isinstance(call.func, ast.Attribute):
                 self.method = call.func.attr
             self.arguments = ", ".join(
-                [site.tree.source(argument) for argument in call.args if not _is_dtype(argument)]
+                [point.tree.source(argument) for argument in call.args if not _is_dtype(argument)]
                 + [
-                    f"{keyword.arg}={site.tree.source(keyword.value)}"
+                    f"{keyword.arg}={point.tree.source(keyword.value)}"
                     for keyword in call.keywords
                     if keyword.arg not in ("dtype", "memory_format", None)
                 ]
             )
-        self.guard = _guard(site)
+        self.guard = _guard(point)
 
     @property
     def legacy(self) -> bool:
@@ -71,67 +71,69 @@ def _is_dtype(node: ast.expr) -> bool:
     return (isinstance(node, ast.Attribute) and "float" in node.attr) or "dtype" in ast.unparse(node)
 
 
-def _guard(site: Site) -> ast.If | ast.IfExp | None:
+def _guard(point: ProgramPoint) -> ast.If | ast.IfExp | None:
     """The ``if`` in whose body alone the move stands, when it decides on nothing but the accelerator."""
-    tree = site.tree
-    for parent in tree.ancestors(site.node):
+    tree = point.tree
+    for parent in tree.ancestors(point.node):
         if isinstance(parent, ast.IfExp):
-            return parent if any(node is site.node for node in ast.walk(parent.body)) else None
+            return parent if any(node is point.node for node in ast.walk(parent.body)) else None
         if isinstance(parent, ast.stmt):
             break
-    for parent in tree.ancestors(site.stmt):
+    for parent in tree.ancestors(point.stmt):
         if isinstance(parent, ast.If):
-            inside = any(site.stmt is node for branch in parent.body for node in ast.walk(branch))
+            inside = any(point.stmt is node for branch in parent.body for node in ast.walk(branch))
             return parent if inside and not parent.orelse else None
         if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
             return None
     return None
 
 
-def move_of(site: Site | None) -> Move | None:
+def move_of(point: ProgramPoint | None) -> Move | None:
     """The manner of one move."""
-    return Move(site) if site is not None and isinstance(site.node, ast.Call) else None
+    return Move(point) if point is not None and isinstance(point.node, ast.Call) else None
 
 
-def last_move(moves: Iterable[Site], before: int) -> Move | None:
+def last_move(moves: Iterable[ProgramPoint], before: int) -> Move | None:
     """The manner of the latest move ahead of a moment."""
-    earlier = [site for site in moves if site.order <= before and isinstance(site.node, ast.Call)]
-    return move_of(max(earlier, key=lambda site: site.order)) if earlier else None
+    earlier = [point for point in moves if point.order <= before and isinstance(point.node, ast.Call)]
+    return move_of(max(earlier, key=lambda point: point.order)) if earlier else None
 
 
-def device_at(site: Site, level: Level, preferred: str | None = None, like: str | None = None) -> str | None:
+def device_at(
+    point: ProgramPoint, call_frame: CallFrame, preferred: str | None = None, like: str | None = None
+) -> str | None:
     """The device expression to use at this level; ``like`` (what the program used) wins where it is live."""
-    live = device_expressions(site, level, preferred)
+    live = device_expressions(point, call_frame, preferred)
     if like is None or (preferred and preferred in live):
         return live[0] if live else None
-    usable = like in live or (not live and _is_call(site, level, like)) or _is_place(site, level, like)
+    usable = like in live or (not live and _is_call(point, call_frame, like)) or _is_place(point, call_frame, like)
     return like if usable else live[0] if live else None
 
 
-def _is_place(site: Site, level: Level, text: str) -> bool:
+def _is_place(point: ProgramPoint, call_frame: CallFrame, text: str) -> bool:
     """``local_rank`` or ``CONFIG["device"]``, where it is a number or a device here, too."""
     try:
         node = ast.parse(text, mode="eval").body
     except SyntaxError:
         return False
-    value = value_of(site, level, node)
+    value = value_of(point, call_frame, node)
     if value is None or not (is_index(value) or is_device("device", value)):
         return False
-    return serves(site, level, text)
+    return serves(point, call_frame, text)
 
 
-def _is_call(site: Site, level: Level, text: str) -> bool:
+def _is_call(point: ProgramPoint, call_frame: CallFrame, text: str) -> bool:
     """``get_device()``, where its names are live."""
     try:
         node = ast.parse(text, mode="eval").body
     except SyntaxError:
         return False
-    return isinstance(node, ast.Call) and all_live(site, level, node)
+    return isinstance(node, ast.Call) and all_live(point, call_frame, node)
 
 
-def under_if(site: Site) -> bool:
+def under_if(point: ProgramPoint) -> bool:
     """Whether a moment stands under an ``if`` that asks for more than the accelerator, inside its function."""
-    tests = [stmt.test for stmt in enclosing(site.tree, site.stmt, (ast.If,)) if isinstance(stmt, ast.If)]
+    tests = [stmt.test for stmt in enclosing(point.tree, point.stmt, (ast.If,)) if isinstance(stmt, ast.If)]
     return not all(asks_for_accelerator(test) for test in tests)
 
 
@@ -140,22 +142,22 @@ def names_in(node: ast.AST) -> set[str]:
     return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
 
 
-def all_live(site: Site, level: Level, node: ast.AST) -> bool:
+def all_live(point: ProgramPoint, call_frame: CallFrame, node: ast.AST) -> bool:
     """Whether every name of an expression is bound at this level."""
-    known = visible(site, level)
+    known = visible(point, call_frame)
     import builtins
 
     return all(name in known or hasattr(builtins, name) for name in names_in(node))
 
 
-def same_function(one: Level, other: Level) -> bool:
+def same_function(one: CallFrame, other: CallFrame) -> bool:
     """Whether two levels stand in the same function (any activation of it)."""
-    return one.frame.node is other.frame.node
+    return one.activation.node is other.activation.node
 
 
-def inside_module(level: Level) -> bool:
+def inside_module(call_frame: CallFrame) -> bool:
     """Whether a level runs a method of an ``nn.Module``: models do not move their own inputs."""
-    function = level.frame.function
+    function = call_frame.activation.function
     owner = function.owner if function is not None else None
     return owner is not None and any(name.startswith("torch.nn") for name in externals(owner))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from devfix.analysis import Facts
+from devfix.analysis import Observations
 from devfix.analysis.domain.device_parsing import device_named
-from devfix.analysis.domain.location import Level, Site
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.values import ACCELERATOR
-from devfix.analysis.observations import Meeting
+from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import asks_for_accelerator
 from devfix.fixes.insertion_point import Move, all_live, device_at, enclosing, last_move, move_of, same_function
 from devfix.fixes.statement_range import Words
@@ -16,63 +16,71 @@ from devfix.fixes.statement_range import Words
 __all__ = ["words_at"]
 
 
-def words_at(facts: Facts, meeting: Meeting, level: Level, partly: Site | None = None) -> Words | None:
+def words_at(
+    observations: Observations, mismatch: DeviceMismatch, call_frame: CallFrame, partly: ProgramPoint | None = None
+) -> Words | None:
     """How a module is moved at this level; ``None`` where nothing there names the accelerator.
 
     ``partly`` is the move that the module itself has on another path.
     """
-    sibling = _sibling(facts, level, partly)
-    if sibling is not None and not facts.preferred_device:
+    sibling = _sibling(observations, call_frame, partly)
+    if sibling is not None and not observations.preferred_device:
         move = Move(sibling)
         guard = move.guard if move.guard is not None and asks_for_accelerator(move.guard.test) else None
-        test = move.site.tree.source(guard.test) if isinstance(guard, ast.If) else None
+        test = move.point.tree.source(guard.test) if isinstance(guard, ast.If) else None
         return Words(_trailer(move), test, guard if isinstance(guard, ast.IfExp) else None, sibling, _names(move))
-    return _from_elsewhere(facts, meeting, level, sibling)
+    return _from_elsewhere(observations, mismatch, call_frame, sibling)
 
 
-def _sibling(facts: Facts, level: Level, partly: Site | None) -> Site | None:
+def _sibling(observations: Observations, call_frame: CallFrame, partly: ProgramPoint | None) -> ProgramPoint | None:
     """A move in the same function: the one that the whole has on another path, else the last one."""
-    moves = [site for site in facts.moves if same_function(site.level, level) and isinstance(site.node, ast.Call)]
-    return max(moves, key=lambda site: (site is partly, site.order), default=None)
+    moves = [
+        point
+        for point in observations.moves
+        if same_function(point.call_frame, call_frame) and isinstance(point.node, ast.Call)
+    ]
+    return max(moves, key=lambda point: (point is partly, point.order), default=None)
 
 
-def _from_elsewhere(facts: Facts, meeting: Meeting, level: Level, sibling: Site | None) -> Words | None:
-    site = meeting.site
-    tensors = [transfer.site for transfer in facts.transfers if transfer.place == "accelerator"]
-    near = [transfer for transfer in tensors if same_function(transfer.level, level)]
-    move = move_of(sibling) or last_move(near, site.order) or last_move(facts.moves, site.order)
-    move = move or last_move(tensors, site.order)
-    if move is not None and move.legacy and not facts.preferred_device:
-        return _legacy(move, site, level)
+def _from_elsewhere(
+    observations: Observations, mismatch: DeviceMismatch, call_frame: CallFrame, sibling: ProgramPoint | None
+) -> Words | None:
+    point = mismatch.point
+    tensors = [transfer.point for transfer in observations.transfers if transfer.device == "accelerator"]
+    near = [transfer for transfer in tensors if same_function(transfer.call_frame, call_frame)]
+    move = move_of(sibling) or last_move(near, point.order) or last_move(observations.moves, point.order)
+    move = move or last_move(tensors, point.order)
+    if move is not None and move.legacy and not observations.preferred_device:
+        return _legacy(move, point, call_frame)
     like = _device_of(move)
-    device = device_at(site, level, facts.preferred_device, like=like)
+    device = device_at(point, call_frame, observations.preferred_device, like=like)
     if device is None:
-        device = like if like is not None and _is_literal(like) else _literal(level)
+        device = like if like is not None and _is_literal(like) else _literal(call_frame)
     return Words(f".to({device})", None, None, sibling, _roots(device)) if device is not None else None
 
 
-def _legacy(move: Move, site: Site, level: Level) -> Words | None:
-    call = move.site.node
+def _legacy(move: Move, point: ProgramPoint, call_frame: CallFrame) -> Words | None:
+    call = move.point.node
     assert isinstance(call, ast.Call)
-    if not all(all_live(site, level, argument) for argument in call.args):
+    if not all(all_live(point, call_frame, argument) for argument in call.args):
         return None
-    trailer = f".cuda({', '.join(move.site.tree.source(argument) for argument in call.args)})"
+    trailer = f".cuda({', '.join(move.point.tree.source(argument) for argument in call.args)})"
     names = {name for argument in call.args for name in _roots(ast.unparse(argument))}
     test = _asked(move)
     if test is None:
         return Words(trailer, None, None, None, frozenset(names))
-    if not all_live(site, level, test):
+    if not all_live(point, call_frame, test):
         return None
-    return Words(trailer, move.site.tree.source(test), None, None, frozenset(names | _roots(ast.unparse(test))))
+    return Words(trailer, move.point.tree.source(test), None, None, frozenset(names | _roots(ast.unparse(test))))
 
 
 def _asked(move: Move) -> ast.expr | None:
     """The question for an accelerator that stands ahead of a move, in its function or where that is called."""
     if move.guard is not None:
         return move.guard.test if asks_for_accelerator(move.guard.test) else None
-    for level in reversed(move.site.levels):
-        for guard in enclosing(level.tree, level.stmt, (ast.If,)):
-            if isinstance(guard, ast.If) and asks_for_accelerator(guard.test) and _in_body(guard, level.stmt):
+    for call_frame in reversed(move.point.call_stack):
+        for guard in enclosing(call_frame.tree, call_frame.stmt, (ast.If,)):
+            if isinstance(guard, ast.If) and asks_for_accelerator(guard.test) and _in_body(guard, call_frame.stmt):
                 return guard.test
     return None
 
@@ -83,14 +91,14 @@ def _in_body(guard: ast.If, statement: ast.stmt) -> bool:
 
 def _trailer(move: Move) -> str:
     """The move as a module takes it: ``non_blocking`` is for tensors."""
-    call = move.site.node
+    call = move.point.node
     if move.legacy and isinstance(call, ast.Call):
-        return f".cuda({', '.join(move.site.tree.source(argument) for argument in call.args)})"
+        return f".cuda({', '.join(move.point.tree.source(argument) for argument in call.args)})"
     return move.trailer()
 
 
 def _names(move: Move) -> frozenset[str]:
-    call = move.site.node
+    call = move.point.node
     assert isinstance(call, ast.Call)
     parts = [*call.args, *(keyword.value for keyword in call.keywords)]
     if move.guard is not None and asks_for_accelerator(move.guard.test):
@@ -99,9 +107,9 @@ def _names(move: Move) -> frozenset[str]:
 
 
 def _device_of(move: Move | None) -> str | None:
-    if move is None or not isinstance(move.site.node, ast.Call):
+    if move is None or not isinstance(move.point.node, ast.Call):
         return None
-    call, tree = move.site.node, move.site.tree
+    call, tree = move.point.node, move.point.tree
     for keyword in call.keywords:
         if keyword.arg == "device":
             return tree.source(keyword.value)
@@ -115,12 +123,12 @@ def _is_literal(text: str) -> bool:
         return False
 
 
-def _literal(level: Level) -> str | None:
+def _literal(call_frame: CallFrame) -> str | None:
     """``"cuda"`` where the file itself says ``device="cuda"`` and has no name for it."""
-    for node in level.tree.nodes:
+    for node in call_frame.tree.nodes:
         constant = node.value if isinstance(node, ast.keyword) and node.arg == "device" else None
         if isinstance(constant, ast.Constant) and device_named(str(constant.value)) == ACCELERATOR:
-            return level.tree.source(constant)
+            return call_frame.tree.source(constant)
     return None
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Level, Site
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.scopes import module_names
 from devfix.fixes.device_expression import device_of_a_module, said_here
 from devfix.fixes.insertion_point import Move, all_live, device_at, last_move
@@ -14,73 +14,79 @@ from devfix.fixes.tensors.misplaced_items import Culprit
 __all__ = ["device_words", "style_at"]
 
 
-def style_at(facts: Facts, site: Site, culprit: Culprit, level: Level | None = None) -> tuple[str, str | None] | None:
+def style_at(
+    observations: Observations, point: ProgramPoint, culprit: Culprit, call_frame: CallFrame | None = None
+) -> tuple[str, str | None] | None:
     """How this function moves things: the code to append, and the flag under which it does so."""
-    level = level or site.level
-    move = last_move(facts.moves, culprit.meetings[0].site.order)
+    call_frame = call_frame or point.call_frame
+    move = last_move(observations.moves, culprit.mismatches[0].point.order)
     if move is not None and move.legacy:
-        legacy = _legacy(site, level, move)
+        legacy = _legacy(point, call_frame, move)
         if legacy is not None:
             return legacy
-    device = device_words(facts, site, culprit, level)
+    device = device_words(observations, point, culprit, call_frame)
     if device is None:
         return None
-    return (f".to({device}, non_blocking=True)" if _overlaps(facts, site, culprit) else f".to({device})"), None
+    return (f".to({device}, non_blocking=True)" if _overlaps(observations, point, culprit) else f".to({device})"), None
 
 
-def device_words(facts: Facts, site: Site, culprit: Culprit, level: Level | None = None) -> str | None:
+def device_words(
+    observations: Observations, point: ProgramPoint, culprit: Culprit, call_frame: CallFrame | None = None
+) -> str | None:
     """What names the device at a level: as the last move of a module says it, or the device of a module there."""
-    level = level or site.level
-    move = last_move(facts.moves, culprit.meetings[0].site.order)
+    call_frame = call_frame or point.call_frame
+    move = last_move(observations.moves, culprit.mismatches[0].point.order)
     like = move.arguments if move is not None else None
-    device = device_at(site, level, facts.preferred_device, like=like)
+    device = device_at(point, call_frame, observations.preferred_device, like=like)
     if device is None:
-        device = said_here(facts, site, level) or _device_of_module(culprit, site, level)
+        device = said_here(observations, point, call_frame) or _device_of_module(culprit, point, call_frame)
     if device is None and move is not None and move.arguments.strip("\"'").startswith("cuda"):
         device = move.arguments
     return device
 
 
-def _overlaps(facts: Facts, site: Site, culprit: Culprit) -> bool:
+def _overlaps(observations: Observations, point: ProgramPoint, culprit: Culprit) -> bool:
     """Whether new moves say ``non_blocking=True``: as the file's other moves of batches do, and where it has none.
 
     What the program makes itself lies in no pinned memory: it is moved so where other data is, and not of itself.
     """
-    made = facts.sources[culprit.key].kind == "made"
+    made = observations.sources[culprit.key].kind == "made"
     others = [
         transfer
-        for transfer in facts.transfers
-        if transfer.place == "accelerator" and transfer.site.tree is site.tree
-        if transfer.birth.kind == "batch" or (made and transfer.birth.kind == "made")
+        for transfer in observations.transfers
+        if transfer.device == "accelerator" and transfer.point.tree is point.tree
+        if transfer.origin.kind == "batch" or (made and transfer.origin.kind == "made")
     ]
-    return (not others and not made) or any("non_blocking" in Move(transfer.site).arguments for transfer in others)
+    return (not others and not made) or any("non_blocking" in Move(transfer.point).arguments for transfer in others)
 
 
-def _legacy(site: Site, level: Level, move: Move) -> tuple[str, str | None] | None:
-    call = move.site.node
+def _legacy(point: ProgramPoint, call_frame: CallFrame, move: Move) -> tuple[str, str | None] | None:
+    call = move.point.node
     assert isinstance(call, ast.Call)
     parts = [*call.args, *(keyword.value for keyword in call.keywords)]
-    if not all(all_live(site, level, part) for part in parts):
+    if not all(all_live(point, call_frame, part) for part in parts):
         return None
     if move.guard is None:
         return move.trailer(), None
-    if not all_live(site, level, move.guard.test):
+    if not all_live(point, call_frame, move.guard.test):
         return None
-    guard = move.site.tree.source(move.guard.test)
+    guard = move.point.tree.source(move.guard.test)
     inside = any(
         isinstance(parent, ast.If) and ast.unparse(parent.test) == ast.unparse(move.guard.test)
-        for parent in site.tree.ancestors(level.stmt)
+        for parent in point.tree.ancestors(call_frame.stmt)
     )
     return move.trailer(), None if inside else guard
 
 
-def _device_of_module(culprit: Culprit, site: Site, level: Level) -> str | None:
+def _device_of_module(culprit: Culprit, point: ProgramPoint, call_frame: CallFrame) -> str | None:
     """``next(model.parameters()).device``, where the model has a name and the device has none."""
-    wanted = {operand.module.id for meeting in culprit.meetings for operand in meeting.accelerator if operand.module}
-    assert site.memory is not None
+    wanted = {
+        operand.module.id for mismatch in culprit.mismatches for operand in mismatch.accelerator if operand.module
+    }
+    assert point.memory is not None
     above = set(wanted)
-    for key, record in site.memory.records():
+    for key, record in point.memory.records():
         if record.kind == "module" and any(getattr(value, "id", None) in above for value in record.fields.values()):
             above.add(key)
-    names = [name for name in module_names(site, level, above) if name != "self"]
-    return f"next({names[0]}.parameters()).device" if names else device_of_a_module(site, level)
+    names = [name for name in module_names(point, call_frame, above) if name != "self"]
+    return f"next({names[0]}.parameters()).device" if names else device_of_a_module(point, call_frame)

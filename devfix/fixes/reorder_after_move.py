@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Level, Site
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.scopes import module_names
 from devfix.fixes.reorder import common_block, dependents, independent, reach, shown, touches
 from devfix.model import MoveStatements, Remedy
@@ -14,38 +14,46 @@ from devfix.syntax.tree import SourceTree
 __all__ = ["built_behind", "model_names", "moved_ahead"]
 
 
-def built_behind(facts: Facts, built: Site, late: Site, replaced: bool = False) -> tuple[Remedy | None, str]:
+def built_behind(
+    observations: Observations, built: ProgramPoint, late: ProgramPoint, replaced: bool = False
+) -> tuple[Remedy | None, str]:
     """The remedy that brings ``built`` behind ``late``, or the reason why there is none.
 
     ``replaced`` says that ``late`` gives the model other parameters, so that what collects them moves along.
     """
     reason = "construction and move are in functions that share no block"
-    for level, later in _shared_levels(built, late):
-        remedy, why = _reordered(facts, built, level, later, replaced)
+    for call_frame, later in _shared_levels(built, late):
+        remedy, why = _reordered(observations, built, call_frame, later, replaced)
         if remedy is not None:
             return remedy, ""
         reason = why or reason
     return None, reason
 
 
-def _shared_levels(built: Site, late: Site) -> list[tuple[Level, Level]]:
+def _shared_levels(built: ProgramPoint, late: ProgramPoint) -> list[tuple[CallFrame, CallFrame]]:
     """Pairs of levels in the same activation, innermost first."""
-    later = {id(level.frame): level for level in late.levels}
-    return [(level, later[id(level.frame)]) for level in reversed(built.levels) if id(level.frame) in later]
+    later = {id(call_frame.activation): call_frame for call_frame in late.call_stack}
+    return [
+        (call_frame, later[id(call_frame.activation)])
+        for call_frame in reversed(built.call_stack)
+        if id(call_frame.activation) in later
+    ]
 
 
-def _reordered(facts: Facts, built: Site, level: Level, late: Level, replaced: bool) -> tuple[Remedy | None, str]:
-    tree = level.tree
-    found = common_block(tree, level.stmt, late.stmt)
+def _reordered(
+    observations: Observations, built: ProgramPoint, call_frame: CallFrame, late: CallFrame, replaced: bool
+) -> tuple[Remedy | None, str]:
+    tree = call_frame.tree
+    found = common_block(tree, call_frame.stmt, late.stmt)
     if found is None:
         return None, "construction and move share no block"
     block, first, last = found
     if first >= last:
         return None, "construction and move are part of one statement"
-    shared = model_names(built, level)
+    shared = model_names(built, call_frame)
     if replaced:
         first = _with_parameters(tree, block, first)
-    last = _behind_moves(facts, level, block, first, last)
+    last = _behind_moves(observations, call_frame, block, first, last)
     moving, reason = dependents(tree, block, first, last, shared)
     if not moving:
         return None, reason
@@ -57,20 +65,20 @@ def _reordered(facts: Facts, built: Site, level: Level, late: Level, replaced: b
     return Remedy(title, (edit,)), ""
 
 
-def moved_ahead(restored: Site, late: Site) -> Remedy | None:
+def moved_ahead(restored: ProgramPoint, late: ProgramPoint) -> Remedy | None:
     """The remedy that brings the move of a model ahead of what restores an optimizer's state, if nothing is between.
 
     The optimizer may be built where it is: it keeps its parameters, and state goes to where they are when it is loaded.
     """
-    for level, later in _shared_levels(restored, late):
-        found = common_block(level.tree, level.stmt, later.stmt)
+    for call_frame, later in _shared_levels(restored, late):
+        found = common_block(call_frame.tree, call_frame.stmt, later.stmt)
         if found is None or found[1] >= found[2] or restored.memory is None:
             continue
         block, first, last = found
-        if independent(level.tree, block, first, last, model_names(restored, level)):
-            spans = tuple(level.tree.span(statement) for statement in block[first:last])
-            edit = MoveStatements(level.tree.path, spans, level.tree.span(block[last]))
-            return Remedy(f"move {shown(level.tree, block[last])} ahead of where the state is loaded", (edit,))
+        if independent(call_frame.tree, block, first, last, model_names(restored, call_frame)):
+            spans = tuple(call_frame.tree.span(statement) for statement in block[first:last])
+            edit = MoveStatements(call_frame.tree.path, spans, call_frame.tree.span(block[last]))
+            return Remedy(f"move {shown(call_frame.tree, block[last])} ahead of where the state is loaded", (edit,))
     return None
 
 
@@ -83,11 +91,18 @@ def _with_parameters(tree: SourceTree, block: list[ast.stmt], first: int) -> int
     return first
 
 
-def _behind_moves(facts: Facts, level: Level, block: list[ast.stmt], first: int, last: int) -> int:
+def _behind_moves(
+    observations: Observations, call_frame: CallFrame, block: list[ast.stmt], first: int, last: int
+) -> int:
     """After a replacement the model is usually moved: the optimizer belongs behind that, too."""
-    tree = level.tree
+    tree = call_frame.tree
     writes, reads = reach(tree, block[first]).writes, reach(tree, block[first]).reads
-    moves = {id(inner.stmt) for site in facts.moves for inner in site.levels if inner.frame.node is level.frame.node}
+    moves = {
+        id(inner.stmt)
+        for point in observations.moves
+        for inner in point.call_stack
+        if inner.activation.node is call_frame.activation.node
+    }
     best = last
     for index in range(last + 1, len(block)):
         if touches(reach(tree, block[index]).reads, writes):
@@ -103,8 +118,8 @@ def _moved(statement: ast.stmt) -> set[str]:
     return {ast.unparse(func.value) for func in calls if isinstance(func, ast.Attribute)}
 
 
-def model_names(built: Site, level: Level) -> set[str]:
+def model_names(built: ProgramPoint, call_frame: CallFrame) -> set[str]:
     """What a level calls modules, at the moment of a construction."""
     assert built.memory is not None
     modules = {key for key, record in built.memory.records() if record.kind in ("module", "opaque")}
-    return set(module_names(built, level, modules))
+    return set(module_names(built, call_frame, modules))

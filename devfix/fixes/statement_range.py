@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from devfix.analysis.domain.location import Level, Site
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import Ref, options
-from devfix.analysis.observations import Meeting
+from devfix.analysis.domain.values import Pointer, alternatives
+from devfix.analysis.observations import DeviceMismatch
 from devfix.fixes.device_expression import binds, bound_before
 from devfix.fixes.modules.module_roots import Whole
 from devfix.fixes.reorder import common_block
@@ -29,7 +29,7 @@ class Words:
     trailer: str
     test: str | None
     branch: ast.IfExp | None
-    sibling: Site | None
+    sibling: ProgramPoint | None
     names: frozenset[str]
 
     @property
@@ -65,21 +65,21 @@ class Words:
         code = f"{name} = {name}{self.trailer}" if self.assigned else f"{name}{self.trailer}"
         return code if self.test is None else f"if {self.test}:\n    {code}"
 
-    def ready(self, level: Level, statement: ast.stmt) -> bool:
+    def ready(self, call_frame: CallFrame, statement: ast.stmt) -> bool:
         """Whether every name of the move is bound ahead of a statement."""
-        return all(_bound(level, statement, name) for name in self.names)
+        return all(_bound(call_frame, statement, name) for name in self.names)
 
 
 def _names_one(stmt: ast.Assign, receiver: ast.expr) -> bool:
     return any(ast.unparse(target) == ast.unparse(receiver) for target in stmt.targets)
 
 
-def _bound(level: Level, statement: ast.stmt, name: str) -> bool:
+def _bound(call_frame: CallFrame, statement: ast.stmt, name: str) -> bool:
     if "." not in name:
-        return bound_before(Level(level.frame, statement), name)
-    nodes = ast.walk(level.frame.node)
+        return bound_before(CallFrame(call_frame.activation, statement), name)
+    nodes = ast.walk(call_frame.activation.node)
     stores = [node.lineno for node in nodes if isinstance(node, ast.Attribute) and _stores(node, name)]
-    if not stores or isinstance(level.frame.node, ast.Module):
+    if not stores or isinstance(call_frame.activation.node, ast.Module):
         return True
     return min(stores) < statement.lineno
 
@@ -91,17 +91,19 @@ def _stores(node: ast.Attribute, name: str) -> bool:
 class Stretch:
     """The block behind the statement that gives a whole its name."""
 
-    def __init__(self, meeting: Meeting, whole: Whole, level: Level, statement: ast.stmt, name: str) -> None:
-        self.meeting = meeting
+    def __init__(
+        self, mismatch: DeviceMismatch, whole: Whole, call_frame: CallFrame, statement: ast.stmt, name: str
+    ) -> None:
+        self.mismatch = mismatch
         self.whole = whole
-        self.level = level
+        self.call_frame = call_frame
         self.name = name
         self.statement = statement
-        _, self.block, self.index = level.tree.block(statement)
+        _, self.block, self.index = call_frame.tree.block(statement)
 
     def index_of(self, statement: ast.stmt) -> int | None:
         """Where in the block a statement stands, itself or inside another; ``None`` where it does not."""
-        found = common_block(self.level.tree, self.statement, statement)
+        found = common_block(self.call_frame.tree, self.statement, statement)
         return found[2] if found is not None and found[0] is self.block else None
 
     @cached_property
@@ -115,15 +117,15 @@ class Stretch:
     @cached_property
     def changes(self) -> list[int]:
         """Statements that replace or add parts of the module."""
-        memory = self.meeting.site.memory
+        memory = self.mismatch.point.memory
         assert memory is not None
         found = []
         for key in _parts(memory, self.whole.id, set()):
             attached = memory.at(key).attached
-            if attached is None or attached.order < self.whole.born.order:
+            if attached is None or attached.order < self.whole.allocated_at.order:
                 continue
-            for level in attached.levels:
-                index = self.index_of(level.stmt) if level.frame is self.level.frame else None
+            for call_frame in attached.call_stack:
+                index = self.index_of(call_frame.stmt) if call_frame.activation is self.call_frame.activation else None
                 if index is not None and index > self.index:
                     found.append(index)
         return found
@@ -145,10 +147,11 @@ class Stretch:
         first = max([self.index, *self.changes, *(self.loads if loaded else [])])
         for index in range(first, len(self.block)):
             behind = self.block[index + 1] if index + 1 < len(self.block) else None
-            if behind is not None and words.ready(self.level, behind):
+            if behind is not None and words.ready(self.call_frame, behind):
                 return index
             if behind is None and all(
-                _bound(self.level, self.block[index], name) or binds(self.block[index], name) for name in words.names
+                _bound(self.call_frame, self.block[index], name) or binds(self.block[index], name)
+                for name in words.names
             ):
                 return index if not isinstance(self.block[index], (ast.Return, ast.Raise)) else None
         return None
@@ -156,7 +159,11 @@ class Stretch:
     def _takes_over(self, statement: ast.stmt) -> bool:
         if isinstance(statement, (ast.Return, ast.Raise, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return isinstance(statement, (ast.Return, ast.Raise))
-        used = [level.stmt for level in self.meeting.site.levels if level.frame is self.level.frame]
+        used = [
+            call_frame.stmt
+            for call_frame in self.mismatch.point.call_stack
+            if call_frame.activation is self.call_frame.activation
+        ]
         inner = list(ast.walk(statement))
         if any(node is stmt for stmt in used for node in inner) or self._calls(inner):
             return True
@@ -174,7 +181,7 @@ class Stretch:
             return False
         text = {ast.unparse(node) for node in ast.walk(statement.value) if isinstance(node, (ast.Name, ast.Attribute))}
         parameters = any(f"{self.name}.{way}" in text for way in ("parameters", "named_parameters", "state_dict"))
-        return parameters or any(_bare(self.level, node, self.name) for node in ast.walk(statement.value))
+        return parameters or any(_bare(self.call_frame, node, self.name) for node in ast.walk(statement.value))
 
     def _is_own(self, target: ast.AST) -> bool:
         """``model.fc = …``, ``model[2] = …``, ``model = model.eval()``."""
@@ -183,11 +190,11 @@ class Stretch:
         return ast.unparse(target) == self.name
 
 
-def _bare(level: Level, node: ast.AST, name: str) -> bool:
+def _bare(call_frame: CallFrame, node: ast.AST, name: str) -> bool:
     """The module itself, not an attribute of it."""
     if not isinstance(node, (ast.Name, ast.Attribute)) or ast.unparse(node) != name:
         return False
-    return not isinstance(level.tree.parents.get(node), ast.Attribute)
+    return not isinstance(call_frame.tree.parents.get(node), ast.Attribute)
 
 
 def _loads(node: ast.AST, name: str) -> bool:
@@ -201,6 +208,6 @@ def _parts(memory: State, key: int, seen: set[int]) -> Iterator[int]:
     yield key
     record = memory.at(key)
     for value in [*record.fields.values(), *([record.rest] if record.rest is not None else [])]:
-        for option in options(value):
-            if isinstance(option, Ref):
+        for option in alternatives(value):
+            if isinstance(option, Pointer):
                 yield from _parts(memory, option.id, seen)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from devfix import analysis
-from devfix.analysis.domain.values import ACCELERATOR, CPU, DeviceValue, Place, Ref, Tensor, Value, options
+from devfix.analysis.domain.values import ACCELERATOR, CPU, DeviceValue, Device, Pointer, Tensor, Value, alternatives
 from devfix.analysis.torch import modules
 from devfix.engine.workspace import Workspace
 from devfix.syntax.tree import SourceTree, text_of
@@ -24,12 +24,12 @@ _Where = tuple[int, int, int, int]
 class Sighting(NamedTuple):
     """What one visit knows of a value.
 
-    ``kind``: ``tensor``, ``batch`` (whatever a loader yields), ``module`` or ``device``; ``places`` are its
+    ``kind``: ``tensor``, ``batch`` (whatever a loader yields), ``module`` or ``device``; ``devices`` are its
     alternatives, ``moved`` is the last move of a module: file, line, and what names the device.
     """
 
     kind: str
-    places: frozenset[Place]
+    devices: frozenset[Device]
     moved: tuple[str, int, str] | None = None
 
 
@@ -46,23 +46,25 @@ class Sightings:
     def look(self, space: Workspace, entry: str, still_wanted: Callable[[], None]) -> None:
         """Follow the program that starts at ``entry``, and in the file itself also what it does not reach."""
 
-        def watch(run: analysis.Interpreter, node: ast.expr, value: Value) -> None:
-            if isinstance(node, (ast.Name, ast.Attribute)) and run.frame is not None:
-                tree = run.frame.module.tree
-                if tree.path == self.path and not (run.elsewhere or run.two):
+        def watch(interp: analysis.Interpreter, node: ast.expr, value: Value) -> None:
+            if isinstance(node, (ast.Name, ast.Attribute)) and interp.activation is not None:
+                tree = interp.activation.module.tree
+                if tree.path == self.path and not (interp.elsewhere or interp.two):
                     self._tree = tree
-                    self._note(run, node, value)
+                    self._note(interp, node, value)
                     return
-            if not run.steps % 64:
+            if not interp.steps % 64:
                 still_wanted()
 
         own = entry == self.path
-        facts = analysis.analyse(entry, space.text, space.root(entry), own, space.settings.device, space.parse, watch)
-        self.complete &= facts is not None and facts.complete
+        observations = analysis.analyse(
+            entry, space.text, space.root(entry), own, space.settings.device, space.parse, watch
+        )
+        self.complete &= observations is not None and observations.complete
 
-    def _note(self, run: analysis.Interpreter, node: ast.expr, value: Value) -> None:
-        known = (self._alone if run.latent else self._seen).setdefault(_where(node), [])
-        sighting = _sighting(run, value)
+    def _note(self, interp: analysis.Interpreter, node: ast.expr, value: Value) -> None:
+        known = (self._alone if interp.latent else self._seen).setdefault(_where(node), [])
+        sighting = _sighting(interp, value)
         if sighting not in known:
             known.append(sighting)
 
@@ -88,15 +90,15 @@ class Sightings:
         known = [each for each in sightings if each is not None]
         if not known or len(known) < len(sightings) or len({each.kind for each in known}) > 1:
             return ""
-        places = frozenset[Place]().union(*(each.places for each in known))
-        if not places <= {CPU, ACCELERATOR}:
+        devices = frozenset[Device]().union(*(each.devices for each in known))
+        if not devices <= {CPU, ACCELERATOR}:
             return ""
-        if len(places) == 2:
+        if len(devices) == 2:
             where = "cpu or accelerator, depending on the path"
         else:
-            where = "accelerator" if ACCELERATOR in places else "cpu"
+            where = "accelerator" if ACCELERATOR in devices else "cpu"
         kind = known[0].kind
-        if kind == "module" and len(places) == 1:
+        if kind == "module" and len(devices) == 1:
             return f"module on {where}{self._history(known)}"
         if kind == "device":
             return f"device: {where}"
@@ -116,38 +118,38 @@ def _where(node: ast.expr) -> _Where:
     return node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
 
 
-def _sighting(run: analysis.Interpreter, value: Value) -> Sighting | None:
+def _sighting(interp: analysis.Interpreter, value: Value) -> Sighting | None:
     """What is known of a value; ``None`` where it is not a value with a place, or nobody knows which."""
-    found = [_of_one(run, option) for option in options(value)]
+    found = [_of_one(interp, option) for option in alternatives(value)]
     known = [each for each in found if each is not None]
     if len(known) < len(found) or len({each.kind for each in known}) != 1:
         return None
-    places = frozenset[Place]().union(*(each.places for each in known))
-    return known[0]._replace(places=places) if all(place.known for place in places) else None
+    devices = frozenset[Device]().union(*(each.devices for each in known))
+    return known[0]._replace(devices=devices) if all(device.known for device in devices) else None
 
 
-def _of_one(run: analysis.Interpreter, value: Value) -> Sighting | None:
+def _of_one(interp: analysis.Interpreter, value: Value) -> Sighting | None:
     if isinstance(value, Tensor):
-        if not value.sure or value.loose:
-            from_loader = any(birth.kind == "batch" for birth in value.births)
-            return Sighting("batch", frozenset({value.place})) if from_loader else None
-        return Sighting("tensor", frozenset({value.place}))
+        if not value.is_certain or value.maybe_container:
+            from_loader = any(origin.kind == "batch" for origin in value.origins)
+            return Sighting("batch", frozenset({value.device})) if from_loader else None
+        return Sighting("tensor", frozenset({value.device}))
     if isinstance(value, DeviceValue):
-        return Sighting("device", frozenset({value.place}))
-    if isinstance(value, Ref) and run.record(value).kind == "module":
-        return _of_module(run, value)
+        return Sighting("device", frozenset({value.device}))
+    if isinstance(value, Pointer) and interp.record(value).kind == "module":
+        return _of_module(interp, value)
     return None
 
 
-def _of_module(run: analysis.Interpreter, ref: Ref) -> Sighting | None:
-    parts = [run.record(part) for _, part in modules.parts(run, ref)]
-    if any(modules.is_opaque(part) and not part.places for part in parts):
+def _of_module(interp: analysis.Interpreter, ref: Pointer) -> Sighting | None:
+    parts = [interp.record(part) for _, part in modules.parts(interp, ref)]
+    if any(modules.is_opaque(part) and not part.devices for part in parts):
         return None
-    placed = [part.places for part in parts if part.weights]
-    places = frozenset[Place]().union(*placed)
-    site = run.record(ref).moved
-    moved = (site.tree.path, site.span.line, _device_of(site.node)) if site is not None else None
-    return Sighting("module", places, moved) if places else None
+    record_placement = [part.devices for part in parts if part.weights]
+    devices = frozenset[Device]().union(*record_placement)
+    point = interp.record(ref).moved
+    moved = (point.tree.path, point.span.line, _device_of(point.node)) if point is not None else None
+    return Sighting("module", devices, moved) if devices else None
 
 
 def _device_of(node: ast.AST) -> str:

@@ -9,9 +9,9 @@ __all__ = ["DOCS", "FRAMEWORKS", "MANAGED", "PLACED_TRAINERS", "RUNS_A_MODEL", "
 
 @dataclass(frozen=True)
 class Row:
-    """``names`` (split on white space, all under ``prefix``) behave like ``behaviour``; ``link`` says where from."""
+    """``names`` (split on white space, all under ``prefix``) behave like ``model_of``; ``link`` says where from."""
 
-    behaviour: str
+    model_of: str
     prefix: str
     names: str
     link: str

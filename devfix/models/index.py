@@ -14,14 +14,14 @@ from devfix.models.modules import MODULES
 from devfix.models.tensor_functions import TENSORS
 from devfix.models.training import TRAINING
 
-__all__ = ["TABLE", "behaviour"]
+__all__ = ["TABLE", "model_of"]
 
 #: The first row that fits a name counts.
 TABLE = (*FRAMEWORKS, *MODULES, *TENSORS, *TRAINING, *LIBRARIES)
 
 
 @lru_cache(maxsize=4096)
-def behaviour(name: str) -> str:
+def model_of(name: str) -> str:
     """How the callable with this full name behaves; ``""`` where the table says nothing."""
     for row in TABLE:
         if not name.startswith(row.prefix):
@@ -29,5 +29,5 @@ def behaviour(name: str) -> str:
         rest = name[len(row.prefix) :]
         for candidate in row.names.split():
             if candidate == rest or (candidate.endswith("*") and rest.startswith(candidate[:-1])):
-                return row.behaviour
+                return row.model_of
     return ""

@@ -10,9 +10,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from devfix.analysis import Facts
-    from devfix.analysis.domain.location import Site
-    from devfix.analysis.domain.values import ACCELERATOR, CPU, Place
+    from devfix.analysis import Observations
+    from devfix.analysis.domain.location import ProgramPoint
+    from devfix.analysis.domain.values import ACCELERATOR, CPU, Device
     from devfix.model import (
         AddKeyword,
         AppendCode,
@@ -40,18 +40,18 @@ __all__ = [
     "Edit",
     "Event",
     "Example",
-    "Facts",
+    "Observations",
     "Finding",
     "InsertStatement",
     "MoveStatements",
-    "Place",
+    "Device",
     "Remedy",
     "ReplaceExpression",
     "ReplaceStatement",
     "Rule",
     "Safety",
     "Severity",
-    "Site",
+    "ProgramPoint",
     "SourceTree",
     "Span",
     "Where",
@@ -66,18 +66,18 @@ _HOMES = {
     "Edit": "devfix.model",
     "Event": "devfix.model",
     "Example": "devfix.rules.rule",
-    "Facts": "devfix.analysis",
+    "Observations": "devfix.analysis",
     "Finding": "devfix.model",
     "InsertStatement": "devfix.model",
     "MoveStatements": "devfix.model",
-    "Place": "devfix.analysis.domain.values",
+    "Device": "devfix.analysis.domain.values",
     "Remedy": "devfix.model",
     "ReplaceExpression": "devfix.model",
     "ReplaceStatement": "devfix.model",
     "Rule": "devfix.rules.rule",
     "Safety": "devfix.model",
     "Severity": "devfix.model",
-    "Site": "devfix.analysis.domain.location",
+    "ProgramPoint": "devfix.analysis.domain.location",
     "SourceTree": "devfix.syntax.tree",
     "Span": "devfix.model",
     "Where": "devfix.model",

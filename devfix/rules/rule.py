@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from devfix.analysis import Facts
+    from devfix.analysis import Observations
     from devfix.model import Finding
 
 __all__ = ["Example", "Rule", "command_attributes"]
@@ -42,7 +42,7 @@ class Rule:
     name: str
     summary: str
     documentation: str
-    detect: Callable[[Facts], Iterable[Finding]]
+    detect: Callable[[Observations], Iterable[Finding]]
     invalid: tuple[Example, ...] = field(default=())
     valid: tuple[str, ...] = field(default=())
     fallback: bool = False

@@ -11,12 +11,12 @@ from devfix import analysis
 HEADER = "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader, Dataset, TensorDataset\n"
 
 
-def _analysed(given: str | dict[str, str], latent: bool = False) -> analysis.Facts:
+def _analysed(given: str | dict[str, str], latent: bool = False) -> analysis.Observations:
     texts = {"train.py": given} if isinstance(given, str) else given
     files = {f"/project/{name}": HEADER + textwrap.dedent(text) for name, text in texts.items()}
-    facts = analysis.analyse(f"/project/{next(iter(texts))}", files.get, "/project", latent)
-    assert facts is not None
-    return facts
+    observations = analysis.analyse(f"/project/{next(iter(texts))}", files.get, "/project", latent)
+    assert observations is not None
+    return observations
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def met():
     """The stripped source lines on which a CPU value meets the accelerator, each once, in their order."""
 
     def call(text: str, latent: bool = False) -> list[str]:
-        sites = [meeting.site for meeting in _analysed(text, latent).meetings]
+        sites = [mismatch.point for mismatch in _analysed(text, latent).mismatches]
         return list(dict.fromkeys(site.tree.line(site.span.line) for site in sites))
 
     return call
@@ -46,9 +46,9 @@ def place():
     def call(program: str, expression: str) -> str:
         text = textwrap.dedent(program).strip("\n")
         probed = f"{text}\nprobe = {expression}\nprobe + torch.ones(3)\nprobe + torch.ones(3, device='cuda')\n"
-        facts = _analysed(probed)
+        observations = _analysed(probed)
         last = (HEADER + probed).count("\n")
-        lines = {meeting.site.span.line for meeting in facts.meetings}
+        lines = {mismatch.point.span.line for mismatch in observations.mismatches}
         meets_cpu, meets_accelerator = last - 1 in lines, last in lines
         if meets_cpu and meets_accelerator:
             return "either"

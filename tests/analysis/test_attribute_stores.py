@@ -41,12 +41,12 @@ def net(init: str, use: str, after: str = "") -> str:
     ],
 )
 def test_what_is_no_buffer_stays_and_is_known_to_come_from_the_attribute(analyse, init, use):
-    facts = analyse(net(init, use))
+    observations = analyse(net(init, use))
 
-    assert len(facts.meetings) == 1
-    births = [birth for operand in facts.meetings[0].cpu for birth in operand.births]
-    assert births
-    assert all(birth.holder for birth in births)
+    assert len(observations.mismatches) == 1
+    origins = [origin for operand in observations.mismatches[0].cpu for origin in operand.origins]
+    assert origins
+    assert all(origin.holder for origin in origins)
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,11 @@ def test_a_class_that_says_what_moves_with_it_is_believed(met):
 
 
 def test_an_attribute_of_the_class_is_an_attribute_too(analyse):
-    facts = analyse("class Loss:\n    w = torch.ones(4)\n\ntorch.ones(4, device='cuda') * Loss().w\n")
+    observations = analyse("class Loss:\n    w = torch.ones(4)\n\ntorch.ones(4, device='cuda') * Loss().w\n")
 
-    assert [birth.holder for meeting in facts.meetings for operand in meeting.cpu for birth in operand.births] == [1]
+    assert [
+        origin.holder for mismatch in observations.mismatches for operand in mismatch.cpu for origin in operand.origins
+    ] == [1]
 
 
 @pytest.mark.parametrize("index", ["t", "t > 1", "(t, t)", "(slice(None), t)"])

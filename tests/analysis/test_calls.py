@@ -167,16 +167,16 @@ def test_what_nobody_calls_is_not_run(met):
 
 def test_what_nobody_calls_is_latent_when_asked_for(analyse):
     program = "def f():\n    torch.ones(3).cuda() + torch.ones(3)\n"
-    facts = analyse(program, latent=True)
+    observations = analyse(program, latent=True)
 
-    assert [meeting.latent for meeting in facts.meetings] == [True]
+    assert [mismatch.latent for mismatch in observations.mismatches] == [True]
 
 
 def test_the_levels_of_a_site_tell_who_called(analyse):
     program = "def f(x):\n    return x + torch.ones(3)\ndef g():\n    f(torch.ones(3).cuda())\ng()\n"
-    (meeting,) = analyse(program).meetings
+    (mismatch,) = analyse(program).mismatches
 
-    assert [level.tree.line(level.stmt.lineno) for level in meeting.site.levels] == [
+    assert [level.tree.line(level.stmt.lineno) for level in mismatch.point.call_stack] == [
         "g()",
         "f(torch.ones(3).cuda())",
         "return x + torch.ones(3)",

@@ -13,8 +13,8 @@ there = torch.ones(3, device="cuda")
 """
 
 
-def only(facts):
-    (loading,) = facts.loadings.values()
+def only(observations):
+    (loading,) = observations.loadings.values()
     return loading
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from devfix.analysis.domain.values import Place
+from devfix.analysis.domain.values import Device
 
 SETUP = """
 import torch.nn.functional as F
@@ -130,10 +130,10 @@ def test_these_work(met, expression):
 
 @pytest.mark.parametrize("expression", NEEDS_CPU)
 def test_these_need_the_cpu(analyse, expression):
-    facts = analyse(f"{SETUP}\nresult = {expression}\n")
+    observations = analyse(f"{SETUP}\nresult = {expression}\n")
 
-    assert len(facts.needs_cpu) == 1
-    assert facts.meetings == []
+    assert len(observations.needs_cpu) == 1
+    assert observations.mismatches == []
 
 
 @pytest.mark.parametrize("expression", FREE_TO_NUMPY)
@@ -142,11 +142,11 @@ def test_these_are_on_the_cpu_when_they_have_to_be(analyse, expression):
 
 
 def test_a_meeting_names_both_sides_and_the_operation(analyse):
-    (meeting,) = analyse(SETUP + "\nloss = F.cross_entropy(there, target)\n").meetings
+    (mismatch,) = analyse(SETUP + "\nloss = F.cross_entropy(there, target)\n").mismatches
 
-    assert "cross_entropy" in meeting.consumer
-    assert [operand.text for operand in meeting.cpu] == ["target"]
-    assert [operand.text for operand in meeting.accelerator] == ["there"]
+    assert "cross_entropy" in mismatch.consumer
+    assert [operand.text for operand in mismatch.cpu] == ["target"]
+    assert [operand.text for operand in mismatch.accelerator] == ["there"]
 
 
 def test_a_side_that_may_be_anywhere_meets_nothing(met):
@@ -215,8 +215,8 @@ def test_a_number_without_a_shape_stays_one(met, shape):
 
 def test_a_model_of_many_parts_is_met_once_and_not_part_by_part(met, monkeypatch):
     asked = Counter()
-    differs = Place.differs
-    monkeypatch.setattr(Place, "differs", lambda *places: (asked.update(["times"]), differs(*places))[1])
+    differs = Device.differs
+    monkeypatch.setattr(Device, "differs", lambda *devices: (asked.update(["times"]), differs(*devices))[1])
     parts = "\n".join(f"        self.part{number} = nn.Linear(3, 3)" for number in range(300))
     program = f"class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n{parts}\n"
 

@@ -98,7 +98,7 @@ PROJECTS = [
 ]
 
 
-def facts_of(files: dict[str, str]) -> analysis.Facts:
+def facts_of(files: dict[str, str]) -> analysis.Observations:
     entry = next(iter(files))
     files = {**files, entry: files[entry] + "\nimport torch\ntorch.ones(3, device=DEVICE) + torch.ones(3)\n"}
     for name, text in files.items():
@@ -113,9 +113,9 @@ def facts_of(files: dict[str, str]) -> analysis.Facts:
         except OSError:
             return None
 
-    facts = analysis.analyse(entry, read, ".")
-    assert facts is not None
-    return facts
+    observations = analysis.analyse(entry, read, ".")
+    assert observations is not None
+    return observations
 
 
 @pytest.fixture(autouse=True)
@@ -126,15 +126,15 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("files", PROJECTS)
 def test_the_device_of_another_file_is_found(files):
-    assert len(facts_of(files).meetings) == 1
+    assert len(facts_of(files).mismatches) == 1
 
 
 def test_what_is_not_in_the_project_is_unknown():
-    assert facts_of({"train.py": "from config import DEVICE"}).meetings == []
+    assert facts_of({"train.py": "from config import DEVICE"}).mismatches == []
 
 
 def test_a_file_that_cannot_be_parsed_is_unknown():
-    assert facts_of({"train.py": "from config import DEVICE", "config.py": "DEVICE = ("}).meetings == []
+    assert facts_of({"train.py": "from config import DEVICE", "config.py": "DEVICE = ("}).mismatches == []
 
 
 def test_a_script_that_imports_itself_comes_to_an_end():
@@ -146,9 +146,9 @@ def test_a_finding_in_another_file_carries_its_path():
         "train.py": "from other import add\nDEVICE = 'cpu'\nadd()",
         "other.py": "import torch\ndef add():\n    return torch.ones(3).cuda() + torch.ones(3)\n",
     }
-    (meeting,) = facts_of(files).meetings
+    (mismatch,) = facts_of(files).mismatches
 
-    assert meeting.site.tree.path == "other.py"
+    assert mismatch.point.tree.path == "other.py"
 
 
 def test_a_script_that_cannot_be_read_has_no_facts():

@@ -17,10 +17,10 @@ def test_a_program_of_too_many_steps_is_left_early_and_says_so(analyse):
     functions = "".join(
         f"def f{i}(n):\n    for _ in n:\n        f{i + 1}((n, {i}))\n        f{i + 1}((n, {i}, n))\n" for i in range(30)
     )
-    facts = analyse(f"{FAULT}{functions}def f30(n):\n    pass\nf0(unknown)\n{FAULT}")
+    observations = analyse(f"{FAULT}{functions}def f30(n):\n    pass\nf0(unknown)\n{FAULT}")
 
-    assert not facts.complete
-    assert len(facts.meetings) == 1
+    assert not observations.complete
+    assert len(observations.mismatches) == 1
 
 
 @pytest.mark.parametrize(
@@ -57,15 +57,15 @@ def test_a_program_of_too_many_steps_is_left_early_and_says_so(analyse):
 )
 def test_odd_programs_come_to_an_end_and_what_follows_is_seen(analyse, program):
     start = time.perf_counter()
-    facts = analyse(program + FAULT)
+    observations = analyse(program + FAULT)
 
     assert time.perf_counter() - start < 5
-    assert len(facts.meetings) == 1
+    assert len(observations.mismatches) == 1
 
 
 def test_the_same_program_gives_the_same_facts(analyse):
     program = "".join(f"if a{i}:\n    x{i} = torch.ones(3).cuda()\n    x{i} + torch.ones(3)\n" for i in range(20))
-    runs = [[meeting.site.key for meeting in analyse(program).meetings] for _ in range(3)]
+    runs = [[mismatch.point.key for mismatch in analyse(program).mismatches] for _ in range(3)]
 
     assert runs[0] == runs[1] == runs[2]
     assert len(runs[0]) == 20

@@ -137,23 +137,27 @@ def _dedent(text: str) -> str:
 
 
 def test_each_loop_has_a_batch_of_its_own(analyse):
-    facts = analyse(SETUP + "for x, y in loader: x + there\nfor x, y in loader: x + there\n")
-    keys = {birth.key for meeting in facts.meetings for operand in meeting.cpu for birth in operand.births}
+    observations = analyse(SETUP + "for x, y in loader: x + there\nfor x, y in loader: x + there\n")
+    keys = {
+        origin.key for mismatch in observations.mismatches for operand in mismatch.cpu for origin in operand.origins
+    }
 
     assert len(keys) == 2
-    assert {facts.sources[key].kind for key in keys} == {"batch"}
+    assert {observations.sources[key].kind for key in keys} == {"batch"}
 
 
 def test_an_item_is_known_by_the_way_into_the_batch(analyse):
-    facts = analyse(SETUP + "for i, batch in enumerate(DataLoader(Dicts())):\n    batch['nested']['z'] + there\n")
-    (meeting,) = facts.meetings[:1]
+    observations = analyse(
+        SETUP + "for i, batch in enumerate(DataLoader(Dicts())):\n    batch['nested']['z'] + there\n"
+    )
+    (mismatch,) = observations.mismatches[:1]
 
-    assert [birth.item for birth in meeting.cpu[0].births] == [("nested", "z")]
+    assert [origin.item for origin in mismatch.cpu[0].origins] == [("nested", "z")]
 
 
 def test_the_source_of_a_batch_knows_its_loader(analyse):
-    facts = analyse(SETUP + "pinned = DataLoader(data, pin_memory=True)\nfor x, y in pinned: x + there\n")
-    source = facts.sources[facts.meetings[0].cpu[0].births[0].key]
+    observations = analyse(SETUP + "pinned = DataLoader(data, pin_memory=True)\nfor x, y in pinned: x + there\n")
+    source = observations.sources[observations.mismatches[0].cpu[0].origins[0].key]
 
     assert source.pinned is True
     assert source.loader_site.tree.line(source.loader_site.span.line) == "pinned = DataLoader(data, pin_memory=True)"
@@ -195,11 +199,11 @@ def test_what_one_turn_leaves_behind_meets_the_next(met):
 
 
 def test_bindings_and_transfers_are_noted_in_their_order(analyse):
-    facts = analyse(SETUP + "for x, y in loader:\n    x = x.to('cuda')\n    y + there\n")
+    observations = analyse(SETUP + "for x, y in loader:\n    x = x.to('cuda')\n    y + there\n")
 
-    assert [binding.name for binding in facts.bindings if binding.kind == "target"][:2] == ["x", "y"]
-    transfer = facts.transfers[0]
-    assert (transfer.birth.item, transfer.place) == (("0",), "accelerator")
+    assert [binding.name for binding in observations.bindings if binding.kind == "target"][:2] == ["x", "y"]
+    transfer = observations.transfers[0]
+    assert (transfer.origin.item, transfer.device) == (("0",), "accelerator")
 
 
 _MOVERS = {

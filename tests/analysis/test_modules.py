@@ -165,9 +165,9 @@ def test_a_module_in_a_plain_list_does_not_move(met):
     ],
 )
 def test_a_model_of_another_library_is_met_at_its_call_and_marked_as_such(analyse, model):
-    (meeting,) = analyse(f"{SETUP}\nm = {model}\nm(torch.ones(3, 3))\n").meetings
+    (mismatch,) = analyse(f"{SETUP}\nm = {model}\nm(torch.ones(3, 3))\n").mismatches
 
-    assert meeting.opaque
+    assert mismatch.opaque
 
 
 def test_data_parallel_scatters_its_input(met):

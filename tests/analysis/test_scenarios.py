@@ -23,8 +23,10 @@ INSISTS = [
 ]
 
 
-def on_accelerator(facts):
-    return sum(place.kind == "accelerator" for by_place in facts.placings.values() for place in by_place)
+def on_accelerator(observations):
+    return sum(
+        place.kind == "accelerator" for by_place in observations.device_assignments.values() for place in by_place
+    )
 
 
 @pytest.mark.parametrize("text", ONCE)
@@ -56,7 +58,7 @@ def test_two_accelerators_are_told_apart(analyse, text, number):
     two = analyse(text).two
 
     assert two is not None
-    assert len(two.meetings) == number
+    assert len(two.mismatches) == number
 
 
 def test_a_program_of_one_accelerator_is_not_followed_on_two(analyse):

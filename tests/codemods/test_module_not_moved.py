@@ -13,7 +13,7 @@ from .listings import listings
 
 CODE = "DEV204"
 
-#: A class whose encoder and head are moved by ``place``.
+#: A class whose encoder and head are moved by ``device``.
 SESSION = """
         class Session:
             def __init__(self, device):
@@ -21,7 +21,7 @@ SESSION = """
                 self.encoder = nn.Linear(4, 4)
                 self.head = nn.Linear(4, 1)
                 self.name, self.rate, self.steps, self.seen, self.kept, self.rest = "run", 0.1, 3, 0, 1, None
-                self.place(device)
+                self.device(device)
 
             def place(self, device):
                 {}

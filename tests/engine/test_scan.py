@@ -82,7 +82,7 @@ def test_a_crash_of_a_plugins_rule_is_told_as_theirs(scan, monkeypatch):
     class Theirs:
         code, origin, default, fallback = "ABC100", "their-package", True, False
 
-        def detect(self, facts):
+        def detect(self, observations):
             raise ValueError("no")
 
     monkeypatch.setattr(registry, "all_rules", lambda: (Theirs(),))

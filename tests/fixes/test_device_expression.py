@@ -22,12 +22,12 @@ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 def words_for(program: str, setup: str = SETUP) -> str | None:
     """The device at the first birth that meets the accelerator."""
     text = setup + textwrap.dedent(program)
-    facts = analysis.analyse("/p/train.py", {"/p/train.py": text}.get, "/p")
-    assert facts is not None
-    meeting = facts.meetings[0]
-    births = [birth for operand in meeting.cpu for birth in operand.births if birth.kind == "made"]
-    site = facts.sources[births[0].key].site
-    return device_for(facts, site, site.level, [operand.text for operand in meeting.accelerator])
+    observations = analysis.analyse("/p/train.py", {"/p/train.py": text}.get, "/p")
+    assert observations is not None
+    mismatch = observations.mismatches[0]
+    origins = [origin for operand in mismatch.cpu for origin in operand.origins if origin.kind == "made"]
+    site = observations.sources[origins[0].key].point
+    return device_for(observations, site, site.call_frame, [operand.text for operand in mismatch.accelerator])
 
 
 METHOD = """
@@ -181,9 +181,9 @@ def test_a_statement_binds_a_name_on_every_path_or_not(statement, always):
 )
 def test_a_name_is_there_only_where_every_path_has_bound_it(body, name, bound):
     text = f"import torch\n\n\ndef f(x):\n    {body}\n\n\nf(torch.ones(3).cuda())\n"
-    facts = analysis.analyse("/p/train.py", {"/p/train.py": text}.get, "/p")
+    observations = analysis.analyse("/p/train.py", {"/p/train.py": text}.get, "/p")
 
-    assert bound_before(facts.meetings[0].site.level, name) is bound
+    assert bound_before(observations.mismatches[0].point.call_frame, name) is bound
 
 
 def test_a_program_is_searched_for_words_once_and_not_for_every_finding(monkeypatch):
@@ -191,12 +191,12 @@ def test_a_program_is_searched_for_words_once_and_not_for_every_finding(monkeypa
     unparse = ast.unparse
     program = SETUP + "model = nn.Linear(2, 2).to(device)\nlosses = []\n"
     text = program + "losses.append(model(torch.ones(2)))\n" * 60
-    facts = analysis.analyse("/p/train.py", {"/p/train.py": text}.get, "/p")
+    observations = analysis.analyse("/p/train.py", {"/p/train.py": text}.get, "/p")
     monkeypatch.setattr(ast, "unparse", lambda node: (searched.update(["names"]), unparse(node))[1])
 
     words = [
-        device_for(facts, meeting.site, meeting.site.level, [operand.text for operand in meeting.accelerator])
-        for meeting in facts.meetings
+        device_for(observations, mismatch.point, mismatch.point.call_frame, [operand.text for operand in mismatch.accelerator])
+        for mismatch in observations.mismatches
     ]
 
     assert words == ["device"] * 60

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from devfix.models.frameworks import MANAGED
-from devfix.models.index import TABLE, behaviour
+from devfix.models.index import TABLE, model_of
 from devfix.models.tensor_methods import TENSOR_METHODS
 
 NAMES = [(row, row.prefix + name) for row in TABLE for name in row.names.split()]
@@ -35,12 +35,12 @@ def test_no_name_stands_in_two_rows():
 
 
 def test_the_first_row_that_fits_counts():
-    assert behaviour("torch.nn.Linear") == "module"
-    assert behaviour("torch.nn.ReLU") == "weightless"
-    assert behaviour("torch.optim.Adagrad") == "optimizer-eager"
-    assert behaviour("torch.optim.AdamW") == "optimizer"
-    assert behaviour("torch.optim.lr_scheduler.StepLR") == "scheduler"
-    assert behaviour("somewhere.else") == ""
+    assert model_of("torch.nn.Linear") == "module"
+    assert model_of("torch.nn.ReLU") == "weightless"
+    assert model_of("torch.optim.Adagrad") == "optimizer-eager"
+    assert model_of("torch.optim.AdamW") == "optimizer"
+    assert model_of("torch.optim.lr_scheduler.StepLR") == "scheduler"
+    assert model_of("somewhere.else") == ""
 
 
 @pytest.mark.parametrize("name", [name for name in OF_TORCH if name not in ELSEWHERE])

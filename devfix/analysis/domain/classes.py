@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.values import ClassValue, External, Function, Record, Ref, Union, Unknown, Value
+from devfix.analysis.domain.values import ClassValue, External, Function, HeapObject, Pointer, Union, Unknown, Value
 from devfix.models.frameworks import MANAGED, PLACED_TRAINERS
-from devfix.models.index import behaviour
+from devfix.models.index import model_of
 
 if TYPE_CHECKING:
     from devfix.analysis.interpreter import Interpreter
@@ -37,7 +37,7 @@ def lineage(cls: ClassValue) -> Iterator[ClassValue | External | Unknown]:
             stack = [*current.bases, *stack]
         elif isinstance(current, External):
             yield current
-        elif isinstance(current, (Unknown, Union, Ref)):
+        elif isinstance(current, (Unknown, Union, Pointer)):
             yield Unknown()
 
 
@@ -52,7 +52,7 @@ def externals(cls: ClassValue) -> list[str]:
     return names
 
 
-def member(run: Interpreter, cls: ClassValue, name: str, above: ClassValue | None = None) -> Value | None:
+def member(interp: Interpreter, cls: ClassValue, name: str, above: ClassValue | None = None) -> Value | None:
     """A class attribute, looked up along the lineage (from behind ``above``)."""
     skipping = above is not None
     for base in lineage(cls):
@@ -60,19 +60,19 @@ def member(run: Interpreter, cls: ClassValue, name: str, above: ClassValue | Non
             skipping = base is not above
             continue
         if isinstance(base, ClassValue):
-            found = run.now.lookup(base.scope, name)
+            found = interp.now.lookup(base.scope, name)
             if found is not None:
                 return found
     return None
 
 
-def is_module_class(run: Interpreter, cls: ClassValue) -> bool:
+def is_module_class(interp: Interpreter, cls: ClassValue) -> bool:
     """Whether instances are ``nn.Module`` objects, as far as the code tells."""
     names = externals(cls)
-    if any(name.startswith("torch.nn.") or behaviour(name) in ("opaque-module", "placed-module") for name in names):
+    if any(name.startswith("torch.nn.") or model_of(name) in ("opaque-module", "placed-module") for name in names):
         return True
     own = [name for name in names if name not in ("builtins.object", "object", "abc.ABC", "typing.Generic", "?")]
-    return (bool(own) or "?" in names) and isinstance(member(run, cls, "forward"), Function)
+    return (bool(own) or "?" in names) and isinstance(member(interp, cls, "forward"), Function)
 
 
 def is_managed(name: str) -> bool:
@@ -80,13 +80,13 @@ def is_managed(name: str) -> bool:
     return name.startswith(MANAGED)
 
 
-def is_placed_trainer(record: Record) -> bool:
+def is_placed_trainer(record: HeapObject) -> bool:
     """Whether an object is of a project class that derives from the ``Trainer`` of transformers."""
     names = externals(record.cls) if record.cls is not None else []
     return any(name.startswith(PLACED_TRAINERS) for name in names)
 
 
-def find_property_setter(run: Interpreter, record: Record, name: str) -> Function | None:
+def find_property_setter(interp: Interpreter, record: HeapObject, name: str) -> Function | None:
     """The setter of a property, if the class has one."""
-    found = member(run, record.cls, f"{name}.setter") if record.cls is not None else None
+    found = member(interp, record.cls, f"{name}.setter") if record.cls is not None else None
     return found if isinstance(found, Function) else None

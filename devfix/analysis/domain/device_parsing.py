@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devfix.analysis.domain.values import ACCELERATOR, CPU, Place
+from devfix.analysis.domain.values import ACCELERATOR, CPU, Device
 
 __all__ = ["INDEXED", "device_named"]
 
@@ -14,7 +14,7 @@ _ACCELERATOR_NAMES = ("cuda", "gpu", "mps", "xpu", "npu", "hpu", "mlu", "musa", 
 INDEXED = "an index"
 
 
-def device_named(text: str) -> Place | None:
+def device_named(text: str) -> Device | None:
     """The place that a device string names (``"cuda:0"``, ``"cpu"``); ``None`` where it names none."""
     name = text.strip().lower()
     if name == "cpu" or name.startswith("cpu:"):

@@ -12,23 +12,23 @@ from devfix.syntax.tree import SourceTree, position
 if TYPE_CHECKING:
     from devfix.analysis.domain.state import State
     from devfix.analysis.domain.values import Function, Value
-    from devfix.analysis.program import Module
+    from devfix.analysis.program import PythonModule
 
-__all__ = ["Frame", "Level", "Site"]
+__all__ = ["Activation", "CallFrame", "ProgramPoint"]
 
 
 @dataclass(eq=False)
-class Frame:
+class Activation:
     """One activation of a function (or of a module body): its environment and the statement that it executes.
 
     ``left`` holds its names when it returned; ``None`` while it runs.
     """
 
     env: int
-    module: Module
+    module: PythonModule
     function: Function | None = None
     stmt: ast.stmt | None = None
-    parent: Frame | None = None
+    parent: Activation | None = None
     returns: list[tuple[object, Value]] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)
     generator: bool = False
@@ -41,44 +41,44 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
+class CallFrame:
     """One level of the stack at a moment: the frame and its statement."""
 
-    frame: Frame
+    activation: Activation
     stmt: ast.stmt
 
     @property
     def tree(self) -> SourceTree:
         """The file in which the statement stands."""
-        return self.frame.module.tree
+        return self.activation.module.tree
 
 
 @dataclass(frozen=True, eq=False)
-class Site:
-    """A moment of the run: ``order`` counts moments, ``node`` is what was executed, ``levels`` the stack, outermost
+class ProgramPoint:
+    """A moment of the run: ``order`` counts moments, ``node`` is what was executed, ``call_stack`` the stack, outermost
     first.  ``memory`` holds the names and objects of that moment where a remedy may ask for them.
     """
 
     order: int
     tree: SourceTree
     node: ast.AST
-    levels: tuple[Level, ...]
+    call_stack: tuple[CallFrame, ...]
     memory: State | None = None
 
     @property
-    def level(self) -> Level:
+    def call_frame(self) -> CallFrame:
         """The innermost level."""
-        return self.levels[-1]
+        return self.call_stack[-1]
 
     @property
     def way(self) -> tuple[ast.stmt, ...]:
         """The statements that led here: the same for calls from the same places."""
-        return tuple(level.stmt for level in self.levels)
+        return tuple(call_frame.stmt for call_frame in self.call_stack)
 
     @property
     def stmt(self) -> ast.stmt:
         """The innermost statement."""
-        return self.levels[-1].stmt
+        return self.call_stack[-1].stmt
 
     @property
     def key(self) -> tuple[str, int, int]:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from devfix.analysis.domain.values import Bound, Record, Ref, TupleValue, Union, Value, union
+from devfix.analysis.domain.values import Bound, HeapObject, Pointer, TupleValue, Union, Value, join
 
-__all__ = ["Base", "DeadPath", "State"]
+__all__ = ["Base", "Unreachable", "State"]
 
 
-class DeadPath(Exception):
+class Unreachable(Exception):
     """An expression ended the path (``sys.exit()``)."""
 
 
@@ -19,7 +19,7 @@ class Base:
     """What imported modules define: the same on every path, evaluated when it is first asked for."""
 
     def __init__(self) -> None:
-        self.heap: dict[int, Record] = {}
+        self.heap: dict[int, HeapObject] = {}
         self.envs: dict[int, dict[str, Value]] = {}
 
     def absorb(self, state: State) -> None:
@@ -50,7 +50,7 @@ class State:
 
     def __init__(self, base: Base) -> None:
         self.base = base
-        self.heap: dict[int, Record] = {}
+        self.heap: dict[int, HeapObject] = {}
         self.envs: dict[int, dict[str, Value]] = {}
         self.assumptions: dict[str, bool] = {}
         self.saved: frozenset[str] = frozenset()
@@ -95,7 +95,7 @@ class State:
             del self.envs[key][name]
 
     # --- objects ----------------------------------------------------------------------------------------------
-    def at(self, key: int) -> Record:
+    def at(self, key: int) -> HeapObject:
         """The record with this identity."""
         record = self.heap.get(key)
         return record if record is not None else self.base.heap[key]
@@ -104,32 +104,32 @@ class State:
         """Whether there is a record with this identity."""
         return key in self.heap or key in self.base.heap
 
-    def records(self) -> Iterator[tuple[int, Record]]:
+    def records(self) -> Iterator[tuple[int, HeapObject]]:
         """Every record with its identity."""
         yield from self.heap.items()
         for key, record in self.base.heap.items():
             if key not in self.heap:
                 yield key, record
 
-    def write(self, key: int, record: Record) -> None:
+    def write(self, key: int, record: HeapObject) -> None:
         """Put a record in its place."""
         self.heap[key] = record
         self.branch.written.add(key)
 
-    def record(self, ref: Ref) -> Record:
+    def record(self, ref: Pointer) -> HeapObject:
         """What a reference points at."""
         return self.at(ref.id)
 
-    def update(self, ref: Ref, **changes: Any) -> None:
+    def update(self, ref: Pointer, **changes: Any) -> None:
         """Change attributes of a record."""
         self.write(ref.id, replace(self.at(ref.id), **changes))
 
-    def put(self, ref: Ref, name: str, value: Value) -> None:
+    def put(self, ref: Pointer, name: str, value: Value) -> None:
         """Set one field of a record."""
         record = self.at(ref.id)
         self.write(ref.id, replace(record, fields={**record.fields, name: value}))
 
-    def drop(self, ref: Ref, name: str) -> None:
+    def drop(self, ref: Pointer, name: str) -> None:
         """Delete one field of a record."""
         record = self.at(ref.id)
         fields = {key: value for key, value in record.fields.items() if key != name}
@@ -155,7 +155,7 @@ class State:
         waiting, seen = [value for env in envs for value in env.values()], set[int]()
         while waiting:
             value = waiting.pop()
-            if isinstance(value, Ref):
+            if isinstance(value, Pointer):
                 if value.id == key:
                     return True
                 if value.id not in seen and self.has(value.id):
@@ -164,7 +164,7 @@ class State:
                     waiting.extend(record.fields.values())
                     waiting.extend([record.rest] if record.rest is not None else [])
             elif isinstance(value, (Union, TupleValue)):
-                waiting.extend(value.options if isinstance(value, Union) else value.items)
+                waiting.extend(value.alternatives if isinstance(value, Union) else value.items)
             elif isinstance(value, Bound):
                 waiting.append(value.receiver)
         return False
@@ -180,7 +180,7 @@ def _join(one: State, two: State, replaced: bool = False) -> State:
         mine = one.heap.get(key) or one.base.heap.get(key)
         theirs = two.heap.get(key) or one.base.heap.get(key)
         if mine is not None and theirs is not None and mine is not theirs:
-            if replaced and mine.kind == "module" and mine.places != theirs.places:
+            if replaced and mine.kind == "module" and mine.devices != theirs.devices:
                 held = one.reaches(key), two.reaches(key)
                 if held in ((True, False), (False, True)):
                     joined.heap[key] = mine if held[0] else theirs
@@ -223,7 +223,7 @@ def _join_fields(one: dict[str, Value], two: dict[str, Value], base: dict[str, V
     for name in joined:
         mine, theirs = one.get(name, base.get(name)), two.get(name, base.get(name))
         if mine is not None and theirs is not None and mine is not theirs:
-            joined[name] = union((mine, theirs))
+            joined[name] = join((mine, theirs))
     return joined
 
 
@@ -233,8 +233,8 @@ def _latest(one: Any, two: Any) -> Any:
     return one if one.order >= two.order else two
 
 
-def _join_records(one: Record, two: Record) -> Record:
-    rest = one.rest if two.rest is None else two.rest if one.rest is None else union((one.rest, two.rest))
+def _join_records(one: HeapObject, two: HeapObject) -> HeapObject:
+    rest = one.rest if two.rest is None else two.rest if one.rest is None else join((one.rest, two.rest))
     info = dict(two.info)
     for key, value in one.info:
         if isinstance(value, frozenset) and isinstance(info.get(key), frozenset):
@@ -245,7 +245,7 @@ def _join_records(one: Record, two: Record) -> Record:
         two,
         fields=_join_fields(one.fields, two.fields, {}),
         rest=rest,
-        places=one.places | two.places,
+        devices=one.devices | two.devices,
         weights=one.weights or two.weights,
         moved=_latest(one.moved, two.moved),
         attached=_latest(one.attached, two.attached),

@@ -1,7 +1,7 @@
 """Abstract values: what the interpreter knows of a Python object.
 
-Values are immutable.  Objects with identity (modules, instances, lists, optimizers …) are :class:`Record` entries of
-the heap (:mod:`devfix.analysis.domain.state`), and a :class:`Ref` points at one.
+Values are immutable.  Objects with identity (modules, instances, lists, optimizers …) are :class:`HeapObject` entries of
+the heap (:mod:`devfix.analysis.domain.state`), and a :class:`Pointer` points at one.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from devfix.analysis.domain.location import Site
-    from devfix.analysis.program import Module
+    from devfix.analysis.domain.location import ProgramPoint
+    from devfix.analysis.program import PythonModule
 
 __all__ = [
     "ACCELERATOR",
-    "ANYWHERE",
+    "UNKNOWN_DEVICE",
     "CPU",
-    "MOST_OPTIONS",
+    "WIDENING_LIMIT",
     "NONE",
-    "OTHER",
+    "OTHER_ACCELERATOR",
     "UNKNOWN",
-    "Birth",
+    "Origin",
     "Bound",
     "Builtin",
     "ClassValue",
@@ -37,9 +37,9 @@ __all__ = [
     "Number",
     "Parameters",
     "Partial",
-    "Place",
-    "Record",
-    "Ref",
+    "Device",
+    "HeapObject",
+    "Pointer",
     "Super",
     "Tensor",
     "Text",
@@ -47,16 +47,16 @@ __all__ = [
     "Union",
     "Unknown",
     "Value",
-    "Yields",
-    "options",
-    "union",
+    "IterableOf",
+    "alternatives",
+    "join",
 ]
 
-MOST_OPTIONS = 6
+WIDENING_LIMIT = 6
 
 
 @dataclass(frozen=True)
-class Place:
+class Device:
     """Where a tensor or module lives: ``cpu``, ``accelerator`` or ``unknown``."""
 
     kind: str
@@ -66,19 +66,19 @@ class Place:
         """Whether the code tells."""
         return self.kind != "unknown"
 
-    def differs(self, other: Place) -> bool:
+    def differs(self, other: Device) -> bool:
         """Whether two places are known and different."""
         return self.known and other.known and self.kind != other.kind
 
 
-CPU = Place("cpu")
-ACCELERATOR = Place("accelerator")
-ANYWHERE = Place("unknown")
-OTHER = Place("other")  # an accelerator that is not the current one: on the machine with two of them
+CPU = Device("cpu")
+ACCELERATOR = Device("accelerator")
+UNKNOWN_DEVICE = Device("unknown")
+OTHER_ACCELERATOR = Device("other")  # an accelerator that is not the current one: on the machine with two of them
 
 
 @dataclass(frozen=True)
-class Birth:
+class Origin:
     """Where a CPU tensor comes from.
 
     ``kind``: ``batch`` (an item of what a loader yields: ``key`` is the batch, ``item`` the way into it), ``load``
@@ -86,7 +86,7 @@ class Birth:
     by hand), ``stored`` (no more is known than the attribute that holds it), ``kept`` (in the list that is ``key``,
     wherever it lives), ``dropped`` (by the move ``key``, whose result nobody kept), ``leaf-moved`` (the copy of a
     leaf on the accelerator).  ``holder`` is the number of the attribute that the tensor was read from
-    (:class:`devfix.analysis.observations.Stored`), 0 where it comes from none.
+    (:class:`devfix.analysis.observations.AttributeStore`), 0 where it comes from none.
     """
 
     kind: str
@@ -133,7 +133,7 @@ class Text:
 class DeviceValue:
     """A device, or (``text``) the string that names one."""
 
-    place: Place
+    device: Device
     text: bool = False
     symbol: str = ""
 
@@ -147,32 +147,32 @@ class DType:
 class Tensor:
     """A tensor.
 
-    ``sure`` is false for a batch item whose dataset is not known: it may be a list of strings.  ``loose`` values may
+    ``sure`` is false for a batch item whose dataset is not known: it may be a list of strings.  ``maybe_container`` values may
     be containers of tensors (model outputs, checkpoints, unknown batches): any attribute or item of them is another.
-    ``scalar`` tensors may have no dimensions, ``single`` ones are certainly one number.  ``grad``: it came out of
+    ``maybe_zero_dim`` tensors may have no dimensions, ``single`` ones are certainly one number.  ``grad``: it came out of
     weights that learn, so NumPy refuses it undetached.
     """
 
-    place: Place
-    births: tuple[Birth, ...] = ()
-    sure: bool = True
-    loose: bool = False
-    scalar: bool = False
+    device: Device
+    origins: tuple[Origin, ...] = ()
+    is_certain: bool = True
+    maybe_container: bool = False
+    maybe_zero_dim: bool = False
     grad: bool = False
-    single: bool = False
+    is_single_number: bool = False
 
 
 @dataclass(frozen=True)
 class Parameters:
     """The parameters of a module (``model.parameters()``, filtered or not); ``held`` are its parts at that moment."""
 
-    ref: Ref
+    ref: Pointer
     named: bool = False
     held: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
-class Ref:
+class Pointer:
     """A pointer into the heap."""
 
     id: int
@@ -186,7 +186,7 @@ class TupleValue:
 
 
 @dataclass(frozen=True)
-class Yields:
+class IterableOf:
     """Something that yields ``element`` (generators, ``enumerate``, ``zip``, ``map`` …)."""
 
     element: Value
@@ -197,7 +197,7 @@ class Function:
     """A project function with the environment in which it was defined."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-    module: Module
+    module: PythonModule
     scope: tuple[int, ...]
     owner: ClassValue | None = None
     defaults: tuple[Value, ...] = ()
@@ -249,7 +249,7 @@ class External:
 class Namespace:
     """A project module as a value."""
 
-    module: Module
+    module: PythonModule
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +257,7 @@ class ClassValue:
     """A project class."""
 
     node: ast.ClassDef
-    module: Module
+    module: PythonModule
     bases: tuple[Value, ...]
     scope: int
     dataclass: bool = False
@@ -267,7 +267,7 @@ class ClassValue:
 class Union:
     """One of several values, depending on the path."""
 
-    options: tuple[Value, ...]
+    alternatives: tuple[Value, ...]
 
 
 Value = (
@@ -279,9 +279,9 @@ Value = (
     | DType
     | Tensor
     | Parameters
-    | Ref
+    | Pointer
     | TupleValue
-    | Yields
+    | IterableOf
     | Function
     | Bound
     | Builtin
@@ -300,33 +300,33 @@ UNKNOWN = Unknown()
 NONE = Const(None)
 
 
-def options(value: Value) -> tuple[Value, ...]:
+def alternatives(value: Value) -> tuple[Value, ...]:
     """The alternatives of a value; itself where there is only one."""
-    return value.options if isinstance(value, Union) else (value,)
+    return value.alternatives if isinstance(value, Union) else (value,)
 
 
-def union(values: Iterable[Value]) -> Value:
+def join(values: Iterable[Value]) -> Value:
     """One value that is any of ``values``; unknown where there are too many."""
     found: dict[Value, None] = {}
     for value in values:
-        for option in options(value):
+        for option in alternatives(value):
             found[option] = None
     if not found:
         return UNKNOWN
     if len(found) == 1:
         return next(iter(found))
-    if len(found) > MOST_OPTIONS:
+    if len(found) > WIDENING_LIMIT:
         return UNKNOWN
     return Union(tuple(found))
 
 
 @dataclass(frozen=True)
-class Record:
+class HeapObject:
     """An object with identity.
 
     ``kind`` is ``module``, ``instance``, ``list``, ``dict``, ``set``, ``optimizer``, ``loader``, ``dataset``,
     ``parser``, ``scaler``, ``scheduler``, ``distribution`` or ``opaque``.  ``fields`` holds attributes, or list items
-    under ``"0"``, ``"1"`` …, or dictionary entries; ``rest`` stands for every other item.  ``places`` are
+    under ``"0"``, ``"1"`` …, or dictionary entries; ``rest`` stands for every other item.  ``devices`` are
     the alternatives for a module's own weights.
     """
 
@@ -335,11 +335,11 @@ class Record:
     cls: ClassValue | None = None
     fields: dict[str, Value] = field(default_factory=dict)
     rest: Value | None = None
-    places: frozenset[Place] = frozenset()
+    devices: frozenset[Device] = frozenset()
     weights: bool = False
-    born: Site | None = None
-    moved: Site | None = None
-    attached: Site | None = None
+    allocated_at: ProgramPoint | None = None
+    moved: ProgramPoint | None = None
+    attached: ProgramPoint | None = None
     info: tuple[tuple[str, Any], ...] = ()
 
     def get(self, name: str, default: Any = None) -> Any:

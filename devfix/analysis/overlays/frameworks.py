@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain import classes
-from devfix.analysis.domain.state import DeadPath
+from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    ANYWHERE,
+    UNKNOWN_DEVICE,
     CPU,
     NONE,
     UNKNOWN,
@@ -22,27 +22,27 @@ from devfix.analysis.domain.values import (
     Function,
     Keywords,
     Number,
-    Place,
-    Record,
-    Ref,
+    Device,
+    HeapObject,
+    Pointer,
     Tensor,
     TupleValue,
     Unknown,
     Value,
-    Yields,
-    options,
+    IterableOf,
+    alternatives,
 )
 from devfix.analysis.torch import modules
 from devfix.analysis.torch.batch_objects import bundle, delivered
 from devfix.analysis.transfer import iteration
 from devfix.analysis.transfer.device_arguments import place_of
-from devfix.models.index import behaviour
+from devfix.models.index import model_of
 
 if TYPE_CHECKING:
     from devfix.analysis.interpreter import Interpreter
 
 __all__ = ["BEHAVIOURS", "encoding", "method", "trained"]
-Behaviour = Callable[["Interpreter", str, list[Value], Keywords, ast.Call], Value]
+TransferFunction = Callable[["Interpreter", str, list[Value], Keywords, ast.Call], Value]
 
 _GIVES_BACK = frozenset("gather gather_for_metrics reduce pad_across_processes all_gather all_reduce broadcast".split())
 _TAKES = frozenset("prepare prepare_model prepare_data_loader prepare_optimizer prepare_scheduler setup".split())
@@ -52,134 +52,146 @@ _LOADERS = ("train_dataloaders", "train_dataloader", "val_dataloaders", "dataloa
 
 
 # --- objects with a device of their own -------------------------------------------------------------------------------
-def _places(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _places(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     on_cpu = keywords.get("cpu") == Const(True) or keywords.get("accelerator") == Const("cpu")
     by_hand = keywords.get("device_placement", Const(True)) != Const(True)
-    place = CPU if on_cpu else ACCELERATOR
-    run.facts.accelerated |= not on_cpu
-    info = (("brings-to", ANYWHERE if by_hand or "**" in keywords else place),)
-    return run.new(Record("framework", name, fields={"device": DeviceValue(place)}, born=run.site(node), info=info))
+    device = CPU if on_cpu else ACCELERATOR
+    interp.observations.accelerated |= not on_cpu
+    info = (("brings-to", UNKNOWN_DEVICE if by_hand or "**" in keywords else device),)
+    return interp.new(
+        HeapObject(
+            "framework", name, fields={"device": DeviceValue(device)}, allocated_at=interp.point(node), info=info
+        )
+    )
 
 
-def method(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def method(
+    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
     """A method of an ``Accelerator``, a ``Fabric``, a Lightning ``Trainer`` or an Ignite ``Engine``."""
     from devfix.analysis.transfer.calls import escape
 
-    record = run.record(ref)
-    if name in ("fit", "validate", "test") and behaviour(record.name) == "trainer":
-        return _fit(run, record, args, keywords, node)
+    record = interp.record(ref)
+    if name in ("fit", "validate", "test") and model_of(record.name) == "trainer":
+        return _fit(interp, record, args, keywords, node)
     if name == "run" and "step" in record.fields:
         loader = args[0] if args else keywords.get("data", UNKNOWN)
-        return run.call(record.fields["step"], [ref, iteration.element(run, loader, node)], {}, node)
-    if name == "run" and behaviour(record.name) == "launches" and args:
-        return run.call(args[0], [Number("local_rank"), *args[1:]], keywords, node)
+        return interp.call(record.fields["step"], [ref, iteration.element(interp, loader, node)], {}, node)
+    if name == "run" and model_of(record.name) == "launches" and args:
+        return interp.call(args[0], [Number("local_rank"), *args[1:]], keywords, node)
     if name == "launch" and args:
-        return run.call(args[0], [ref, *args[1:]], keywords, node)
-    place = record.get("brings-to", ANYWHERE)
+        return interp.call(args[0], [ref, *args[1:]], keywords, node)
+    device = record.get("brings-to", UNKNOWN_DEVICE)
     if name in _TAKES or name in _SETS_UP:
         if keywords.get("device_placement", NONE) != NONE or keywords.get("move_to_device", Const(True)) != Const(True):
-            place = ANYWHERE
+            device = UNKNOWN_DEVICE
         given = [*args, *(value for key, value in keywords.items() if key in ("model", "module", "data_loader"))]
-        brought = [_brought(run, value, place, node) for value in given]
+        brought = [_brought(interp, value, device, node) for value in given]
         return brought[0] if len(brought) == 1 else TupleValue(tuple(brought))
     if name == "to_device" and args:
-        return _brought(run, args[0], place, node)
+        return _brought(interp, args[0], device, node)
     if name in _GIVES_BACK:
         return args[0] if args else UNKNOWN
     if name in ("unwrap_model", "unwrap"):
         return args[0] if args else UNKNOWN
     if name in ("backward", "print", "log", "wait_for_everyone", "save", "clip_grad_norm_", "clip_gradients"):
         return NONE
-    escape(run, [*args, *keywords.values()])
+    escape(interp, [*args, *keywords.values()])
     return UNKNOWN
 
 
-def _brought(run: Interpreter, value: Value, place: Place, node: ast.AST) -> Value:
+def _brought(interp: Interpreter, value: Value, device: Device, node: ast.AST) -> Value:
     """What has been prepared: modules in place, loaders that deliver, optimizers as they were."""
-    if isinstance(value, Ref):
-        record = run.record(value)
+    if isinstance(value, Pointer):
+        record = interp.record(value)
         if record.kind == "opaque" and record.get("constructed"):
-            modules.promote(run, value)
-            record = run.record(value)
+            modules.promote(interp, value)
+            record = interp.record(value)
         if record.kind == "module":
-            put(run, value, place, node)
+            put(interp, value, device, node)
             return value
         if record.kind == "loader" or (record.kind == "instance" and record.cls is not None):
-            return run.new(replace(record, info=(*record.info, ("delivers", place))))
+            return interp.new(replace(record, info=(*record.info, ("delivers", device))))
         if record.kind in ("optimizer", "scheduler", "framework"):
             return value
-    if isinstance(value, (Tensor, TupleValue)) or (isinstance(value, Ref) and run.record(value).kind == "bundle"):
-        return delivered(run, value, place)
-    return run.new(Record("opaque", "prepared", places=frozenset({ANYWHERE}), info=(("delivers", ANYWHERE),)))
+    if isinstance(value, (Tensor, TupleValue)) or (
+        isinstance(value, Pointer) and interp.record(value).kind == "bundle"
+    ):
+        return delivered(interp, value, device)
+    return interp.new(
+        HeapObject("opaque", "prepared", devices=frozenset({UNKNOWN_DEVICE}), info=(("delivers", UNKNOWN_DEVICE),))
+    )
 
 
-def put(run: Interpreter, ref: Ref, place: Place, node: ast.AST) -> None:
+def put(interp: Interpreter, ref: Pointer, device: Device, node: ast.AST) -> None:
     """A framework puts a module somewhere; it sees to the optimizers itself."""
-    site = run.site(node)
-    for _, part in list(modules.parts(run, ref)):
-        record = run.record(part)
-        fields = {name: modules.moved_field(value, place) for name, value in record.fields.items()}
-        run.now.write(part.id, replace(record, fields=fields, places=frozenset({place}), moved=site, attached=None))
+    point = interp.point(node)
+    for _, part in list(modules.parts(interp, ref)):
+        record = interp.record(part)
+        fields = {name: modules.moved_field(value, device) for name, value in record.fields.items()}
+        interp.now.write(
+            part.id, replace(record, fields=fields, devices=frozenset({device}), moved=point, attached=None)
+        )
 
 
 # --- functions --------------------------------------------------------------------------------------------------------
-def _training_arguments(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _training_arguments(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     off = any(keywords.get(key, Const(False)) != Const(False) for key in ("no_cuda", "use_cpu"))
-    device = DeviceValue(ANYWHERE if off else ACCELERATOR)
-    return run.new(Record("framework", name, fields={"device": device}, born=run.site(node)))
+    device = DeviceValue(UNKNOWN_DEVICE if off else ACCELERATOR)
+    return interp.new(HeapObject("framework", name, fields={"device": device}, allocated_at=interp.point(node)))
 
 
-def _brings(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    device = keywords.get("device", args[1] if len(args) > 1 else None)
-    place = ACCELERATOR
-    if device is not None:
-        place = place_of(run, device) or ANYWHERE
+def _brings(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    device_value = keywords.get("device", args[1] if len(args) > 1 else None)
+    device = ACCELERATOR
+    if device_value is not None:
+        device = place_of(interp, device_value) or UNKNOWN_DEVICE
     elif name.endswith("convert_tensor"):
         return args[0] if args else UNKNOWN
-    return _brought(run, args[0], place, node) if args else UNKNOWN
+    return _brought(interp, args[0], device, node) if args else UNKNOWN
 
 
-def _engine(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _engine(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``deepspeed.initialize``: the engine has the model on its device and takes batches that are there."""
     model = keywords.get("model", args[1] if len(args) > 1 else UNKNOWN)
-    for option in options(model):
-        if isinstance(option, Ref) and run.record(option).kind in ("module", "opaque"):
-            modules.promote(run, option)
-            put(run, option, ACCELERATOR, node)
-    run.facts.accelerated = True
-    engine = modules.make(run, "deepspeed.DeepSpeedEngine", node, weights=False)
+    for option in alternatives(model):
+        if isinstance(option, Pointer) and interp.record(option).kind in ("module", "opaque"):
+            modules.promote(interp, option)
+            put(interp, option, ACCELERATOR, node)
+    interp.observations.accelerated = True
+    engine = modules.make(interp, "deepspeed.DeepSpeedEngine", node, weights=False)
     fields: dict[str, Value] = {"module": model, "device": DeviceValue(ACCELERATOR), "local_rank": Number("local_rank")}
-    run.now.update(engine, fields=fields, info=(("wraps", True),))
+    interp.now.update(engine, fields=fields, info=(("wraps", True),))
     optimizer = keywords.get("optimizer", UNKNOWN)
     return TupleValue((engine, optimizer, UNKNOWN, keywords.get("lr_scheduler", UNKNOWN)))
 
 
-def _steps(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _steps(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     step = args[0] if args else keywords.get("process_function", UNKNOWN)
-    return run.new(Record("framework", name, fields={"step": step}, born=run.site(node)))
+    return interp.new(HeapObject("framework", name, fields={"step": step}, allocated_at=interp.point(node)))
 
 
-def _launches(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return run.new(Record("framework", name, born=run.site(node)))
+def _launches(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    return interp.new(HeapObject("framework", name, allocated_at=interp.point(node)))
 
 
-def _trains(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _trains(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``LightningCLI(Model, Data)``: the command line makes the module and trains it."""
     cls = args[0] if args else keywords.get("model_class", UNKNOWN)
     if isinstance(cls, ClassValue) and keywords.get("run", Const(True)) == Const(True):
-        trainer = run.record(run.new(Record("framework", name, info=(("brings-to", ACCELERATOR),))))
-        _fit(run, trainer, [run.call(cls, [], {}, node)], {}, node)
+        trainer = interp.record(interp.new(HeapObject("framework", name, info=(("brings-to", ACCELERATOR),))))
+        _fit(interp, trainer, [interp.call(cls, [], {}, node)], {}, node)
     return Unknown(f"{name}()")
 
 
-def _trainer(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _trainer(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     chosen = keywords.get("accelerator", Const("auto"))
-    place = CPU if chosen == Const("cpu") else ACCELERATOR
-    return run.new(Record("framework", name, born=run.site(node), info=(("brings-to", place),)))
+    device = CPU if chosen == Const("cpu") else ACCELERATOR
+    return interp.new(HeapObject("framework", name, allocated_at=interp.point(node), info=(("brings-to", device),)))
 
 
 # --- what trainers call -----------------------------------------------------------------------------------------------
-def _fit(run: Interpreter, record: Record, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _fit(interp: Interpreter, record: HeapObject, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """Lightning moves the module, gives its steps batches on the device, and brings it back when it is done.
 
     https://lightning.ai/docs/pytorch/stable/common/lightning_module.html,
@@ -189,124 +201,136 @@ def _fit(run: Interpreter, record: Record, args: list[Value], keywords: Keywords
 
     model = args[0] if args else keywords.get("model", UNKNOWN)
     loaders = [*args[1:], *(keywords[name] for name in _LOADERS if name in keywords)]
-    place = record.get("brings-to", ANYWHERE)
-    run.facts.accelerated |= place == ACCELERATOR
-    for option in options(model):
-        if isinstance(option, Ref) and run.record(option).kind == "module" and run.record(option).cls is not None:
-            put(run, option, place, node)
-            _run_steps(run, option, _batch_for(run, loaders, place, node), node)
-            put(run, option, ANYWHERE, node)
+    device = record.get("brings-to", UNKNOWN_DEVICE)
+    interp.observations.accelerated |= device == ACCELERATOR
+    for option in alternatives(model):
+        if (
+            isinstance(option, Pointer)
+            and interp.record(option).kind == "module"
+            and interp.record(option).cls is not None
+        ):
+            put(interp, option, device, node)
+            _run_steps(interp, option, _batch_for(interp, loaders, device, node), node)
+            put(interp, option, UNKNOWN_DEVICE, node)
         else:
-            escape(run, [option])
+            escape(interp, [option])
     return NONE
 
 
-def _batch_for(run: Interpreter, loaders: list[Value], place: Place, node: ast.AST) -> Value:
+def _batch_for(interp: Interpreter, loaders: list[Value], device: Device, node: ast.AST) -> Value:
     for value in loaders:
-        if isinstance(value, Ref) and run.record(value).kind == "loader":
-            return delivered(run, iteration.element(run, value, node), place)
-    return Tensor(place, loose=True, sure=False)
+        if isinstance(value, Pointer) and interp.record(value).kind == "loader":
+            return delivered(interp, iteration.element(interp, value, node), device)
+    return Tensor(device, maybe_container=True, is_certain=False)
 
 
-def _run_steps(run: Interpreter, model: Ref, batch: Value, node: ast.Call) -> None:
-    cls = run.record(model).cls
+def _run_steps(interp: Interpreter, model: Pointer, batch: Value, node: ast.Call) -> None:
+    cls = interp.record(model).cls
     assert cls is not None
     for name in ("configure_optimizers", *_STEPS):
-        found = classes.member(run, cls, name)
+        found = classes.member(interp, cls, name)
         if isinstance(found, Function):
             given = [] if name == "configure_optimizers" else [batch, Number("batch_idx")]
             wanted = len(found.node.args.args) - 1
-            _try(run, Bound(found, model), given[: max(wanted, 0)], node)
+            _try(interp, Bound(found, model), given[: max(wanted, 0)], node)
 
 
-def _try(run: Interpreter, function: Value, args: list[Value], node: ast.Call) -> None:
+def _try(interp: Interpreter, function: Value, args: list[Value], node: ast.Call) -> None:
     """Call what a framework would call; where it never returns, the framework goes on."""
-    before = run.now.fork()
+    before = interp.now.fork()
     try:
-        run.call(function, args, {}, node)
-    except DeadPath:
-        run.state = before
+        interp.call(function, args, {}, node)
+    except Unreachable:
+        interp.state = before
 
 
-def trained(run: Interpreter, ref: Ref, node: ast.Call) -> Value:
+def trained(interp: Interpreter, ref: Pointer, node: ast.Call) -> Value:
     """``trainer.train()``: the project's ``compute_loss`` gets model and inputs on the device.
 
     https://huggingface.co/docs/transformers/main_classes/trainer
     """
-    record = run.record(ref)
+    record = interp.record(ref)
     assert record.cls is not None
-    run.facts.accelerated = True
-    arguments = run.new(
-        Record("framework", "transformers.TrainingArguments", fields={"device": DeviceValue(ACCELERATOR)})
+    interp.observations.accelerated = True
+    arguments = interp.new(
+        HeapObject("framework", "transformers.TrainingArguments", fields={"device": DeviceValue(ACCELERATOR)})
     )
-    run.now.update(ref, fields={"args": arguments, **record.fields})
-    found = classes.member(run, record.cls, "compute_loss")
+    interp.now.update(ref, fields={"args": arguments, **record.fields})
+    found = classes.member(interp, record.cls, "compute_loss")
     if isinstance(found, Function):
-        model = modules.make(run, "transformers.Trainer.model", node, ACCELERATOR)
-        run.now.update(model, info=(("opaque", True),))
-        inputs = run.new(Record("dict", rest=Tensor(ACCELERATOR, loose=True)))
-        _try(run, Bound(found, ref), [model, inputs], node)
+        model = modules.make(interp, "transformers.Trainer.model", node, ACCELERATOR)
+        interp.now.update(model, info=(("opaque", True),))
+        inputs = interp.new(HeapObject("dict", rest=Tensor(ACCELERATOR, maybe_container=True)))
+        _try(interp, Bound(found, ref), [model, inputs], node)
     return UNKNOWN
 
 
 # --- data -------------------------------------------------------------------------------------------------------------
-def _graph(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _graph(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """A graph from tensors; where they live in several places, or nowhere that is known, so does it."""
     if "device" in keywords or "**" in keywords:
-        return run.new(Record("bundle", name, rest=Tensor(ANYWHERE, loose=True), born=run.site(node)))
+        return interp.new(
+            HeapObject(
+                "bundle", name, rest=Tensor(UNKNOWN_DEVICE, maybe_container=True), allocated_at=interp.point(node)
+            )
+        )
     if name.endswith("add_self_loop") and args:
         return args[0]
-    made = bundle(run, name, node)
+    made = bundle(interp, name, node)
     given = [option for value in (*args, *keywords.values()) for option in _tensors(value)]
-    places = {value.place for value in given}
-    if places != {CPU}:
-        place = places.pop() if len(places) == 1 else ANYWHERE
-        run.now.update(made, rest=Tensor(place, loose=True), info=())
+    devices = {value.device for value in given}
+    if devices != {CPU}:
+        device = devices.pop() if len(devices) == 1 else UNKNOWN_DEVICE
+        interp.now.update(made, rest=Tensor(device, maybe_container=True), info=())
     return made
 
 
-def _samples(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _samples(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """A loader that samples one graph: its batches lie where the graph's own tensors do, if that is the CPU."""
     given = args[0] if args else keywords.get("data", UNKNOWN)
-    known = isinstance(given, Ref) and run.record(given).kind == "bundle"
-    held = run.record(given).rest if isinstance(given, Ref) and known else None
-    if not isinstance(held, Tensor) or held.place != CPU or "transform" in keywords:
-        return Yields(Tensor(ANYWHERE, loose=True, sure=False))
-    return run.new(Record("loader", name, fields={"dataset": given}, born=run.site(node), info=(("pinned", True),)))
+    known = isinstance(given, Pointer) and interp.record(given).kind == "bundle"
+    held = interp.record(given).rest if isinstance(given, Pointer) and known else None
+    if not isinstance(held, Tensor) or held.device != CPU or "transform" in keywords:
+        return IterableOf(Tensor(UNKNOWN_DEVICE, maybe_container=True, is_certain=False))
+    return interp.new(
+        HeapObject("loader", name, fields={"dataset": given}, allocated_at=interp.point(node), info=(("pinned", True),))
+    )
 
 
 def _tensors(value: Value) -> list[Tensor]:
     if isinstance(value, TupleValue):
         return [tensor for item in value.items for tensor in _tensors(item)]
-    return [option for option in options(value) if isinstance(option, Tensor)]
+    return [option for option in alternatives(value) if isinstance(option, Tensor)]
 
 
-def _graphs(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _graphs(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """A dataset of graphs; a transform may send them to a device (``ToDevice``, or one of the project)."""
-    assert run.frame is not None
-    moved = "ToDevice" in run.frame.module.tree.text or any(_may_move(run, value) for value in keywords.values())
-    held = Tensor(ANYWHERE if moved else CPU, loose=True)
-    sample: Value = run.new(Record("bundle", name, rest=held, born=run.site(node)))
-    if behaviour(name) == "labelled-graphs":
+    assert interp.activation is not None
+    moved = "ToDevice" in interp.activation.module.tree.text or any(
+        _may_move(interp, value) for value in keywords.values()
+    )
+    held = Tensor(UNKNOWN_DEVICE if moved else CPU, maybe_container=True)
+    sample: Value = interp.new(HeapObject("bundle", name, rest=held, allocated_at=interp.point(node)))
+    if model_of(name) == "labelled-graphs":
         sample = TupleValue((sample, Tensor(CPU)))
-    return run.new(Record("dataset", name, fields={"sample": sample}, born=run.site(node)))
+    return interp.new(HeapObject("dataset", name, fields={"sample": sample}, allocated_at=interp.point(node)))
 
 
-def _may_move(run: Interpreter, value: Value) -> bool:
-    return isinstance(value, (Function, Bound)) or (isinstance(value, Ref) and run.record(value).cls is not None)
+def _may_move(interp: Interpreter, value: Value) -> bool:
+    return isinstance(value, (Function, Bound)) or (isinstance(value, Pointer) and interp.record(value).cls is not None)
 
 
-def encoding(run: Interpreter, name: str, keywords: Keywords, node: ast.Call) -> Value:
+def encoding(interp: Interpreter, name: str, keywords: Keywords, node: ast.Call) -> Value:
     """What a tokenizer or processor gives: an encoding on the CPU where it is asked for PyTorch's tensors."""
     if keywords.get("return_tensors") != Const("pt") or {"device", "**"} & set(keywords):
         return Unknown(f"{name}()")
     if isinstance(node.func, ast.Attribute) and node.func.attr == "encode":
-        held = run.record(bundle(run, name, node, "encoding")).rest
-        return replace(held, loose=False) if isinstance(held, Tensor) else UNKNOWN
-    return bundle(run, name, node, "encoding")
+        held = interp.record(bundle(interp, name, node, "encoding")).rest
+        return replace(held, maybe_container=False) if isinstance(held, Tensor) else UNKNOWN
+    return bundle(interp, name, node, "encoding")
 
 
-BEHAVIOURS: dict[str, Behaviour] = {
+TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
     "brings": _brings,
     "engine": _engine,
     "graph": _graph,

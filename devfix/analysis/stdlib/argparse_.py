@@ -12,8 +12,8 @@ from devfix.analysis.domain.values import (
     External,
     Function,
     Number,
-    Record,
-    Ref,
+    HeapObject,
+    Pointer,
     Text,
     Unknown,
     Value,
@@ -28,16 +28,16 @@ __all__ = ["add_argument", "named", "option_default", "parse", "set_defaults"]
 _DEVICE_WORDS = frozenset({"device", "dev", "devices", "torch_device", "gpu_device", "train_device", "cuda_device"})
 
 
-def named(run: Interpreter, symbol: str) -> Value:
+def named(interp: Interpreter, symbol: str) -> Value:
     """A value that only the name speaks of: a ``device`` is the accelerator that the followed run uses."""
     last = symbol.split(".")[-1].lower()
     if last in _DEVICE_WORDS or last.endswith("_device"):
-        run.facts.named_devices = True
-        return DeviceValue(without_accelerator(run), text=True, symbol=symbol)
+        interp.observations.named_devices = True
+        return DeviceValue(without_accelerator(interp), text=True, symbol=symbol)
     return Unknown(symbol)
 
 
-def add_argument(run: Interpreter, parser: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
+def add_argument(interp: Interpreter, parser: Pointer, args: list[Value], keywords: dict[str, Value]) -> None:
     """``parser.add_argument(...)``."""
     names = [value.value for value in args if isinstance(value, Const) and isinstance(value.value, str)]
     if not names:
@@ -45,15 +45,15 @@ def add_argument(run: Interpreter, parser: Ref, args: list[Value], keywords: dic
     target = keywords.get("dest")
     long = next((name for name in names if name.startswith("--")), names[0])
     name = str(target.value) if isinstance(target, Const) else long.lstrip("-").replace("-", "_")
-    run.now.put(parser, name, _option(run, name, keywords))
+    interp.now.put(parser, name, _option(interp, name, keywords))
 
 
-def _option(run: Interpreter, name: str, keywords: dict[str, Value]) -> Value:
+def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value:
     symbol = f"args.{name}"
     action = keywords.get("action")
     kind = keywords.get("type")
     default = keywords.get("default")
-    device = named(run, symbol)
+    device = named(interp, symbol)
     if isinstance(device, DeviceValue):
         if kind == External("builtins.int"):
             return Number(symbol)
@@ -78,20 +78,20 @@ def _option(run: Interpreter, name: str, keywords: dict[str, Value]) -> Value:
     return Unknown(symbol)
 
 
-def set_defaults(run: Interpreter, parser: Ref, keywords: dict[str, Value]) -> None:
+def set_defaults(interp: Interpreter, parser: Pointer, keywords: dict[str, Value]) -> None:
     """``parser.set_defaults(...)``."""
     for name, value in keywords.items():
         if name != "**":
-            run.now.put(parser, name, value)
+            interp.now.put(parser, name, value)
 
 
-def parse(run: Interpreter, parser: Ref) -> Ref:
+def parse(interp: Interpreter, parser: Pointer) -> Pointer:
     """``parser.parse_args()``: a namespace with the options of the parser and of its groups."""
-    fields = dict(run.record(parser).fields)
-    return run.new(Record("instance", "args", fields=fields))
+    fields = dict(interp.record(parser).fields)
+    return interp.new(HeapObject("instance", "args", fields=fields))
 
 
-def option_default(run: Interpreter, function: Function, parameter: str) -> Value | None:
+def option_default(interp: Interpreter, function: Function, parameter: str) -> Value | None:
     """The value of a parameter that a ``click`` or ``typer`` option fills; ``None`` where no decorator speaks of it."""
     for decorator in getattr(function.node, "decorator_list", []):
         if not (isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Attribute)):
@@ -105,7 +105,7 @@ def option_default(run: Interpreter, function: Function, parameter: str) -> Valu
         keywords = {k.arg: _constant(k.value) for k in decorator.keywords if k.arg}
         if "is_flag" in keywords or any("/" in name for name in names):
             return Unknown(f"args.{parameter}")
-        return _option(run, parameter, keywords)
+        return _option(interp, parameter, keywords)
     return None
 
 

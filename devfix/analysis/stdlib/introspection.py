@@ -18,16 +18,16 @@ from devfix.analysis.domain.values import (
     External,
     Keywords,
     Number,
-    Record,
-    Ref,
+    HeapObject,
+    Pointer,
     Tensor,
     Text,
     TupleValue,
     Unknown,
     Value,
-    Yields,
-    options,
-    union,
+    IterableOf,
+    alternatives,
+    join,
 )
 from devfix.analysis.transfer import assignment
 from devfix.models.tensor_methods import EVERY_MODULE_HAS
@@ -38,46 +38,46 @@ if TYPE_CHECKING:
 __all__ = ["HANDLERS"]
 
 
-def _getattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _getattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if len(args) < 2:
         return UNKNOWN
-    names = [name.value for name in options(args[1]) if isinstance(name, Const) and isinstance(name.value, str)]
-    if not names or len(names) != len(options(args[1])):
-        if isinstance(args[0], Ref) and run.record(args[0]).kind == "module":
+    names = [name.value for name in alternatives(args[1]) if isinstance(name, Const) and isinstance(name.value, str)]
+    if not names or len(names) != len(alternatives(args[1])):
+        if isinstance(args[0], Pointer) and interp.record(args[0]).kind == "module":
             from devfix.analysis.torch import modules
 
-            return run.record(args[0]).fields.get(modules.COMPUTED, UNKNOWN)
-        if isinstance(args[0], Ref) and run.record(args[0]).kind == "instance":
-            return attribute_stores.any_of(run, args[0])
+            return interp.record(args[0]).fields.get(modules.COMPUTED, UNKNOWN)
+        if isinstance(args[0], Pointer) and interp.record(args[0]).kind == "instance":
+            return attribute_stores.any_of(interp, args[0])
         return External(f"{args[0].name}.any") if isinstance(args[0], External) else UNKNOWN
-    found = union(run.attribute(args[0], name, node) for name in names)
+    found = join(interp.attribute(args[0], name, node) for name in names)
     missing = isinstance(found, Unknown) and len(args) > 2
-    return union((found, args[2])) if missing else found
+    return join((found, args[2])) if missing else found
 
 
-def _setattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _setattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if len(args) == 3:
-        for option in options(args[0]):
-            names = [str(name.value) for name in options(args[1]) if isinstance(name, Const)]
-            if len(names) == len(options(args[1])):
-                held = run.record(option).fields if isinstance(option, Ref) else {}
+        for option in alternatives(args[0]):
+            names = [str(name.value) for name in alternatives(args[1]) if isinstance(name, Const)]
+            if len(names) == len(alternatives(args[1])):
+                held = interp.record(option).fields if isinstance(option, Pointer) else {}
                 for name in [name for name in names if name in held] or names:
                     source = node.args[2] if len(node.args) == 3 else None
-                    assignment.set_attribute(run, option, name, args[2], node, weak=len(names) > 1, source=source)
-            elif isinstance(option, Ref) and run.record(option).kind == "module":
+                    assignment.set_attribute(interp, option, name, args[2], node, weak=len(names) > 1, source=source)
+            elif isinstance(option, Pointer) and interp.record(option).kind == "module":
                 from devfix.analysis.torch import modules
 
-                modules.attach(run, option, None, args[2], node, weak=True)
-            elif isinstance(option, Ref) and run.record(option).kind == "instance":
+                modules.attach(interp, option, None, args[2], node, weak=True)
+            elif isinstance(option, Pointer) and interp.record(option).kind == "instance":
                 from devfix.analysis.transfer.calls import escape
 
-                escape(run, [option])  # any of its attributes may be another one now
+                escape(interp, [option])  # any of its attributes may be another one now
     return NONE
 
 
-def _hasattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    if len(args) == 2 and isinstance(args[0], Ref) and isinstance(args[1], Const):
-        record = run.record(args[0])
+def _hasattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    if len(args) == 2 and isinstance(args[0], Pointer) and isinstance(args[1], Const):
+        record = interp.record(args[0])
         if str(args[1].value) in record.fields:
             return Const(True)
         if args[1].value == "module" and record.kind == "module":
@@ -85,45 +85,45 @@ def _hasattr(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.
         if record.kind == "module" and args[1].value in EVERY_MODULE_HAS:
             return Const(True)
     if len(args) == 2 and isinstance(args[1], Const) and args[1].value in _MOVES:
-        return _can_move(run, args[0])
+        return _can_move(interp, args[0])
     return UNKNOWN
 
 
 _MOVES = ("to", "cuda", "cpu")
 
 
-def _can_move(run: Interpreter, value: Value) -> Value:
+def _can_move(interp: Interpreter, value: Value) -> Value:
     """Whether a value has the methods with which tensors are moved: numbers, texts and plain containers have not."""
-    outcomes = {known_tensor(run, option) for option in options(value)}
+    outcomes = {known_tensor(interp, option) for option in alternatives(value)}
     outcome = outcomes.pop() if len(outcomes) == 1 else None
     return UNKNOWN if outcome is None else Const(outcome)
 
 
-def _isinstance(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _isinstance(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if len(args) != 2:
         return UNKNOWN
     value, kinds = args
     wanted = list(kinds.items) if isinstance(kinds, TupleValue) else [kinds]
-    outcomes = {_is_a(run, option, kind) for option in options(value) for kind in wanted}
-    if True in outcomes and len(options(value)) == 1:
+    outcomes = {_is_a(interp, option, kind) for option in alternatives(value) for kind in wanted}
+    if True in outcomes and len(alternatives(value)) == 1:
         return Const(True)
     return Const(False) if outcomes == {False} else UNKNOWN
 
 
-def _is_a(run: Interpreter, value: Value, kind: Value) -> bool | None:
+def _is_a(interp: Interpreter, value: Value, kind: Value) -> bool | None:
     name = kind.name if isinstance(kind, External) else ""
     if isinstance(value, Tensor):
-        if not value.sure or value.loose:
+        if not value.is_certain or value.maybe_container:
             return None
         return name in ("torch.Tensor", "torch.FloatTensor", "torch.LongTensor")
     if isinstance(value, TupleValue):
         return name in ("builtins.tuple", "collections.abc.Sequence", "typing.Sequence")
     if isinstance(value, (Text, Number, Const, DeviceValue)):
         return False if name in ("torch.Tensor", "torch.nn.Module") else None
-    if isinstance(value, Yields):
+    if isinstance(value, IterableOf):
         return False if name == "torch.Tensor" else None
-    if isinstance(value, Ref):
-        record = run.record(value)
+    if isinstance(value, Pointer):
+        record = interp.record(value)
         if record.kind in ("list", "dict", "set"):
             return name == f"builtins.{record.kind}" or (record.kind == "dict" and name.endswith("Mapping"))
         if record.kind == "module" and name in ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"):
@@ -142,22 +142,28 @@ def _is_a(run: Interpreter, value: Value, kind: Value) -> bool | None:
     return None
 
 
-def _vars(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    if args and isinstance(args[0], Ref):
-        record = run.record(args[0])
+def _vars(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    if args and isinstance(args[0], Pointer):
+        record = interp.record(args[0])
         if record.kind == "instance" and record.cls is not None:
             return args[0]
-        return run.new(Record("dict", fields=dict(record.fields), rest=UNKNOWN))
+        return interp.new(HeapObject("dict", fields=dict(record.fields), rest=UNKNOWN))
     return UNKNOWN
 
 
-def _type(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    if len(args) == 1 and isinstance(args[0], Ref) and run.record(args[0]).cls is not None:
-        return run.record(args[0]).cls or UNKNOWN
-    if len(args) == 1 and isinstance(args[0], Tensor) and args[0].sure and not args[0].loose and not args[0].grad:
+def _type(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    if len(args) == 1 and isinstance(args[0], Pointer) and interp.record(args[0]).cls is not None:
+        return interp.record(args[0]).cls or UNKNOWN
+    if (
+        len(args) == 1
+        and isinstance(args[0], Tensor)
+        and args[0].is_certain
+        and not args[0].maybe_container
+        and not args[0].grad
+    ):
         return External("torch.Tensor")
-    if len(args) == 1 and isinstance(args[0], Ref) and run.record(args[0]).kind in ("list", "dict", "set"):
-        return External(f"builtins.{run.record(args[0]).kind}")
+    if len(args) == 1 and isinstance(args[0], Pointer) and interp.record(args[0]).kind in ("list", "dict", "set"):
+        return External(f"builtins.{interp.record(args[0]).kind}")
     return UNKNOWN
 
 

@@ -13,8 +13,8 @@ from devfix.analysis.domain.values import (
     Const,
     External,
     Keywords,
-    Record,
-    Ref,
+    HeapObject,
+    Pointer,
     Tensor,
     TupleValue,
     Unknown,
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 __all__ = ["BEHAVIOURS"]
 
 
-def _sequence(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return builtins.call(run, "list", args, keywords, node)
+def _sequence(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    return builtins.call(interp, "list", args, keywords, node)
 
 
-def _named_tuple(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _named_tuple(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``namedtuple("Step", "state action")`` is the class that ``class Step(NamedTuple)`` would be."""
-    assert run.frame is not None
-    names = _field_names(run, args[1] if len(args) > 1 else keywords.get("field_names", UNKNOWN), node)
+    assert interp.activation is not None
+    names = _field_names(interp, args[1] if len(args) > 1 else keywords.get("field_names", UNKNOWN), node)
     called = args[0].value if args and isinstance(args[0], Const) else None
     if not names or not isinstance(called, str) or not _is_name(called):
         return UNKNOWN
@@ -46,15 +46,15 @@ def _named_tuple(run: Interpreter, name: str, args: list[Value], keywords: Keywo
     for inner in ast.walk(stmt):
         if hasattr(inner, "lineno"):
             ast.copy_location(inner, node)
-    return ClassValue(stmt, run.frame.module, (External("typing.NamedTuple"),), run.new_env())
+    return ClassValue(stmt, interp.activation.module, (External("typing.NamedTuple"),), interp.new_env())
 
 
-def _field_names(run: Interpreter, given: Value, node: ast.Call) -> list[str]:
+def _field_names(interp: Interpreter, given: Value, node: ast.Call) -> list[str]:
     """The names of ``"state action"``, ``"state, action"``, ``["state", "action"]`` or ``[("state", Tensor)]``."""
     if isinstance(given, Const) and isinstance(given.value, str):
         found: list[object] = [*given.value.replace(",", " ").split()]
     else:
-        items = iteration.elements(run, given, node) or []
+        items = iteration.elements(interp, given, node) or []
         first = [item.items[0] if isinstance(item, TupleValue) and item.items else item for item in items]
         found = [item.value if isinstance(item, Const) else None for item in first]
     names = [name for name in found if isinstance(name, str) and _is_name(name)]
@@ -65,18 +65,18 @@ def _is_name(text: str) -> bool:
     return text.isidentifier() and not keyword.iskeyword(text)
 
 
-def _drawn(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _drawn(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``random.sample`` and ``random.choices`` give a list of what a sequence holds, ``random.choice`` one of it."""
     given = args[0] if args else keywords.get("population", keywords.get("seq", UNKNOWN))
-    if not isinstance(given, (Ref, TupleValue, Tensor)):
+    if not isinstance(given, (Pointer, TupleValue, Tensor)):
         return UNKNOWN
-    one = iteration.element(run, given, node)
+    one = iteration.element(interp, given, node)
     if isinstance(one, Unknown) or name.endswith(".choice"):
         return one
-    return run.new(Record("list", rest=one))
+    return interp.new(HeapObject("list", rest=one))
 
 
-BEHAVIOURS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Call], Value]] = {
+TRANSFER_FUNCTIONS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Call], Value]] = {
     "draws-items": _drawn,
     "named-tuple": _named_tuple,
     "sequence": _sequence,

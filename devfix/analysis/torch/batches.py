@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import host_access
 from devfix.analysis.domain.values import (
-    ANYWHERE,
+    UNKNOWN_DEVICE,
     CPU,
     UNKNOWN,
-    Birth,
+    Origin,
     Bound,
     Const,
     Number,
-    Record,
-    Ref,
+    HeapObject,
+    Pointer,
     Tensor,
     Text,
     TupleValue,
     Union,
     Unknown,
     Value,
-    Yields,
-    union,
+    IterableOf,
+    join,
 )
-from devfix.analysis.observations import Source
+from devfix.analysis.observations import DataSource
 from devfix.analysis.torch import batch_objects, rng
 from devfix.syntax.tree import position
 
@@ -45,117 +45,121 @@ def bare_call(node: ast.AST) -> ast.Call:
     return ast.copy_location(ast.Call(ast.Name("iterated", ast.Load()), [], []), node)
 
 
-def source_key(run: Interpreter, kind: str, node: ast.AST, loader: Ref | None = None) -> int:
+def source_key(interp: Interpreter, kind: str, node: ast.AST, loader: Pointer | None = None) -> int:
     """The key of the batch that ``node`` takes from a loader: one per place in the source."""
     if kind == "made":
-        assert run.frame is not None
-        place: tuple[object, ...] = (kind, run.frame.module.path, *position(node))
+        assert interp.activation is not None
+        device: tuple[object, ...] = (kind, interp.activation.module.path, *position(node))
     else:
-        place = (kind, *_consumer(run, node))
-    keys: dict[tuple[object, ...], int] = run.facts.__dict__.setdefault("_keys", {})
-    if place not in keys:
-        keys[place] = len(run.facts.sources)
-        record = run.record(loader) if loader is not None else None
-        run.facts.sources.append(
-            Source(
+        device = (kind, *_consumer(interp, node))
+    keys: dict[tuple[object, ...], int] = interp.observations.__dict__.setdefault("_keys", {})
+    if device not in keys:
+        keys[device] = len(interp.observations.sources)
+        record = interp.record(loader) if loader is not None else None
+        interp.observations.sources.append(
+            DataSource(
                 kind,
-                run.site(node, remember=kind == "made" or loader is not None),
+                interp.point(node, remember=kind == "made" or loader is not None),
                 loader,
                 record.get("pinned") if record else None,
-                record.born if record else None,
+                record.allocated_at if record else None,
             )
         )
     if kind == "made":
-        _note_visit(run, keys[place], node)
-    return keys[place]
+        _note_visit(interp, keys[device], node)
+    return keys[device]
 
 
-def _note_visit(run: Interpreter, key: int, node: ast.AST) -> None:
+def _note_visit(interp: Interpreter, key: int, node: ast.AST) -> None:
     """Remember the moment at which a value was made: another call may have other arguments."""
-    visits = run.facts.visits.setdefault(key, [])
+    visits = interp.observations.visits.setdefault(key, [])
     if not visits:
-        visits.append(run.facts.sources[key].site)
-    elif len(visits) < MOST_VISITS and visits[-1].level.frame is not run.frame:
-        way = run.site(node).way
+        visits.append(interp.observations.sources[key].point)
+    elif len(visits) < MOST_VISITS and visits[-1].call_frame.activation is not interp.activation:
+        way = interp.point(node).way
         if all(known.way != way for known in visits):
-            visits.append(run.site(node, remember=True))
+            visits.append(interp.point(node, remember=True))
 
 
-def _consumer(run: Interpreter, node: ast.AST) -> Iterator[object]:
+def _consumer(interp: Interpreter, node: ast.AST) -> Iterator[object]:
     """The statement that takes the batch; through generators and small helpers, the one that they serve, too."""
-    frame, helpers = run.frame, 0
-    while frame is not None:
-        stmt = frame.stmt or node
-        yield from (frame.module.path, *position(stmt))
-        if not frame.yields and not frame.generator:
+    activation, helpers = interp.activation, 0
+    while activation is not None:
+        stmt = activation.stmt or node
+        yield from (activation.module.path, *position(stmt))
+        if not activation.yields and not activation.generator:
             if isinstance(stmt, (ast.For, ast.AsyncFor)) or helpers >= 1:
                 return
             helpers += 1
-        frame = frame.parent
+        activation = activation.parent
 
 
-def unknown(run: Interpreter, node: ast.AST) -> Value:
+def unknown(interp: Interpreter, node: ast.AST) -> Value:
     """What one step over an iterable of unknown origin yields, where the program takes it for a loader."""
-    key = source_key(run, "batch", node)
-    return Tensor(CPU, (Birth("batch", key),), sure=False, loose=True)
+    key = source_key(interp, "batch", node)
+    return Tensor(CPU, (Origin("batch", key),), is_certain=False, maybe_container=True)
 
 
-def next_of(run: Interpreter, ref: Ref, node: ast.AST) -> Value:
+def next_of(interp: Interpreter, ref: Pointer, node: ast.AST) -> Value:
     """What one step over a loader yields, each CPU tensor stamped with the way to it."""
-    key = source_key(run, "batch", node, ref)
-    record = run.record(ref)
+    key = source_key(interp, "batch", node, ref)
+    record = interp.record(ref)
     dataset, collate_fn = record.fields.get("dataset", UNKNOWN), record.fields.get("collate_fn")
-    one = sample(run, dataset, node)
-    host_access.note_loader(run, record, one)
-    rng.draw_of_loader(run, record, node)
+    one = sample(interp, dataset, node)
+    host_access.note_loader(interp, record, one)
+    rng.draw_of_loader(interp, record, node)
     if collate_fn is not None and collate_fn != Const(None):
-        samples = run.new(Record("list", rest=one))
-        batch = run.call(collate_fn, [samples], {}, bare_call(node))
-        host_access.note_loader(run, record, batch)
-        if isinstance(batch, Unknown) or (isinstance(batch, Ref) and run.record(batch).kind == "opaque"):
-            batch = Tensor(CPU, sure=False, loose=True)
+        samples = interp.new(HeapObject("list", rest=one))
+        batch = interp.call(collate_fn, [samples], {}, bare_call(node))
+        host_access.note_loader(interp, record, batch)
+        if isinstance(batch, Unknown) or (isinstance(batch, Pointer) and interp.record(batch).kind == "opaque"):
+            batch = Tensor(CPU, is_certain=False, maybe_container=True)
     else:
-        batch = collate(run, one)
-    return stamp(run, batch, key, ())
+        batch = collate(interp, one)
+    return stamp(interp, batch, key, ())
 
 
-def sample(run: Interpreter, dataset: Value, node: ast.AST) -> Value:
+def sample(interp: Interpreter, dataset: Value, node: ast.AST) -> Value:
     """One item of a dataset, before collation."""
     if isinstance(dataset, Union):
-        return union(sample(run, option, node) for option in dataset.options)
-    if isinstance(dataset, Ref):
-        record = run.record(dataset)
+        return join(sample(interp, option, node) for option in dataset.alternatives)
+    if isinstance(dataset, Pointer):
+        record = interp.record(dataset)
         if record.kind == "bundle":
             return dataset
         if record.kind == "dataset":
             inner = record.fields.get("dataset")
-            return sample(run, inner, node) if inner is not None else record.fields.get("sample", UNKNOWN)
-        if record.kind == "opaque" and any(place.kind != "cpu" for place in record.places if record.moved is not None):
-            return Tensor(ANYWHERE, sure=False, loose=True)  # data that was sent to a device as a whole
+            return sample(interp, inner, node) if inner is not None else record.fields.get("sample", UNKNOWN)
+        if record.kind == "opaque" and any(
+            device.kind != "cpu" for device in record.devices if record.moved is not None
+        ):
+            return Tensor(
+                UNKNOWN_DEVICE, is_certain=False, maybe_container=True
+            )  # data that was sent to a device as a whole
         if record.kind == "list":
             inner_items = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
-            return union(inner_items) if inner_items else UNKNOWN
+            return join(inner_items) if inner_items else UNKNOWN
         if record.cls is not None:
-            getter = run.attribute(dataset, "__getitem__", node)
+            getter = interp.attribute(dataset, "__getitem__", node)
             if isinstance(getter, Bound):
-                return run.call(getter, [Number("index")], {}, bare_call(node))
-            iterator = run.attribute(dataset, "__iter__", node)
+                return interp.call(getter, [Number("index")], {}, bare_call(node))
+            iterator = interp.attribute(dataset, "__iter__", node)
             if isinstance(iterator, Bound):
-                result = run.call(iterator, [], {}, bare_call(node))
-                return result.element if isinstance(result, Yields) else UNKNOWN
+                result = interp.call(iterator, [], {}, bare_call(node))
+                return result.element if isinstance(result, IterableOf) else UNKNOWN
     if isinstance(dataset, Tensor):
-        return replace(dataset, births=())
-    if isinstance(dataset, Yields):
+        return replace(dataset, origins=())
+    if isinstance(dataset, IterableOf):
         return dataset.element
     return UNKNOWN
 
 
-def whole_of(run: Interpreter, dataset: Ref, node: ast.AST) -> Value:
+def whole_of(interp: Interpreter, dataset: Pointer, node: ast.AST) -> Value:
     """The graph of a dataset that has one: ``dataset[0]``, ``dataset.data``."""
-    return stamp(run, sample(run, dataset, node), source_key(run, "whole", node), ())
+    return stamp(interp, sample(interp, dataset, node), source_key(interp, "whole", node), ())
 
 
-def collate(run: Interpreter, value: Value, depth: int = 0) -> Value:
+def collate(interp: Interpreter, value: Value, depth: int = 0) -> Value:
     """PyTorch's default collation: numbers and arrays become CPU tensors, strings stay, containers are kept.
 
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.default_collate
@@ -164,52 +168,52 @@ def collate(run: Interpreter, value: Value, depth: int = 0) -> Value:
         return UNKNOWN
     match value:
         case Tensor():
-            return replace(value, births=(), scalar=False)
+            return replace(value, origins=(), maybe_zero_dim=False)
         case Number():
             return Tensor(CPU)
         case Const(constant):
-            return Yields(Text()) if isinstance(constant, str) else Tensor(CPU) if constant is not None else value
+            return IterableOf(Text()) if isinstance(constant, str) else Tensor(CPU) if constant is not None else value
         case Text():
-            return Yields(Text())
+            return IterableOf(Text())
         case TupleValue(items):
-            return TupleValue(tuple(collate(run, item, depth + 1) for item in items))
+            return TupleValue(tuple(collate(interp, item, depth + 1) for item in items))
         case Union(alternatives):
-            return union(collate(run, option, depth + 1) for option in alternatives)
-        case Ref():
-            record = run.record(value)
+            return join(collate(interp, option, depth + 1) for option in alternatives)
+        case Pointer():
+            record = interp.record(value)
             if record.kind in ("dict", "list"):
-                fields = {key: collate(run, item, depth + 1) for key, item in record.fields.items()}
-                rest = None if record.rest is None else collate(run, record.rest, depth + 1)
-                return run.new(replace(record, fields=fields, rest=rest))
+                fields = {key: collate(interp, item, depth + 1) for key, item in record.fields.items()}
+                rest = None if record.rest is None else collate(interp, record.rest, depth + 1)
+                return interp.new(replace(record, fields=fields, rest=rest))
             if record.kind == "instance" and record.get("array"):
                 return Tensor(CPU)
             if record.kind == "bundle":
                 return value
-    return Tensor(CPU, sure=False, loose=True)
+    return Tensor(CPU, is_certain=False, maybe_container=True)
 
 
-def stamp(run: Interpreter, value: Value, key: int, item: tuple[str, ...]) -> Value:
+def stamp(interp: Interpreter, value: Value, key: int, item: tuple[str, ...]) -> Value:
     """Give every CPU tensor in a batch its origin."""
     if len(item) > MOST_NESTED:
         return value  # a batch that holds itself
     match value:
-        case Tensor(place=place) if place == CPU:
-            return replace(value, births=(Birth("batch", key, item),))
+        case Tensor(device=device) if device == CPU:
+            return replace(value, origins=(Origin("batch", key, item),))
         case TupleValue(items):
-            return TupleValue(tuple(stamp(run, part, key, (*item, str(i))) for i, part in enumerate(items)))
+            return TupleValue(tuple(stamp(interp, part, key, (*item, str(i))) for i, part in enumerate(items)))
         case Union(alternatives):
-            return union(stamp(run, option, key, item) for option in alternatives)
-        case Yields(inner) if not isinstance(inner, Text):
-            return Yields(stamp(run, inner, key, (*item, "*")))
+            return join(stamp(interp, option, key, item) for option in alternatives)
+        case IterableOf(inner) if not isinstance(inner, Text):
+            return IterableOf(stamp(interp, inner, key, (*item, "*")))
         case Unknown():
-            return Tensor(CPU, (Birth("batch", key, item),), sure=False, loose=True)
-        case Ref():
-            record = run.record(value)
+            return Tensor(CPU, (Origin("batch", key, item),), is_certain=False, maybe_container=True)
+        case Pointer():
+            record = interp.record(value)
             if record.kind == "bundle":
-                return run.new(batch_objects.restamped(record, key, item))
+                return interp.new(batch_objects.restamped(record, key, item))
             if record.kind in ("dict", "list") or (record.kind == "instance" and record.cls is not None):
-                fields = {name: stamp(run, part, key, (*item, name)) for name, part in record.fields.items()}
-                rest = None if record.rest is None else stamp(run, record.rest, key, (*item, "*"))
+                fields = {name: stamp(interp, part, key, (*item, name)) for name, part in record.fields.items()}
+                rest = None if record.rest is None else stamp(interp, record.rest, key, (*item, "*"))
                 info = (*(pair for pair in record.info if pair[0] != "batch"), ("batch", (key, item)))
-                return run.new(replace(record, fields=fields, rest=rest, info=info))
+                return interp.new(replace(record, fields=fields, rest=rest, info=info))
     return value

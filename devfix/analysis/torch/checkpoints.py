@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import scenarios
 from devfix.analysis.domain.values import (
-    ANYWHERE,
+    UNKNOWN_DEVICE,
     CPU,
     UNKNOWN,
-    Birth,
+    Origin,
     Const,
     Function,
-    Place,
-    Record,
-    Ref,
+    Device,
+    HeapObject,
+    Pointer,
     Tensor,
     Text,
     Unknown,
     Value,
-    Yields,
-    options,
+    IterableOf,
+    alternatives,
 )
 from devfix.analysis.observations import Loading, LoadUse
 from devfix.analysis.transfer.device_arguments import place_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.domain.location import Site
+    from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.interpreter import Interpreter
 
 __all__ = [
@@ -52,7 +52,7 @@ def _key(value: Value) -> str:
             return repr(constant)
         case Text(symbol) | Unknown(symbol):
             return symbol
-        case Ref(number):
+        case Pointer(number):
             return f"#{number}"
     return ""
 
@@ -63,85 +63,91 @@ def joined_path(parts: list[Value]) -> Value:
     return Text(f"join({', '.join(keys)})" if all(keys) else "")
 
 
-def save(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+def save(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
     """``torch.save``."""
     target = args[1] if len(args) > 1 else keywords.get("f", UNKNOWN)
-    if run.backend is None:  # of several processes, one may have saved it from its own device for all
-        run.now.saved |= {_key(option) for option in options(target)} - {""}
-    for option in options(args[0] if args else keywords.get("obj", UNKNOWN)):
-        if isinstance(option, Ref) and run.record(option).kind == "dict":
-            for key, value in run.record(option).fields.items():
-                run.facts.entries[key] = run.facts.entries.get(key, True) and _has_dimensions(value)
+    if interp.backend is None:  # of several processes, one may have saved it from its own device for all
+        interp.now.saved |= {_key(option) for option in alternatives(target)} - {""}
+    for option in alternatives(args[0] if args else keywords.get("obj", UNKNOWN)):
+        if isinstance(option, Pointer) and interp.record(option).kind == "dict":
+            for key, value in interp.record(option).fields.items():
+                interp.observations.entries[key] = interp.observations.entries.get(key, True) and _has_dimensions(value)
     return Const(None)
 
 
 def _has_dimensions(value: Value) -> bool:
     """Whether an entry is a tensor with dimensions, but for what an earlier run has saved there."""
-    made = [option for option in options(value) if not (isinstance(option, Tensor) and _is_loaded(option))]
-    return bool(made) and all(isinstance(o, Tensor) and o.sure and not (o.loose or o.scalar) for o in made)
+    made = [option for option in alternatives(value) if not (isinstance(option, Tensor) and _is_loaded(option))]
+    return bool(made) and all(
+        isinstance(o, Tensor) and o.is_certain and not (o.maybe_container or o.maybe_zero_dim) for o in made
+    )
 
 
 def _is_loaded(value: Tensor) -> bool:
-    return any(birth.kind == "load" for birth in value.births)
+    return any(origin.kind == "load" for origin in value.origins)
 
 
-def load(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+def load(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
     """``torch.load``."""
     mapping = args[1] if len(args) > 1 else keywords.get("map_location")
     mapped = "**" in keywords or keywords.get("map_location", Const(None)) != Const(None) or _is_given(node)
-    site = run.site(node, remember=True)
-    loading = run.facts.loadings.setdefault(site.key, Loading(site, node, mapped, True, run.latent))
+    point = interp.point(node, remember=True)
+    loading = interp.observations.loadings.setdefault(point.key, Loading(point, node, mapped, True, interp.latent))
     loading.mapped &= mapped
     source = args[0] if args else keywords.get("f", UNKNOWN)
-    loading.round_trip &= all(_key(option) in run.now.saved for option in options(source))
+    loading.round_trip &= all(_key(option) in interp.now.saved for option in alternatives(source))
     if not mapped:
-        return Tensor(ANYWHERE, (Birth("load", _number(run, site.key)),), sure=False, loose=True)
-    return _placed_at(run, ANYWHERE if mapping is None else _mapped_to(run, mapping), site, node)
+        return Tensor(
+            UNKNOWN_DEVICE, (Origin("load", _number(interp, point.key)),), is_certain=False, maybe_container=True
+        )
+    return _placed_at(interp, UNKNOWN_DEVICE if mapping is None else _mapped_to(interp, mapping), point, node)
 
 
-def load_file(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+def load_file(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
     """``safetensors.torch.load_file(filename, device="cpu")``: a dictionary of tensors, on the CPU unless told."""
     device = args[1] if len(args) > 1 else keywords.get("device", Const("cpu"))
-    site = run.site(node, remember=True)
-    run.facts.loadings.setdefault(site.key, Loading(site, node, True, latent=run.latent))
-    return replace(_placed_at(run, place_of(run, device) or ANYWHERE, site, node), sure=True)  # it holds tensors only
+    point = interp.point(node, remember=True)
+    interp.observations.loadings.setdefault(point.key, Loading(point, node, True, latent=interp.latent))
+    return replace(
+        _placed_at(interp, place_of(interp, device) or UNKNOWN_DEVICE, point, node), is_certain=True
+    )  # it holds tensors only
 
 
-def open_file(run: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+def open_file(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
     """``safetensors.safe_open(filename, framework, device="cpu")``: a file that gives tensors by their keys."""
-    device = args[2] if len(args) > 2 else keywords.get("device", Const("cpu"))
-    site = run.site(node, remember=True)
-    run.facts.loadings.setdefault(site.key, Loading(site, node, True, latent=run.latent))
-    place = ANYWHERE if "**" in keywords else place_of(run, device) or ANYWHERE
-    held = replace(_placed_at(run, place, site, node), sure=True)
-    return run.new(Record("tensor-file", name, rest=held, born=site))
+    device_value = args[2] if len(args) > 2 else keywords.get("device", Const("cpu"))
+    point = interp.point(node, remember=True)
+    interp.observations.loadings.setdefault(point.key, Loading(point, node, True, latent=interp.latent))
+    device = UNKNOWN_DEVICE if "**" in keywords else place_of(interp, device_value) or UNKNOWN_DEVICE
+    held = replace(_placed_at(interp, device, point, node), is_certain=True)
+    return interp.new(HeapObject("tensor-file", name, rest=held, allocated_at=point))
 
 
-def of_file(run: Interpreter, ref: Ref, name: str, args: list[Value]) -> Value:
+def of_file(interp: Interpreter, ref: Pointer, name: str, args: list[Value]) -> Value:
     """A method of an open file of tensors."""
-    held = run.record(ref).rest
+    held = interp.record(ref).rest
     if name in ("get_tensor", "get_slice") and isinstance(held, Tensor):
         key = args[0].value if args and isinstance(args[0], Const) else "*"
-        births = tuple(replace(birth, item=(str(key),)) for birth in held.births)
-        return replace(held, births=births, loose=name == "get_slice")
-    return Yields(Text()) if name in ("keys", "offset_keys") else UNKNOWN
+        origins = tuple(replace(origin, item=(str(key),)) for origin in held.origins)
+        return replace(held, origins=origins, maybe_container=name == "get_slice")
+    return IterableOf(Text()) if name in ("keys", "offset_keys") else UNKNOWN
 
 
-def _placed_at(run: Interpreter, place: Place, site: Site, node: ast.Call) -> Tensor:
-    scenarios.placed(run, node, place)
-    births = (Birth("load", _number(run, site.key)),) if place == CPU else ()
-    return Tensor(place, births, sure=False, loose=True)
+def _placed_at(interp: Interpreter, device: Device, point: ProgramPoint, node: ast.Call) -> Tensor:
+    scenarios.record_placement(interp, node, device)
+    origins = (Origin("load", _number(interp, point.key)),) if device == CPU else ()
+    return Tensor(device, origins, is_certain=False, maybe_container=True)
 
 
-def _mapped_to(run: Interpreter, mapping: Value) -> Place:
+def _mapped_to(interp: Interpreter, mapping: Value) -> Device:
     """Where ``map_location`` sends what is loaded; ``lambda storage, location: storage`` leaves it on the CPU."""
     if not isinstance(mapping, Function):
-        return place_of(run, mapping) or ANYWHERE
+        return place_of(interp, mapping) or UNKNOWN_DEVICE
     if isinstance(mapping.node, ast.Lambda) and mapping.node.args.args:
         body, storage = mapping.node.body, mapping.node.args.args[0].arg
         if isinstance(body, ast.Name) and body.id == storage:
             return CPU
-    return ANYWHERE
+    return UNKNOWN_DEVICE
 
 
 def _is_given(node: ast.Call) -> bool:
@@ -156,31 +162,31 @@ def _is_given(node: ast.Call) -> bool:
     return any(not (isinstance(value, ast.Constant) and value.value is None) for value in given)
 
 
-def _number(run: Interpreter, key: tuple[str, int, int]) -> int:
-    return list(run.facts.loadings).index(key)
+def _number(interp: Interpreter, key: tuple[str, int, int]) -> int:
+    return list(interp.observations.loadings).index(key)
 
 
-def loaded_in(run: Interpreter, value: Value, depth: int = 0) -> Iterator[Tensor]:
+def loaded_in(interp: Interpreter, value: Value, depth: int = 0) -> Iterator[Tensor]:
     """What came from ``torch.load`` in a value: itself, or what a dictionary or list of it holds."""
-    for option in options(value):
-        if isinstance(option, Tensor) and any(birth.kind == "load" for birth in option.births):
+    for option in alternatives(value):
+        if isinstance(option, Tensor) and any(origin.kind == "load" for origin in option.origins):
             yield option
-        elif isinstance(option, Ref) and depth < 3 and run.record(option).kind in ("dict", "list"):
-            record = run.record(option)
+        elif isinstance(option, Pointer) and depth < 3 and interp.record(option).kind in ("dict", "list"):
+            record = interp.record(option)
             for inner in (*record.fields.values(), *([record.rest] if record.rest is not None else [])):
-                yield from loaded_in(run, inner, depth + 1)
+                yield from loaded_in(interp, inner, depth + 1)
 
 
-def note_use(run: Interpreter, value: Tensor, kind: str, node: ast.AST, on_accelerator: bool) -> None:
+def note_use(interp: Interpreter, value: Tensor, kind: str, node: ast.AST, on_accelerator: bool) -> None:
     """Something loaded without ``map_location`` is used."""
-    for option in options(value):
+    for option in alternatives(value):
         assert isinstance(option, Tensor)
-        for birth in option.births:
-            note_birth(run, birth, kind, node, on_accelerator)
+        for origin in option.origins:
+            note_birth(interp, origin, kind, node, on_accelerator)
 
 
-def note_birth(run: Interpreter, birth: Birth, kind: str, node: ast.AST, on_accelerator: bool) -> None:
+def note_birth(interp: Interpreter, origin: Origin, kind: str, node: ast.AST, on_accelerator: bool) -> None:
     """The same, for one origin."""
-    if birth.kind == "load":
-        loading = list(run.facts.loadings.values())[birth.key]
-        loading.uses.append(LoadUse(kind, run.site(node, remember=True), on_accelerator))
+    if origin.kind == "load":
+        loading = list(interp.observations.loadings.values())[origin.key]
+        loading.uses.append(LoadUse(kind, interp.point(node, remember=True), on_accelerator))

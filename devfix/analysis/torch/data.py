@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import (
-    ANYWHERE,
+    UNKNOWN_DEVICE,
     CPU,
     NONE,
     UNKNOWN,
@@ -16,15 +16,15 @@ from devfix.analysis.domain.values import (
     Function,
     Keywords,
     Number,
-    Place,
-    Record,
-    Ref,
+    Device,
+    HeapObject,
+    Pointer,
     Tensor,
     TupleValue,
     Value,
-    Yields,
-    options,
-    union,
+    IterableOf,
+    alternatives,
+    join,
 )
 from devfix.analysis.torch import batches, rng
 from devfix.analysis.transfer import iteration
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from devfix.analysis.interpreter import Interpreter
 
 __all__ = ["BEHAVIOURS", "make_loader"]
-Behaviour = Callable[["Interpreter", str, list[Value], Keywords, ast.Call], Value]
+TransferFunction = Callable[["Interpreter", str, list[Value], Keywords, ast.Call], Value]
 
 
 def make_loader(
-    run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call, into: Ref | None = None
+    interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call, into: Pointer | None = None
 ) -> Value:
     """A ``DataLoader``; what it yields is worked out when it is iterated."""
     fields: dict[str, Value] = {"dataset": args[0] if args else keywords.get("dataset", UNKNOWN)}
@@ -52,99 +52,101 @@ def make_loader(
     if "**" in keywords:
         known = True if known is False else known
     flags = tuple((key, True) for key in ("pin_memory", "num_workers") if _is_on(keywords.get(key)))
-    record = Record(
+    record = HeapObject(
         "loader",
         "torch.utils.data.DataLoader",
         fields=fields,
-        born=run.site(node, True),
+        allocated_at=interp.point(node, True),
         info=(("pinned", known), *flags),
     )
     if into is not None:
-        held = run.record(into)
-        run.now.write(into.id, replace(record, cls=held.cls, fields={**held.fields, **fields}))
+        held = interp.record(into)
+        interp.now.write(into.id, replace(record, cls=held.cls, fields={**held.fields, **fields}))
         return into
-    return run.new(record)
+    return interp.new(record)
 
 
 def _is_on(value: Value | None) -> bool:
     return isinstance(value, Const) and bool(value.value)
 
 
-def _loader(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return make_loader(run, args, keywords, node)
+def _loader(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    return make_loader(interp, args, keywords, node)
 
 
-def _tensor_dataset(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    held = [option for value in args for option in options(value) if isinstance(option, Tensor)]
-    run.facts.in_datasets.update(birth.key for tensor in held for birth in tensor.births if birth.kind == "made")
-    items = tuple(replace(value, births=()) if isinstance(value, Tensor) else value for value in args)
+def _tensor_dataset(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    held = [option for value in args for option in alternatives(value) if isinstance(option, Tensor)]
+    interp.observations.in_datasets.update(
+        origin.key for tensor in held for origin in tensor.origins if origin.kind == "made"
+    )
+    items = tuple(replace(value, origins=()) if isinstance(value, Tensor) else value for value in args)
     starred = any(isinstance(argument, ast.Starred) for argument in node.args)
     unknown = starred or any(not isinstance(value, Tensor) for value in items)
     sample: Value = TupleValue(items)
     if starred and not all(isinstance(value, Tensor) for value in items):
-        sample = Tensor(ANYWHERE, loose=True)
+        sample = Tensor(UNKNOWN_DEVICE, maybe_container=True)
     elif unknown:
         sample = TupleValue(tuple(v if isinstance(v, Tensor) else Tensor(_data_place(v)) for v in items))
-    return run.new(Record("dataset", name, fields={"sample": sample}, born=run.site(node)))
+    return interp.new(HeapObject("dataset", name, fields={"sample": sample}, allocated_at=interp.point(node)))
 
 
-def _data_place(value: Value) -> Place:
+def _data_place(value: Value) -> Device:
     """A tensor of unknown origin inside a dataset: nothing has sent it to a device that devfix has seen."""
-    return ANYWHERE
+    return UNKNOWN_DEVICE
 
 
-def _same_dataset(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _same_dataset(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     source = args[0] if args else UNKNOWN
     if name.endswith("ConcatDataset"):
-        source = iteration.element(run, source, node)
-    return run.new(Record("dataset", name, fields={"dataset": source}, born=run.site(node)))
+        source = iteration.element(interp, source, node)
+    return interp.new(HeapObject("dataset", name, fields={"dataset": source}, allocated_at=interp.point(node)))
 
 
-def _split_dataset(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    part = _same_dataset(run, name, args, keywords, node)
+def _split_dataset(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    part = _same_dataset(interp, name, args, keywords, node)
     generator = args[2] if len(args) > 2 else keywords.get("generator")
-    rng.draw(run, generator, run.default_place, "split", node)
+    rng.draw(interp, generator, interp.default_place, "split", node)
     lengths = args[1] if len(args) > 1 else keywords.get("lengths", UNKNOWN)
-    known = iteration.elements(run, lengths, node)
-    return TupleValue((part,) * len(known)) if known else Yields(part)
+    known = iteration.elements(interp, lengths, node)
+    return TupleValue((part,) * len(known)) if known else IterableOf(part)
 
 
-def _image_dataset(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _image_dataset(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     transform = keywords.get("transform", args[1] if len(args) > 1 else NONE)
     image = Tensor(CPU)
-    if isinstance(transform, (Function, Ref)) and not _of_torchvision(run, transform):
-        image = Tensor(CPU, sure=False, loose=True)  # a transform of the project may give several views
+    if isinstance(transform, (Function, Pointer)) and not _of_torchvision(interp, transform):
+        image = Tensor(CPU, is_certain=False, maybe_container=True)  # a transform of the project may give several views
     sample = TupleValue((image, Number()))
-    return run.new(Record("dataset", name, fields={"sample": sample}, born=run.site(node)))
+    return interp.new(HeapObject("dataset", name, fields={"sample": sample}, allocated_at=interp.point(node)))
 
 
-def _of_torchvision(run: Interpreter, value: Value) -> bool:
-    return isinstance(value, Ref) and run.record(value).name.startswith("torchvision.")
+def _of_torchvision(interp: Interpreter, value: Value) -> bool:
+    return isinstance(value, Pointer) and interp.record(value).name.startswith("torchvision.")
 
 
-def _default_collate(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return batches.collate(run, iteration.element(run, args[0], node)) if args else UNKNOWN
+def _default_collate(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    return batches.collate(interp, iteration.element(interp, args[0], node)) if args else UNKNOWN
 
 
-def _passes(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _passes(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     return args[0] if args else keywords.get("iterable", keywords.get("sequence", UNKNOWN))
 
 
-def _chain(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _chain(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if name.endswith("from_iterable"):
-        args = [iteration.element(run, value, node) for value in args]
-    return run.new(Record("list", rest=union(_held(run, value, node) for value in args)))
+        args = [iteration.element(interp, value, node) for value in args]
+    return interp.new(HeapObject("list", rest=join(_held(interp, value, node) for value in args)))
 
 
-def _held(run: Interpreter, value: Value, node: ast.AST) -> Value:
-    return iteration.element(run, value, node)
+def _held(interp: Interpreter, value: Value, node: ast.AST) -> Value:
+    return iteration.element(interp, value, node)
 
 
-def _zip_longest(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return Yields(TupleValue(tuple(iteration.element(run, value, node) for value in args)))
+def _zip_longest(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    return IterableOf(TupleValue(tuple(iteration.element(interp, value, node) for value in args)))
 
 
-BEHAVIOURS: dict[str, Behaviour] = {
+TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
     "chain": _chain,
     "sampler": rng.sampler,
     "default-collate": _default_collate,

@@ -11,21 +11,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import (
-    ANYWHERE,
+    UNKNOWN_DEVICE,
     CPU,
     NONE,
     UNKNOWN,
-    Birth,
+    Origin,
     Const,
     Keywords,
     Number,
-    Record,
-    Ref,
+    HeapObject,
+    Pointer,
     Tensor,
     Union,
     Value,
 )
-from devfix.analysis.transfer.device_check import Side, meet, tensor_side, tensors_in
+from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensor_operands, tensors_in
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _MEASURE = frozenset("log_prob cdf icdf".split())
 _ATTRIBUTES = frozenset("mean mode stddev variance loc scale probs logits rate concentration".split())
 
 
-def make(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value | None:
+def make(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value | None:
     """``Normal(loc, scale)``: an object that holds its parameters; ``None`` for what is no distribution."""
     last = name.split(".")[-1]
     if last not in _OWN:
@@ -57,7 +57,7 @@ def make(run: Interpreter, name: str, args: list[Value], keywords: Keywords, nod
     fields.update((named.get(key, key), value) for key, value in keywords.items() if key != "validate_args")
     if last == "Independent":
         fields = dict(list(fields.items())[:1])  # the second is a number of dimensions
-    return run.new(Record("distribution", last, fields=fields, born=run.site(node)))
+    return interp.new(HeapObject("distribution", last, fields=fields, allocated_at=interp.point(node)))
 
 
 def _shape(args: list[Value], keywords: Keywords) -> Value:
@@ -65,71 +65,80 @@ def _shape(args: list[Value], keywords: Keywords) -> Value:
     return args[0] if args else keywords.get("sample_shape", NONE)
 
 
-def diverge(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value | None:
+def diverge(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value | None:
     """``kl_divergence(p, q)``: the parameters of both meet; ``None`` where one is not known."""
-    held = [value for value in (*args, *keywords.values()) if _is_distribution(run, value)]
+    held = [value for value in (*args, *keywords.values()) if _is_distribution(interp, value)]
     if len(held) < 2:
         return None
-    sides = [side for value in held for side in _parameters(run, value)]
-    return _met(run, node, "kl_divergence", sides)
+    sides = [side for value in held for side in _parameters(interp, value)]
+    return _met(interp, node, "kl_divergence", sides)
 
 
-def method(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def method(
+    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
     """``p.sample()``, ``p.log_prob(x)``, ``p.entropy()``."""
-    sides = _parameters(run, ref)
+    sides = _parameters(interp, ref)
     if name in _DRAW:
         if not sides:  # of plain numbers
             from devfix.analysis.torch import batches
 
-            birth = Birth("made", batches.source_key(run, "made", node))
-            single = _shape(args, keywords) == NONE
-            return Tensor(run.default_place, (birth,) if run.default_place == CPU else (), scalar=single)
-        drawn = _met(run, node, f".{name}()", sides)
+            origin = Origin("made", batches.source_key(interp, "made", node))
+            is_single_number = _shape(args, keywords) == NONE
+            return Tensor(
+                interp.default_place, (origin,) if interp.default_place == CPU else (), maybe_zero_dim=is_single_number
+            )
+        drawn = _met(interp, node, f".{name}()", sides)
         if not isinstance(drawn, Tensor):
             return drawn
-        single = all(side.scalar for side in sides) and _shape(args, keywords) == NONE
-        return replace(drawn, grad=drawn.grad and name == "rsample", scalar=single, single=single)
+        is_single_number = all(side.maybe_zero_dim for side in sides) and _shape(args, keywords) == NONE
+        return replace(
+            drawn,
+            grad=drawn.grad and name == "rsample",
+            maybe_zero_dim=is_single_number,
+            is_single_number=is_single_number,
+        )
     if name in _MEASURE and args:
-        given_sides = tensors_in(run, args[0], text_of(node.args[0]) if node.args else "…")
-        return _met(run, node, f".{name}()", [*sides, *given_sides], free=_innermost(run, ref) in _TAKE_NUMBERS)
+        given_sides = tensors_in(interp, args[0], text_of(node.args[0]) if node.args else "…")
+        return _met(interp, node, f".{name}()", [*sides, *given_sides], free=_innermost(interp, ref) in _TAKE_NUMBERS)
     if name in ("entropy", "enumerate_support"):
-        return _met(run, node, f".{name}()", sides)
+        return _met(interp, node, f".{name}()", sides)
     return ref if name == "expand" else UNKNOWN
 
 
-def attribute(run: Interpreter, ref: Ref, name: str) -> Value | None:
+def attribute(interp: Interpreter, ref: Pointer, name: str) -> Value | None:
     """``p.mean``: lives where the parameters live; ``None`` for what is a method."""
     if name not in _ATTRIBUTES:
         return None
-    places = {place for side in _parameters(run, ref) for place in side.places}
-    return Tensor(places.pop()) if len(places) == 1 else Tensor(ANYWHERE)
+    devices = {device for side in _parameters(interp, ref) for device in side.devices}
+    return Tensor(devices.pop()) if len(devices) == 1 else Tensor(UNKNOWN_DEVICE)
 
 
-def _is_distribution(run: Interpreter, value: Value) -> bool:
-    return isinstance(value, Ref) and run.record(value).kind == "distribution"
+def _is_distribution(interp: Interpreter, value: Value) -> bool:
+    return isinstance(value, Pointer) and interp.record(value).kind == "distribution"
 
 
-def _innermost(run: Interpreter, ref: Ref) -> str:
-    inner = next((value for value in run.record(ref).fields.values() if _is_distribution(run, value)), None)
-    return _innermost(run, inner) if isinstance(inner, Ref) else run.record(ref).name
+def _innermost(interp: Interpreter, ref: Pointer) -> str:
+    inner = next((value for value in interp.record(ref).fields.values() if _is_distribution(interp, value)), None)
+    return _innermost(interp, inner) if isinstance(inner, Pointer) else interp.record(ref).name
 
 
-def _parameters(run: Interpreter, value: Value) -> list[Side]:
+def _parameters(interp: Interpreter, value: Value) -> list[OperandSet]:
     """The parameters as operands; what is no tensor and no number may be anywhere."""
-    assert isinstance(value, Ref)
-    sides: list[Side] = []
-    for text, held in run.record(value).fields.items():
-        if _is_distribution(run, held):
-            sides.extend(_parameters(run, held))
+    assert isinstance(value, Pointer)
+    sides: list[OperandSet] = []
+    for text, held in interp.record(value).fields.items():
+        if _is_distribution(interp, held):
+            sides.extend(_parameters(interp, held))
         elif isinstance(held, (Tensor, Union)):
-            sides.append(tensor_side(held, text))
+            sides.append(tensor_operands(held, text))
         elif not isinstance(held, (Const, Number)):
-            sides.append(tensor_side(Tensor(ANYWHERE), text))
+            sides.append(tensor_operands(Tensor(UNKNOWN_DEVICE), text))
     return sides
 
 
-def _met(run: Interpreter, node: ast.Call, consumer: str, sides: list[Side], free: bool = False) -> Value:
+def _met(interp: Interpreter, node: ast.Call, consumer: str, sides: list[OperandSet], free: bool = False) -> Value:
     if not sides:
         return Tensor(CPU)
-    place, births = meet(run, node, consumer, sides, scalars_are_free=free)
-    return Tensor(place, births, grad=any(side.grad for side in sides))
+    device, origins = check_same_device(interp, node, consumer, sides, scalars_are_free=free)
+    return Tensor(device, origins, grad=any(side.grad for side in sides))

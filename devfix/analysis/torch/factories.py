@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING
 from devfix.analysis import parameter_copies, scenarios
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    ANYWHERE,
+    UNKNOWN_DEVICE,
     CPU,
     NONE,
     UNKNOWN,
-    Birth,
+    Origin,
     Const,
     DeviceValue,
     Keywords,
-    Place,
-    Ref,
+    Device,
+    Pointer,
     Tensor,
     Text,
     TupleValue,
     Unknown,
     Value,
-    Yields,
-    options,
-    union,
+    IterableOf,
+    alternatives,
+    join,
 )
 from devfix.analysis.stdlib import numpy_
 from devfix.analysis.torch import batches, checkpoints, rng
-from devfix.analysis.torch.tensor_functions import Behaviour
+from devfix.analysis.torch.tensor_functions import TransferFunction
 from devfix.analysis.transfer.device_arguments import device_argument, place_of
 
 if TYPE_CHECKING:
@@ -38,149 +38,159 @@ if TYPE_CHECKING:
 __all__ = ["BEHAVIOURS"]
 
 
-def _factory(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    place = device_argument(run, keywords) or _default_of(run, name)
-    run.facts.accelerated |= place == ACCELERATOR
-    rng.draw(run, keywords.get("generator"), place, "factory", node)
-    scenarios.placed(run, node, place if "device" in keywords else None)
-    births = (_followed(run, node) or (_made(run, node),)) if place == CPU else scenarios.arrives(run, node, place)
-    _note_leaf(run, births, keywords, node)
-    return Tensor(place, births, scalar=name.endswith("scalar_tensor") or _has_no_dimensions(run, args, keywords))
+def _factory(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    device = device_argument(interp, keywords) or _default_of(interp, name)
+    interp.observations.accelerated |= device == ACCELERATOR
+    rng.draw(interp, keywords.get("generator"), device, "factory", node)
+    scenarios.record_placement(interp, node, device if "device" in keywords else None)
+    origins = (
+        (_followed(interp, node) or (_made(interp, node),))
+        if device == CPU
+        else scenarios.origins_after_move(interp, node, device)
+    )
+    _note_leaf(interp, origins, keywords, node)
+    return Tensor(
+        device, origins, maybe_zero_dim=name.endswith("scalar_tensor") or _has_no_dimensions(interp, args, keywords)
+    )
 
 
-def _default_of(run: Interpreter, name: str) -> Place:
+def _default_of(interp: Interpreter, name: str) -> Device:
     """Where a factory works that is told nothing: the old types name their device, whatever the default is.
 
     https://docs.pytorch.org/docs/stable/tensors.html
     """
-    return CPU if name.endswith("Tensor") and not name.endswith(".Tensor") else run.default_place
+    return CPU if name.endswith("Tensor") and not name.endswith(".Tensor") else interp.default_place
 
 
-def _followed(run: Interpreter, node: ast.Call) -> tuple[Birth, ...]:
+def _followed(interp: Interpreter, node: ast.Call) -> tuple[Origin, ...]:
     """The origins of ``x``, for what is made with ``device=x.device``: where that is, ``x`` has decided."""
     words = next((keyword.value for keyword in node.keywords if keyword.arg == "device"), None)
     if not (isinstance(words, ast.Attribute) and words.attr == "device" and isinstance(words.value, ast.Name)):
         return ()
-    followed = run.evaluate(words.value)
-    if not isinstance(followed, Tensor) or followed.place != CPU:
+    followed = interp.evaluate(words.value)
+    if not isinstance(followed, Tensor) or followed.device != CPU:
         return ()
-    return tuple(birth for birth in followed.births if birth.kind in ("made", "batch", "moved"))
+    return tuple(origin for origin in followed.origins if origin.kind in ("made", "batch", "moved"))
 
 
-def _has_no_dimensions(run: Interpreter, args: list[Value], keywords: Keywords) -> bool:
+def _has_no_dimensions(interp: Interpreter, args: list[Value], keywords: Keywords) -> bool:
     """``torch.zeros(())``."""
     shape = args[0] if args else keywords.get("size")
-    if isinstance(shape, Ref):
-        record = run.record(shape)
+    if isinstance(shape, Pointer):
+        record = interp.record(shape)
         return record.kind == "list" and not record.fields and record.rest is None
     return shape == TupleValue(())
 
 
-def _note_leaf(run: Interpreter, births: tuple[Birth, ...], keywords: Keywords, node: ast.Call) -> None:
+def _note_leaf(interp: Interpreter, origins: tuple[Origin, ...], keywords: Keywords, node: ast.Call) -> None:
     """What is made with ``requires_grad=True`` is to be trained."""
-    for birth in births:
-        if keywords.get("requires_grad") == Const(True) and birth.key not in run.facts.leaves:
-            run.facts.leaves[birth.key] = run.site(node, remember=True)
+    for origin in origins:
+        if keywords.get("requires_grad") == Const(True) and origin.key not in interp.observations.leaves:
+            interp.observations.leaves[origin.key] = interp.point(node, remember=True)
 
 
-def _made(run: Interpreter, node: ast.Call) -> Birth:
-    key = batches.source_key(run, "made", node)
-    parameter_copies.note_shape(run, key, node)
-    return Birth("made", key)
+def _made(interp: Interpreter, node: ast.Call) -> Origin:
+    key = batches.source_key(interp, "made", node)
+    parameter_copies.note_shape(interp, key, node)
+    return Origin("made", key)
 
 
-def _from_data(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    place = device_argument(run, keywords)
+def _from_data(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    device = device_argument(interp, keywords)
     source = args[0] if args else keywords.get("data", UNKNOWN)
-    if place is None:
-        held = [option for option in options(source) if isinstance(option, Tensor)]
-        place = held[0].place if held and not name.endswith("torch.tensor") else run.default_place
+    if device is None:
+        held = [option for option in alternatives(source) if isinstance(option, Tensor)]
+        device = held[0].device if held and not name.endswith("torch.tensor") else interp.default_place
         if isinstance(source, Tensor):
-            place = source.place
-    scalar = not any(_has_dimensions(run, option) for option in options(source))
-    scenarios.placed(run, node, place if "device" in keywords else None)
-    births = (_made(run, node),) if place == CPU else scenarios.arrives(run, node, place)
-    _note_leaf(run, births, keywords, node)
-    return Tensor(place, births, scalar=scalar)
+            device = source.device
+    maybe_zero_dim = not any(_has_dimensions(interp, option) for option in alternatives(source))
+    scenarios.record_placement(interp, node, device if "device" in keywords else None)
+    origins = (_made(interp, node),) if device == CPU else scenarios.origins_after_move(interp, node, device)
+    _note_leaf(interp, origins, keywords, node)
+    return Tensor(device, origins, maybe_zero_dim=maybe_zero_dim)
 
 
-def _has_dimensions(run: Interpreter, value: Value) -> bool:
+def _has_dimensions(interp: Interpreter, value: Value) -> bool:
     """Whether data certainly has dimensions; what is not known may be a number."""
     if isinstance(value, Tensor):
-        return not value.scalar
-    if isinstance(value, Ref):
-        record = run.record(value)
+        return not value.maybe_zero_dim
+    if isinstance(value, Pointer):
+        record = interp.record(value)
         return record.kind == "list" or bool(record.get("array"))
-    return isinstance(value, (TupleValue, Yields)) or numpy_.is_array(value)
+    return isinstance(value, (TupleValue, IterableOf)) or numpy_.is_array(value)
 
 
-def _from_cpu(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _from_cpu(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if args and isinstance(args[0], Tensor):
-        checkpoints.note_use(run, args[0], "array", node, False)
-    return Tensor(CPU, (_made(run, node),))
+        checkpoints.note_use(interp, args[0], "array", node, False)
+    return Tensor(CPU, (_made(interp, node),))
 
 
-def _normal(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _normal(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     held = [value for value in args if isinstance(value, Tensor)]
     if held:
-        rng.draw(run, keywords.get("generator"), held[0].place, "method", node)
-    return Tensor(held[0].place) if held else _factory(run, name, args, keywords, node)
+        rng.draw(interp, keywords.get("generator"), held[0].device, "method", node)
+    return Tensor(held[0].device) if held else _factory(interp, name, args, keywords, node)
 
 
-def _like(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    place = device_argument(run, keywords)
+def _like(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    device = device_argument(interp, keywords)
     source = args[0] if args else UNKNOWN
-    if place is not None:
-        scenarios.placed(run, node, place)
-        return Tensor(place, scenarios.arrives(run, node, place) if place == ACCELERATOR else ())
-    return union(
-        Tensor(option.place, parameter_copies.note(run, option, node))
+    if device is not None:
+        scenarios.record_placement(interp, node, device)
+        return Tensor(device, scenarios.origins_after_move(interp, node, device) if device == ACCELERATOR else ())
+    return join(
+        Tensor(option.device, parameter_copies.note(interp, option, node))
         if isinstance(option, Tensor)
-        else Tensor(ANYWHERE)
-        for option in options(source)
+        else Tensor(UNKNOWN_DEVICE)
+        for option in alternatives(source)
     )
 
 
-def _accelerator_factory(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    run.facts.accelerated = True
-    scenarios.placed(run, node, ACCELERATOR)
-    return Tensor(ACCELERATOR, scenarios.arrives(run, node, ACCELERATOR))
+def _accelerator_factory(
+    interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
+    interp.observations.accelerated = True
+    scenarios.record_placement(interp, node, ACCELERATOR)
+    return Tensor(ACCELERATOR, scenarios.origins_after_move(interp, node, ACCELERATOR))
 
 
-def _device(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _device(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     value = args[0] if args else keywords.get("type", UNKNOWN)
     found = []
-    for option in options(value):
-        named = not isinstance(option, (Unknown, Text, Ref))
-        place = place_of(run, option) if named else _told(run)  # whatever it is, the run was told to use it
-        if place == ACCELERATOR and len(args) > 1:
-            place = scenarios.index_place(run, args[1])
-        found.append(DeviceValue(place if place is not None else ANYWHERE, symbol=getattr(option, "symbol", "")))
-    return union(found)
+    for option in alternatives(value):
+        named = not isinstance(option, (Unknown, Text, Pointer))
+        device = place_of(interp, option) if named else _told(interp)  # whatever it is, the run was told to use it
+        if device == ACCELERATOR and len(args) > 1:
+            device = scenarios.index_place(interp, args[1])
+        found.append(
+            DeviceValue(device if device is not None else UNKNOWN_DEVICE, symbol=getattr(option, "symbol", ""))
+        )
+    return join(found)
 
 
-def _told(run: Interpreter) -> Place:
-    run.facts.named_devices = True
-    return scenarios.without_accelerator(run)
+def _told(interp: Interpreter) -> Device:
+    interp.observations.named_devices = True
+    return scenarios.without_accelerator(interp)
 
 
-def _accelerator_device(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return DeviceValue(CPU if run.elsewhere else ACCELERATOR)
+def _accelerator_device(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    return DeviceValue(CPU if interp.elsewhere else ACCELERATOR)
 
 
-def _default_device(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    place = place_of(run, args[0]) if args else None
-    run.default_place = place or CPU
+def _default_device(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    device = place_of(interp, args[0]) if args else None
+    interp.default_place = device or CPU
     return NONE
 
 
-def _default_type(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _default_type(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     text = str(getattr(args[0], "value", getattr(args[0], "name", ""))) if args else ""
-    run.default_place = ACCELERATOR if "cuda" in text else CPU
+    interp.default_place = ACCELERATOR if "cuda" in text else CPU
     return NONE
 
 
-BEHAVIOURS: dict[str, Behaviour] = {
+TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
     "accelerator-device": _accelerator_device,
     "accelerator-factory": _accelerator_factory,
     "default-device": _default_device,

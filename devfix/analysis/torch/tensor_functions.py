@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import host_access, random_branches
 from devfix.analysis.domain.values import (
-    ANYWHERE,
+    UNKNOWN_DEVICE,
     CPU,
     NONE,
     UNKNOWN,
-    Birth,
+    Origin,
     Const,
     Keywords,
     Number,
-    Record,
-    Ref,
+    HeapObject,
+    Pointer,
     Tensor,
     Text,
     TupleValue,
     Unknown,
     Value,
-    Yields,
-    options,
+    IterableOf,
+    alternatives,
 )
 from devfix.analysis.stdlib import numpy_
 from devfix.analysis.torch import checkpoints
 from devfix.analysis.transfer import iteration
-from devfix.analysis.transfer.device_check import Side, meet, tensors_in
+from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensors_in
 from devfix.models.tensor_methods import MEAN_LOSSES, PAIRS, REDUCTIONS, UNDIFFERENTIABLE
 from devfix.syntax.tree import text_of
 
@@ -39,36 +39,42 @@ if TYPE_CHECKING:
 
 __all__ = ["BEHAVIOURS", "Behaviour", "values_and_indices"]
 
-Behaviour = Callable[["Interpreter", str, list[Value], Keywords, ast.Call], Value]
+TransferFunction = Callable[["Interpreter", str, list[Value], Keywords, ast.Call], Value]
 
 
-def _sides(run: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> list[Side]:
+def _sides(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> list[OperandSet]:
     texts = [text_of(argument) for argument in node.args] + ["…"] * len(args)
     named = {keyword.arg: text_of(keyword.value) for keyword in node.keywords}
     pairs = [
         *zip(args, texts, strict=False),
         *((value, named.get(key, key)) for key, value in keywords.items() if key != "out"),
     ]
-    return [side for value, text in pairs for side in tensors_in(run, value, text)]
+    return [side for value, text in pairs for side in tensors_in(interp, value, text)]
 
 
 _JOINS = frozenset("cat concat concatenate stack hstack vstack dstack".split())
 
 
-def _mixes(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    sides = _sides(run, args, keywords, node)
+def _mixes(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    sides = _sides(interp, args, keywords, node)
     if name.split(".")[-1] in _JOINS:
-        sides = random_branches.told_apart(run, sides)
-    place, births = meet(run, node, name.split(".")[-1], sides)
-    scalar = name.split(".")[-1] in MEAN_LOSSES and not {"reduction", "reduce", "**"} & set(keywords)
-    return Tensor(place, births, scalar=scalar, grad=any(side.grad for side in sides), single=scalar)
+        sides = random_branches.told_apart(interp, sides)
+    device, origins = check_same_device(interp, node, name.split(".")[-1], sides)
+    maybe_zero_dim = name.split(".")[-1] in MEAN_LOSSES and not {"reduction", "reduce", "**"} & set(keywords)
+    return Tensor(
+        device,
+        origins,
+        maybe_zero_dim=maybe_zero_dim,
+        grad=any(side.grad for side in sides),
+        is_single_number=maybe_zero_dim,
+    )
 
 
-def _pointwise(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    sides = _sides(run, args, keywords, node)
+def _pointwise(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    sides = _sides(interp, args, keywords, node)
     last = name.split(".")[-1]
-    place, births = meet(run, node, last, sides, scalars_are_free=True)
-    return Tensor(place, births, grad=last not in UNDIFFERENTIABLE and any(side.grad for side in sides))
+    device, origins = check_same_device(interp, node, last, sides, scalars_are_free=True)
+    return Tensor(device, origins, grad=last not in UNDIFFERENTIABLE and any(side.grad for side in sides))
 
 
 _GIVES_DIMENSIONS = frozenset(
@@ -79,18 +85,18 @@ _GIVES_DIMENSIONS = frozenset(
 
 def _still_scalar(tensor: Tensor, name: str) -> bool:
     """``torch.sqrt(torch.tensor(2.0))`` has no dimensions, either."""
-    return tensor.scalar and name not in _GIVES_DIMENSIONS
+    return tensor.maybe_zero_dim and name not in _GIVES_DIMENSIONS
 
 
-def _meshgrid(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    place, births = meet(run, node, "meshgrid", _sides(run, args, {}, node))
-    return Tensor(place, births, loose=True)
+def _meshgrid(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    device, origins = check_same_device(interp, node, "meshgrid", _sides(interp, args, {}, node))
+    return Tensor(device, origins, maybe_container=True)
 
 
-def _keeps_first(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _keeps_first(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     last = name.split(".")[-1]
     for value in [*args, *keywords.values()]:
-        for option in options(value):
+        for option in alternatives(value):
             if isinstance(option, Tensor):
                 last = name.split(".")[-1]
                 whole = last in REDUCTIONS and len(args) == 1 and not {"dim", "axis"} & set(keywords)
@@ -98,22 +104,28 @@ def _keeps_first(run: Interpreter, name: str, args: list[Value], keywords: Keywo
                     return values_and_indices(option)
                 grad = option.grad and last not in UNDIFFERENTIABLE
                 several = last in ("split", "chunk", "unbind")
-                loose = (option.loose or several) and not whole
-                scalar = whole or _still_scalar(option, last)
-                return replace(option, loose=loose, scalar=scalar, grad=grad, single=whole)
-            if isinstance(option, Ref) and run.record(option).kind == "list":
-                inner = iteration.element(run, option, node)
+                maybe_container = (option.maybe_container or several) and not whole
+                maybe_zero_dim = whole or _still_scalar(option, last)
+                return replace(
+                    option,
+                    maybe_container=maybe_container,
+                    maybe_zero_dim=maybe_zero_dim,
+                    grad=grad,
+                    is_single_number=whole,
+                )
+            if isinstance(option, Pointer) and interp.record(option).kind == "list":
+                inner = iteration.element(interp, option, node)
                 if isinstance(inner, Tensor):
                     return inner
     return UNKNOWN
 
 
-def _keeps_list(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    inner = iteration.element(run, args[0], node) if args else UNKNOWN
-    return inner if isinstance(inner, Tensor) else Tensor(ANYWHERE)
+def _keeps_list(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    inner = iteration.element(interp, args[0], node) if args else UNKNOWN
+    return inner if isinstance(inner, Tensor) else Tensor(UNKNOWN_DEVICE)
 
 
-def _gradients(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _gradients(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``torch.autograd.grad(outputs, inputs, grad_outputs)``: the last lives with the first; gives one per input."""
     outputs = args[0] if args else keywords.get("outputs", UNKNOWN)
     given = args[2] if len(args) > 2 else keywords.get("grad_outputs", NONE)
@@ -121,20 +133,20 @@ def _gradients(run: Interpreter, name: str, args: list[Value], keywords: Keyword
     sides = [
         side
         for value, text in ((outputs, "…"), (given, texts.get("grad_outputs", "…")))
-        for side in tensors_in(run, value, text)
+        for side in tensors_in(interp, value, text)
     ]
-    meet(run, node, "grad", sides)
+    check_same_device(interp, node, "grad", sides)
     inputs = args[1] if len(args) > 1 else keywords.get("inputs", UNKNOWN)
-    place = inputs.place if isinstance(inputs, Tensor) else ANYWHERE
-    return TupleValue((Tensor(place),)) if isinstance(inputs, Tensor) else Yields(Tensor(place))
+    device = inputs.device if isinstance(inputs, Tensor) else UNKNOWN_DEVICE
+    return TupleValue((Tensor(device),)) if isinstance(inputs, Tensor) else IterableOf(Tensor(device))
 
 
-def _tensor_same(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _tensor_same(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     return args[0] if args else UNKNOWN
 
 
-def _is_tensor(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    if args and isinstance(args[0], Tensor) and args[0].sure:
+def _is_tensor(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    if args and isinstance(args[0], Tensor) and args[0].is_certain:
         return Const(True)
     if args and isinstance(args[0], (Text, Const, Number)):
         return Const(False)
@@ -143,61 +155,67 @@ def _is_tensor(run: Interpreter, name: str, args: list[Value], keywords: Keyword
 
 def values_and_indices(tensor: Tensor) -> Value:
     """What ``max(dim)``, ``topk`` and ``sort`` give: a named pair, of which the indices have no gradient."""
-    births = [tuple(Birth(b.kind, b.key, (*b.item, str(i))) for b in tensor.births) for i in range(2)]
-    part = replace(tensor, loose=False, scalar=False, single=False)
-    return TupleValue((replace(part, births=births[0]), replace(part, births=births[1], grad=False)))
+    origins = [tuple(Origin(b.kind, b.key, (*b.item, str(i))) for b in tensor.origins) for i in range(2)]
+    part = replace(tensor, maybe_container=False, maybe_zero_dim=False, is_single_number=False)
+    return TupleValue((replace(part, origins=origins[0]), replace(part, origins=origins[1], grad=False)))
 
 
-def _pack(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _pack(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     for value, expression in host_access.arguments(node, args, keywords)[:2]:
         if (value is args[1]) if len(args) > 1 else value is keywords.get("lengths"):
-            host_access.note(run, node, name.split(".")[-1], value, expression, "lengths")
+            host_access.note(interp, node, name.split(".")[-1], value, expression, "lengths")
     first = args[0] if args else UNKNOWN
-    return replace(first, loose=True) if isinstance(first, Tensor) else UNKNOWN
+    return replace(first, maybe_container=True) if isinstance(first, Tensor) else UNKNOWN
 
 
-def _pad_packed(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _pad_packed(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     first = args[0] if args else UNKNOWN
-    return TupleValue((first if isinstance(first, Tensor) else Tensor(ANYWHERE), Tensor(CPU)))
+    return TupleValue((first if isinstance(first, Tensor) else Tensor(UNKNOWN_DEVICE), Tensor(CPU)))
 
 
-def _needs_cpu(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _needs_cpu(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if name.split(".")[-1][:1].isupper():  # an estimator, a figure: what its methods are given is read
-        return run.new(Record("opaque", name, places=frozenset({ANYWHERE}), born=run.site(node)))
+        return interp.new(
+            HeapObject("opaque", name, devices=frozenset({UNKNOWN_DEVICE}), allocated_at=interp.point(node))
+        )
     for value, expression in host_access.arguments(node, args, keywords):
-        host_access.note(run, node, name, value, expression)
+        host_access.note(interp, node, name, value, expression)
     return numpy_.given_by(name, args, keywords, node) or Unknown(f"{name}()")
 
 
-def _reduces(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _reduces(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """NumPy's reductions hand a tensor on to its own method; only of a list do they make an array."""
     for value, expression in host_access.arguments(node, args, keywords):
         if not isinstance(value, Tensor):
-            host_access.note(run, node, name, value, expression)
+            host_access.note(interp, node, name, value, expression)
     return numpy_.given_by(name, args, keywords, node) or Unknown(f"{name}()")
 
 
-def _draws(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _draws(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """Matplotlib's drawing functions read their data, which comes first."""
     for value, expression in host_access.arguments(node, args, keywords)[:3]:
-        host_access.note(run, node, name, value, expression)
+        host_access.note(interp, node, name, value, expression)
     return Unknown(f"{name}()")
 
 
-def _axes(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    axes = run.new(Record("opaque", "matplotlib.axes.Axes", places=frozenset({ANYWHERE}), born=run.site(node)))
+def _axes(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    axes = interp.new(
+        HeapObject(
+            "opaque", "matplotlib.axes.Axes", devices=frozenset({UNKNOWN_DEVICE}), allocated_at=interp.point(node)
+        )
+    )
     return TupleValue((Unknown(), axes)) if name.endswith("subplots") else axes
 
 
-def _needs_cpu_state(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _needs_cpu_state(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     for value in args:
-        for option in options(value):
+        for option in alternatives(value):
             if isinstance(option, Tensor):
-                checkpoints.note_use(run, option, "needs-cpu", node, False)
+                checkpoints.note_use(interp, option, "needs-cpu", node, False)
     return NONE
 
 
-BEHAVIOURS: dict[str, Behaviour] = {
+TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
     "axes": _axes,
     "draws": _draws,
     "functional-init": _keeps_first,

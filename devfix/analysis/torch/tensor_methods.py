@@ -14,20 +14,20 @@ from devfix.analysis.domain.values import (
     DType,
     Keywords,
     Number,
-    Place,
+    Device,
     Tensor,
     TupleValue,
     Unknown,
     Value,
-    options,
-    union,
+    alternatives,
+    join,
 )
 from devfix.analysis.move_observations import Transfer
 from devfix.analysis.stdlib import containers
 from devfix.analysis.torch import rng, tensor_functions
 from devfix.analysis.transfer import external_calls
 from devfix.analysis.transfer.device_arguments import MOVES, own_move, place_of, transfer_places, type_place
-from devfix.analysis.transfer.device_check import meet, tensor_side, tensors_in
+from devfix.analysis.transfer.device_check import check_same_device, tensor_operands, tensors_in
 from devfix.models.tensor_methods import PAIRS, RANDOM_METHODS, REDUCTIONS, TENSOR_METHODS, UNDIFFERENTIABLE
 from devfix.syntax.tree import text_of
 
@@ -46,37 +46,40 @@ _ONLY_OF_TENSORS = frozenset("view view_as unsqueeze permute expand expand_as".s
 
 
 def tensor_method(
-    run: Interpreter, tensor: Tensor, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    interp: Interpreter, tensor: Tensor, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     """``tensor.name(...)``."""
-    host_access.note_method(run, tensor, name, node)
-    if tensor.loose and name in _ONLY_OF_TENSORS and all(birth.kind == "load" for birth in tensor.births):
-        tensor = replace(tensor, loose=False, sure=True)  # an entry of a checkpoint that has a shape
+    host_access.note_method(interp, tensor, name, node)
+    if tensor.maybe_container and name in _ONLY_OF_TENSORS and all(origin.kind == "load" for origin in tensor.origins):
+        tensor = replace(tensor, maybe_container=False, is_certain=True)  # an entry of a checkpoint that has a shape
     if name == "cuda":
-        ineffective_moves.note_flag(run, args, node)
+        ineffective_moves.note_flag(interp, args, node)
     if name == "to":
-        return _transfer(run, tensor, transfer_places(run, args, keywords), node)
+        return _transfer(interp, tensor, transfer_places(interp, args, keywords), node)
     if name in MOVES:
-        return _transfer(run, tensor, [own_move(run, name, args, keywords)], node)
+        return _transfer(interp, tensor, [own_move(interp, name, args, keywords)], node)
     if name == "type" and args:
-        return _transfer(run, tensor, [type_place(option) for option in options(args[0])], node)
+        return _transfer(interp, tensor, [type_place(option) for option in alternatives(args[0])], node)
     if name == "type_as" and args:
-        return _transfer(run, tensor, [place_of(run, args[0])], node)
+        return _transfer(interp, tensor, [place_of(interp, args[0])], node)
     if "generator" in keywords and name in {*RANDOM_METHODS, "multinomial"}:
-        rng.draw(run, keywords["generator"], tensor.place, "method", node)
+        rng.draw(interp, keywords["generator"], tensor.device, "method", node)
     if name == "backward" and args:
-        sides = [tensor_side(tensor, "…"), *tensors_in(run, args[0], text_of(node.args[0]) if node.args else "…")]
-        meet(run, node, ".backward()", sides)
+        sides = [
+            tensor_operands(tensor, "…"),
+            *tensors_in(interp, args[0], text_of(node.args[0]) if node.args else "…"),
+        ]
+        check_same_device(interp, node, ".backward()", sides)
     if name == "retain_grad":
-        ineffective_moves.note_leaf_use(run, tensor, "retained", node)
+        ineffective_moves.note_leaf_use(interp, tensor, "retained", node)
     if name in ("detach", "detach_"):
         tensor = ineffective_moves.detached(tensor)
     if name == "clone":
-        parameter_copies.note(run, tensor, node)
+        parameter_copies.note(interp, tensor, node)
     if name in ("backward", "zero_", "fill_", "retain_grad", "register_hook"):
         return tensor if name.endswith("_") else NONE
-    if tensor.loose:
-        held = containers.loose_method(run, tensor, name, args, node)
+    if tensor.maybe_container:
+        held = containers.loose_method(interp, tensor, name, args, node)
         if held is not None:
             return held
     kind = TENSOR_METHODS.get(name, "keeps")
@@ -88,27 +91,39 @@ def tensor_method(
         if args or keywords or name not in REDUCTIONS:
             return tensor_functions.values_and_indices(tensor)
     elif kind == "several" and (args or keywords or name not in REDUCTIONS):
-        return replace(tensor, loose=True)
+        return replace(tensor, maybe_container=True)
     if kind in ("mixes", "pointwise"):
         assert isinstance(node.func, ast.Attribute)
-        sides = [tensor_side(tensor, text_of(node.func.value))]
+        sides = [tensor_operands(tensor, text_of(node.func.value))]
         for value, text in zip(
             [*args, *keywords.values()], [text_of(argument) for argument in node.args] + ["…"] * 9, strict=False
         ):
-            sides.extend(tensors_in(run, value, text))
+            sides.extend(tensors_in(interp, value, text))
         written = sides[0] if name.endswith("_") else None
-        place, births = meet(run, node, f".{name}()", sides, scalars_are_free=kind == "pointwise", written=written)
+        device, origins = check_same_device(
+            interp, node, f".{name}()", sides, scalars_are_free=kind == "pointwise", written=written
+        )
         grad = name not in UNDIFFERENTIABLE and any(side.grad for side in sides)
-        scalar = kind == "pointwise" and all(side.scalar for side in sides)
-        return Tensor(place, births, scalar=scalar, grad=grad, single=scalar and all(side.single for side in sides))
+        maybe_zero_dim = kind == "pointwise" and all(side.maybe_zero_dim for side in sides)
+        return Tensor(
+            device,
+            origins,
+            maybe_zero_dim=maybe_zero_dim,
+            grad=grad,
+            is_single_number=maybe_zero_dim and all(side.is_single_number for side in sides),
+        )
     if name in UNDIFFERENTIABLE:
         tensor = replace(tensor, grad=False)
     if name in REDUCTIONS and not args and "dim" not in keywords:
-        return replace(tensor, scalar=True, loose=False, single=True)
+        return replace(tensor, maybe_zero_dim=True, maybe_container=False, is_single_number=True)
     if name.startswith("new_"):
-        return Tensor(tensor.place)
-    single = tensor.single and name in _SAME_SIZE
-    return replace(tensor, scalar=tensor.scalar and not _gives_dimensions(name, args), single=single)
+        return Tensor(tensor.device)
+    is_single_number = tensor.is_single_number and name in _SAME_SIZE
+    return replace(
+        tensor,
+        maybe_zero_dim=tensor.maybe_zero_dim and not _gives_dimensions(name, args),
+        is_single_number=is_single_number,
+    )
 
 
 def _gives_dimensions(name: str, args: list[Value]) -> bool:
@@ -118,26 +133,35 @@ def _gives_dimensions(name: str, args: list[Value]) -> bool:
     return args != [TupleValue(())] and not any(isinstance(value, DType) for value in args)
 
 
-def _transfer(run: Interpreter, tensor: Tensor, places: list[Place | None], node: ast.Call) -> Value:
+def _transfer(interp: Interpreter, tensor: Tensor, devices: list[Device | None], node: ast.Call) -> Value:
     results: list[Value] = []
-    for place in places:
-        if place is None:
+    for device in devices:
+        if device is None:
             results.append(tensor)
             continue
-        run.facts.accelerated |= place == ACCELERATOR
-        scenarios.placed(run, node, place, tensor.place)
-        for birth in tensor.births:
-            if birth.kind in ("batch", "made") and tensor.place == CPU:
-                run.facts.transfers.append(Transfer(birth, run.site(node, remember=True), node, place.kind))
-            if birth.kind == "load":
-                external_calls.note_load_use(run, tensor, "moved", node, place == ACCELERATOR)
-        if place == tensor.place == CPU and all(birth.kind in ("batch", "made") for birth in tensor.births):
-            results.append(replace(tensor, births=scenarios.arrives(run, node, CPU)))  # sent there on purpose
-        elif place == tensor.place:
+        interp.observations.accelerated |= device == ACCELERATOR
+        scenarios.record_placement(interp, node, device, tensor.device)
+        for origin in tensor.origins:
+            if origin.kind in ("batch", "made") and tensor.device == CPU:
+                interp.observations.transfers.append(
+                    Transfer(origin, interp.point(node, remember=True), node, device.kind)
+                )
+            if origin.kind == "load":
+                external_calls.note_load_use(interp, tensor, "moved", node, device == ACCELERATOR)
+        if device == tensor.device == CPU and all(origin.kind in ("batch", "made") for origin in tensor.origins):
+            results.append(
+                replace(tensor, origins=scenarios.origins_after_move(interp, node, CPU))
+            )  # sent there on purpose
+        elif device == tensor.device:
             results.append(tensor)
-        elif place == CPU:
-            results.append(replace(tensor, place=CPU, births=scenarios.arrives(run, node, CPU)))
+        elif device == CPU:
+            results.append(replace(tensor, device=CPU, origins=scenarios.origins_after_move(interp, node, CPU)))
         else:
-            moved = replace(tensor, place=place, births=scenarios.arrives(run, node, place), sure=tensor.sure)
-            results.append(ineffective_moves.move_leaf(run, tensor, moved, node) if place == ACCELERATOR else moved)
-    return union(results)
+            moved = replace(
+                tensor,
+                device=device,
+                origins=scenarios.origins_after_move(interp, node, device),
+                is_certain=tensor.is_certain,
+            )
+            results.append(ineffective_moves.move_leaf(interp, tensor, moved, node) if device == ACCELERATOR else moved)
+    return join(results)

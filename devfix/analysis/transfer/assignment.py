@@ -10,24 +10,24 @@ from devfix.analysis.domain.classes import find_property_setter
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     UNKNOWN,
-    Birth,
+    Origin,
     Const,
     Number,
-    Record,
-    Ref,
+    HeapObject,
+    Pointer,
     Tensor,
     TupleValue,
     Union,
     Unknown,
     Value,
-    Yields,
-    options,
-    union,
+    IterableOf,
+    alternatives,
+    join,
 )
-from devfix.analysis.observations import Binding, Holding
+from devfix.analysis.observations import Binding, ModuleReference
 from devfix.analysis.torch import batch_objects, modules, optimizers
 from devfix.analysis.transfer import iteration
-from devfix.analysis.transfer.device_check import meet, tensor_side
+from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -37,77 +37,78 @@ __all__ = ["assign", "delete", "is_odd_key", "note_binding", "set_attribute", "s
 
 
 def assign(
-    run: Interpreter, target: ast.expr, value: Value, kind: str = "assign", source: ast.expr | None = None
+    interp: Interpreter, target: ast.expr, value: Value, kind: str = "assign", source: ast.expr | None = None
 ) -> None:
     """Bind ``value`` to a target; ``kind`` says how (see :class:`devfix.analysis.observations.Binding`)."""
-    if run.watch is not None:
-        run.watch(run, target, value)
+    if interp.watch is not None:
+        interp.watch(interp, target, value)
     match target:
         case ast.Name(id=name):
-            note_binding(run, name, value, kind, target, source)
-            run.bind(name, value)
+            note_binding(interp, name, value, kind, target, source)
+            interp.bind(name, value)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
-            _unpack(run, elts, value, kind, source)
+            _unpack(interp, elts, value, kind, source)
         case ast.Starred(value=inner):
-            assign(run, inner, value, kind)
+            assign(interp, inner, value, kind)
         case ast.Attribute():
-            base = run.evaluate(target.value)
-            for option in options(base):
-                set_attribute(run, option, target.attr, value, target, isinstance(base, Union), source)
+            base = interp.evaluate(target.value)
+            for option in alternatives(base):
+                set_attribute(interp, option, target.attr, value, target, isinstance(base, Union), source)
         case ast.Subscript():
-            base = run.evaluate(target.value)
-            key = run.evaluate(target.slice)
-            for option in options(base):
-                set_item(run, option, key, value, target)
-            optimizers.note_state_written(run, target, value)
+            base = interp.evaluate(target.value)
+            key = interp.evaluate(target.slice)
+            for option in alternatives(base):
+                set_item(interp, option, key, value, target)
+            optimizers.note_state_written(interp, target, value)
 
 
 def note_binding(
-    run: Interpreter, name: str, value: Value, kind: str, node: ast.AST, source: ast.expr | None = None
+    interp: Interpreter, name: str, value: Value, kind: str, node: ast.AST, source: ast.expr | None = None
 ) -> None:
     """Remember that a name holds an item of a batch, or a container of items."""
-    for birth in dict.fromkeys(_origins(run, value)):
-        run.facts.bindings.append(Binding(birth, name, kind, run.site(node, remember=True), source))
+    for origin in dict.fromkeys(_origins(interp, value)):
+        interp.observations.bindings.append(Binding(origin, name, kind, interp.point(node, remember=True), source))
 
 
-def _origins(run: Interpreter, value: Value) -> list[Birth]:
+def _origins(interp: Interpreter, value: Value) -> list[Origin]:
     """The batch items (or the containers of them) that a value is, as far as they are on the CPU."""
-    found: list[Birth] = []
-    for option in options(value):
-        if isinstance(option, Tensor) and len(option.births) == 1 and option.place != ACCELERATOR:
-            if option.births[0].kind in ("batch", "load", "made"):
-                found.append(option.births[0])
+    found: list[Origin] = []
+    for option in alternatives(value):
+        if isinstance(option, Tensor) and len(option.origins) == 1 and option.device != ACCELERATOR:
+            if option.origins[0].kind in ("batch", "load", "made"):
+                found.append(option.origins[0])
         elif isinstance(option, TupleValue):
-            inner = [birth for item in option.items for birth in _origins(run, item) if birth.item]
-            above = {Birth(birth.kind, birth.key, birth.item[:-1]) for birth in inner if birth.kind == "batch"}
+            inner = [origin for item in option.items for origin in _origins(interp, item) if origin.item]
+            above = {Origin(origin.kind, origin.key, origin.item[:-1]) for origin in inner if origin.kind == "batch"}
             found.extend(above if len(above) == 1 else ())
-        elif isinstance(option, Yields):
-            inner = [birth for birth in _origins(run, option.element) if birth.kind == "batch" and birth.item]
-            found.extend(Birth(birth.kind, birth.key, birth.item[:-1]) for birth in inner)
-        elif isinstance(option, Ref) and run.record(option).get("batch") is not None:
-            key, item = run.record(option).get("batch")
-            found.append(Birth("batch", key, item))
+        elif isinstance(option, IterableOf):
+            inner = [origin for origin in _origins(interp, option.element) if origin.kind == "batch" and origin.item]
+            found.extend(Origin(origin.kind, origin.key, origin.item[:-1]) for origin in inner)
+        elif isinstance(option, Pointer) and interp.record(option).get("batch") is not None:
+            key, item = interp.record(option).get("batch")
+            found.append(Origin("batch", key, item))
     return found
 
 
-def _unpack(run: Interpreter, targets: list[ast.expr], value: Value, kind: str, source: ast.expr | None) -> None:
+def _unpack(interp: Interpreter, targets: list[ast.expr], value: Value, kind: str, source: ast.expr | None) -> None:
     kind = "unpack" if kind == "assign" else kind
     pairs: list[ast.expr | None] = [None] * len(targets)
     if isinstance(source, (ast.Tuple, ast.List)) and len(source.elts) == len(targets):
         pairs, kind = list(source.elts), "assign"
     if isinstance(value, Union):
         parts = [
-            [iteration.unpacked(run, option, len(targets))[i] for option in value.options] for i in range(len(targets))
+            [iteration.unpacked(interp, option, len(targets))[i] for option in value.alternatives]
+            for i in range(len(targets))
         ]
-        items = [union(part) for part in parts]
+        items = [join(part) for part in parts]
     else:
-        items = iteration.unpacked(run, value, len(targets))
+        items = iteration.unpacked(interp, value, len(targets))
     for target, item, pair in zip(targets, items, pairs, strict=False):
-        assign(run, target, item, kind, pair)
+        assign(interp, target, item, kind, pair)
 
 
 def set_attribute(
-    run: Interpreter,
+    interp: Interpreter,
     base: Value,
     name: str,
     value: Value,
@@ -117,74 +118,81 @@ def set_attribute(
 ) -> None:
     """``base.name = value``."""
     if isinstance(base, Tensor) and name == "data" and isinstance(value, Tensor):
-        for birth in base.births:
-            if birth.kind == "parameter" and birth.key and value.place != base.place:
-                modules.move(run, Ref(birth.key), value.place, node)
-    if not isinstance(base, Ref):
+        for origin in base.origins:
+            if origin.kind == "parameter" and origin.key and value.device != base.device:
+                modules.move(interp, Pointer(origin.key), value.device, node)
+    if not isinstance(base, Pointer):
         return
-    record = run.record(base)
+    record = interp.record(base)
     if name == "data" and record.kind == "module":
         return
-    setter = find_property_setter(run, record, name)
+    setter = find_property_setter(interp, record, name)
     if setter is not None:
-        run.call(setter, [base, value], {}, _no_call(node))
+        interp.call(setter, [base, value], {}, _no_call(node))
         return
     if record.kind == "module":
-        modules.attach(run, base, name, value, node, weak, source)
+        modules.attach(interp, base, name, value, node, weak, source)
         return
     if record.kind == "bundle" and isinstance(value, Tensor):
         value = batch_objects.taken_in(record, name, value)
-    note_binding(run, text_of(node) if isinstance(node, ast.Attribute) else name, value, "attribute", node, source)
+    note_binding(interp, text_of(node) if isinstance(node, ast.Attribute) else name, value, "attribute", node, source)
     if record.cls is not None and record.kind == "instance":
-        value = attribute_stores.keep(run, base, name, value, node, source)
-    for option in options(value):
-        if isinstance(option, Ref) and run.record(option).kind == "module":
-            run.facts.holdings.append(Holding(option, run.site(node)))
+        value = attribute_stores.keep(interp, base, name, value, node, source)
+    for option in alternatives(value):
+        if isinstance(option, Pointer) and interp.record(option).kind == "module":
+            interp.observations.module_references.append(ModuleReference(option, interp.point(node)))
     old = record.fields.get(name)
-    run.now.put(base, name, union((old, value)) if weak and old is not None else value)
+    interp.now.put(base, name, join((old, value)) if weak and old is not None else value)
 
 
 def _no_call(node: ast.AST) -> ast.Call:
     return ast.copy_location(ast.Call(ast.Name("setter", ast.Load()), [], []), node)
 
 
-def set_item(run: Interpreter, base: Value, key: Value, value: Value, node: ast.AST) -> None:
+def set_item(interp: Interpreter, base: Value, key: Value, value: Value, node: ast.AST) -> None:
     """``base[key] = value``."""
     if isinstance(base, Tensor):
-        _meet_written(run, base, key, value, node)
-        _set_batch_item(run, base, key, value, node)
+        _meet_written(interp, base, key, value, node)
+        _set_batch_item(interp, base, key, value, node)
         return
     if isinstance(base, TupleValue):
-        _set_tuple_item(run, base, key, value, node)
+        _set_tuple_item(interp, base, key, value, node)
         return
-    if not isinstance(base, Ref):
+    if not isinstance(base, Pointer):
         return
-    record = run.record(base)
-    value = attribute_stores.added(run, base, value)
+    record = interp.record(base)
+    value = attribute_stores.added(interp, base, value)
     if record.kind == "dict" and is_odd_key(key) and not record.get("odd-keys"):
-        run.now.update(base, info=(*record.info, ("odd-keys", True)))
-        record = run.record(base)
+        interp.now.update(base, info=(*record.info, ("odd-keys", True)))
+        record = interp.record(base)
     name = str(key.value) if isinstance(key, Const) else None
     if record.kind == "module":
-        modules.attach(run, base, name, value, node, weak=name is None)
+        modules.attach(interp, base, name, value, node, weak=name is None)
     elif name is not None:
-        run.now.put(base, name, value)
+        interp.now.put(base, name, value)
     elif record.rest is not None and _moves_every_item(record.rest, value):
         fields = dict.fromkeys(record.fields, value)
-        run.now.update(base, rest=value, fields=fields)
+        interp.now.update(base, rest=value, fields=fields)
     elif record.fields and all(_moves_every_item(item, value) or item == value for item in record.fields.values()):
-        run.now.update(base, fields=dict.fromkeys(record.fields, value))
+        interp.now.update(base, fields=dict.fromkeys(record.fields, value))
     else:
-        rest = value if record.rest is None else union((record.rest, value))
-        run.now.update(base, rest=rest, fields=_overridden(base, record))
+        rest = value if record.rest is None else join((record.rest, value))
+        interp.now.update(base, rest=rest, fields=_overridden(base, record))
 
 
-def _meet_written(run: Interpreter, base: Tensor, key: Value, value: Value, node: ast.AST) -> None:
+def _meet_written(interp: Interpreter, base: Tensor, key: Value, value: Value, node: ast.AST) -> None:
     """``x[index] = values`` by tensors wants the values where ``x`` is; by numbers and slices it copies them there."""
     keys = key.items if isinstance(key, TupleValue) else (key,)
-    by_tensor = any(isinstance(part, Tensor) and not part.scalar and not part.loose for part in keys)
-    if by_tensor and isinstance(node, ast.Subscript) and isinstance(value, Tensor) and not (value.scalar or base.loose):
-        meet(run, node, "index", [tensor_side(base, text_of(node.value)), tensor_side(value, "…")])
+    by_tensor = any(isinstance(part, Tensor) and not part.maybe_zero_dim and not part.maybe_container for part in keys)
+    if (
+        by_tensor
+        and isinstance(node, ast.Subscript)
+        and isinstance(value, Tensor)
+        and not (value.maybe_zero_dim or base.maybe_container)
+    ):
+        check_same_device(
+            interp, node, "index", [tensor_operands(base, text_of(node.value)), tensor_operands(value, "…")]
+        )
 
 
 def is_odd_key(key: Value) -> bool:
@@ -192,7 +200,7 @@ def is_odd_key(key: Value) -> bool:
     return isinstance(key, (Number, TupleValue)) or (isinstance(key, Const) and not isinstance(key.value, str))
 
 
-def _overridden(base: Ref, record: Record) -> dict[str, Value]:
+def _overridden(base: Pointer, record: HeapObject) -> dict[str, Value]:
     """Settings after a write under an unknown key (the command line speaks): any of them may have changed."""
     return {
         name: Unknown(f"{record.name}#{base.id}.{name}") if _is_setting(record, value) else value
@@ -200,11 +208,11 @@ def _overridden(base: Ref, record: Record) -> dict[str, Value]:
     }
 
 
-def _is_setting(record: Record, value: Value) -> bool:
+def _is_setting(record: HeapObject, value: Value) -> bool:
     return record.kind in ("dict", "instance") and isinstance(value, Const) and value.value is not None
 
 
-def _set_tuple_item(run: Interpreter, base: TupleValue, key: Value, value: Value, node: ast.AST) -> None:
+def _set_tuple_item(interp: Interpreter, base: TupleValue, key: Value, value: Value, node: ast.AST) -> None:
     """An item of a collated batch (a list, in fact) is replaced under the batch's name."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return
@@ -214,47 +222,47 @@ def _set_tuple_item(run: Interpreter, base: TupleValue, key: Value, value: Value
     elif all(_moves_every_item(item, value) or item == value for item in items):
         items = [value] * len(items)
     else:
-        items = [union((item, value)) for item in items]
-    run.bind(node.value.id, TupleValue(tuple(items)))
+        items = [join((item, value)) for item in items]
+    interp.bind(node.value.id, TupleValue(tuple(items)))
 
 
 def _moves_every_item(old: Value, new: Value) -> bool:
     return (
         isinstance(old, Tensor)
         and isinstance(new, Tensor)
-        and old.place != new.place
-        and new.place.kind == "accelerator"
+        and old.device != new.device
+        and new.device.kind == "accelerator"
     )
 
 
-def _set_batch_item(run: Interpreter, base: Tensor, key: Value, value: Value, node: ast.AST) -> None:
+def _set_batch_item(interp: Interpreter, base: Tensor, key: Value, value: Value, node: ast.AST) -> None:
     """An item of a batch of unknown shape is replaced, usually by its copy on the device."""
-    if not base.loose or not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+    if not base.maybe_container or not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return
     if isinstance(key, Const):
-        changed: Value = run.new(Record("dict", fields={str(key.value): value}, rest=base))
+        changed: Value = interp.new(HeapObject("dict", fields={str(key.value): value}, rest=base))
     elif isinstance(value, Tensor):
-        changed = Tensor(value.place, sure=False, loose=True)
+        changed = Tensor(value.device, is_certain=False, maybe_container=True)
     else:
         changed = UNKNOWN
-    run.bind(node.value.id, changed)
+    interp.bind(node.value.id, changed)
 
 
-def delete(run: Interpreter, target: ast.expr) -> None:
+def delete(interp: Interpreter, target: ast.expr) -> None:
     """``del target``."""
     match target:
         case ast.Name(id=name):
-            assert run.frame is not None
-            run.now.unbind(run.frame.env, name)
+            assert interp.activation is not None
+            interp.now.unbind(interp.activation.env, name)
         case ast.Attribute():
-            for option in options(run.evaluate(target.value)):
-                if isinstance(option, Ref):
-                    run.now.drop(option, target.attr)
+            for option in alternatives(interp.evaluate(target.value)):
+                if isinstance(option, Pointer):
+                    interp.now.drop(option, target.attr)
         case ast.Subscript():
-            key = run.evaluate(target.slice)
-            for option in options(run.evaluate(target.value)):
-                if isinstance(option, Ref) and isinstance(key, Const):
-                    run.now.drop(option, str(key.value))
+            key = interp.evaluate(target.slice)
+            for option in alternatives(interp.evaluate(target.value)):
+                if isinstance(option, Pointer) and isinstance(key, Const):
+                    interp.now.drop(option, str(key.value))
         case ast.Tuple(elts=elts):
             for element in elts:
-                delete(run, element)
+                delete(interp, element)

@@ -11,7 +11,7 @@ from devfix.analysis.domain.classes import externals, is_placed_trainer, member
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
-    Birth,
+    Origin,
     Bound,
     Builtin,
     ClassValue,
@@ -23,15 +23,15 @@ from devfix.analysis.domain.values import (
     Namespace,
     Number,
     Partial,
-    Record,
-    Ref,
+    HeapObject,
+    Pointer,
     Super,
     Tensor,
     TupleValue,
     Union,
     Unknown,
     Value,
-    union,
+    join,
 )
 from devfix.analysis.torch import batch_objects, distributions, modules, optimizers
 from devfix.models.tensor_methods import MODULE_METHODS
@@ -54,39 +54,39 @@ _MODULE_NUMBERS = frozenset(
 )
 
 
-def imported_name(run: Interpreter, base: Value, name: str, stmt: ast.ImportFrom) -> Value:
+def imported_name(interp: Interpreter, base: Value, name: str, stmt: ast.ImportFrom) -> Value:
     """What ``from base import name`` binds."""
     if isinstance(base, Namespace):
-        found = run.global_name(base.module, name)
+        found = interp.global_name(base.module, name)
         if found is not None:
             return found
-        inner = run.imported(f"{stmt.module}.{name}" if stmt.module else name, stmt.level)
+        inner = interp.imported(f"{stmt.module}.{name}" if stmt.module else name, stmt.level)
         return inner if isinstance(inner, Namespace) else Unknown(f"{base.module.name}.{name}")
-    return attribute(run, base, name, stmt)
+    return attribute(interp, base, name, stmt)
 
 
-def attribute(run: Interpreter, value: Value, name: str, node: ast.AST) -> Value:
+def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Value:
     """``value.name``."""
     match value:
         case Union(alternatives):
-            return union(attribute(run, option, name, node) for option in alternatives)
+            return join(attribute(interp, option, name, node) for option in alternatives)
         case External(full):
             known = full.split(".")[0] in ("torch", "numpy") and name in _DTYPES and full.count(".") == 0
             return DType() if known else External(f"{full}.{name}")
         case Namespace(module):
-            found = run.global_name(module, name)
+            found = interp.global_name(module, name)
             if found is not None:
                 return found
-            inner = run.imported(f"{module.name}.{name}") if module.name != "__main__" else UNKNOWN
+            inner = interp.imported(f"{module.name}.{name}") if module.name != "__main__" else UNKNOWN
             return inner if isinstance(inner, Namespace) else Unknown(f"{module.name}.{name}")
-        case Ref():
-            return _attribute_of_record(run, value, name, node)
+        case Pointer():
+            return _attribute_of_record(interp, value, name, node)
         case Tensor():
             return _attribute_of_tensor(value, name)
         case Super(owner, receiver):
-            return _attribute_of_super(run, owner, receiver, name)
+            return _attribute_of_super(interp, owner, receiver, name)
         case ClassValue():
-            found = member(run, value, name)
+            found = member(interp, value, name)
             if isinstance(found, Function) and found.kind == "class":
                 return Bound(found, value)
             if name == "__name__":
@@ -105,26 +105,26 @@ def attribute(run: Interpreter, value: Value, name: str, node: ast.AST) -> Value
 
 def _attribute_of_tensor(value: Tensor, name: str) -> Value:
     if name == "device":
-        return DeviceValue(value.place)
+        return DeviceValue(value.device)
     if name == "dtype":
         return DType()
     if name == "is_cuda":
-        return Const(value.place != CPU) if value.place.known else UNKNOWN
+        return Const(value.device != CPU) if value.device.known else UNKNOWN
     if name in _TENSOR_NUMBERS:
         return UNKNOWN
     if name in _TENSOR_TENSORS:
         return (
             ineffective_moves.detached(value) if name == "data" else replace(value, grad=value.grad and name != "grad")
         )
-    if value.loose:
-        births = tuple(Birth(birth.kind, birth.key, (*birth.item, f".{name}")) for birth in value.births)
-        return replace(value, births=births)
+    if value.maybe_container:
+        origins = tuple(Origin(origin.kind, origin.key, (*origin.item, f".{name}")) for origin in value.origins)
+        return replace(value, origins=origins)
     return Builtin(value, name)
 
 
-def _attribute_of_super(run: Interpreter, owner: ClassValue, receiver: Value, name: str) -> Value:
-    cls = run.record(receiver).cls if isinstance(receiver, Ref) else receiver
-    found = member(run, cls, name, above=owner) if isinstance(cls, ClassValue) else None
+def _attribute_of_super(interp: Interpreter, owner: ClassValue, receiver: Value, name: str) -> Value:
+    cls = interp.record(receiver).cls if isinstance(receiver, Pointer) else receiver
+    found = member(interp, cls, name, above=owner) if isinstance(cls, ClassValue) else None
     if isinstance(found, Function):
         return Bound(found, receiver) if found.kind in ("function", "class") else found
     if found is not None:
@@ -132,18 +132,18 @@ def _attribute_of_super(run: Interpreter, owner: ClassValue, receiver: Value, na
     return Builtin(Super(owner, receiver), name)
 
 
-def _attribute_of_record(run: Interpreter, ref: Ref, name: str, node: ast.AST) -> Value:
-    record = run.record(ref)
+def _attribute_of_record(interp: Interpreter, ref: Pointer, name: str, node: ast.AST) -> Value:
+    record = interp.record(ref)
     if name == "state" and record.kind == "optimizer":
-        optimizers.note_state_read(run, ref)
+        optimizers.note_state_read(interp, ref)
     if name in record.fields and record.kind not in ("dict", "list", "set"):
         return record.fields[name]
     if record.cls is not None:
-        found = member(run, record.cls, name)
+        found = member(interp, record.cls, name)
         if isinstance(found, Function):
             if found.kind == "property":
                 call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
-                return run.call(Bound(found, ref), [], {}, call)
+                return interp.call(Bound(found, ref), [], {}, call)
             if found.kind == "static":
                 return found
             return Bound(found, record.cls if found.kind == "class" else ref)
@@ -154,14 +154,14 @@ def _attribute_of_record(run: Interpreter, ref: Ref, name: str, node: ast.AST) -
         if name == "__class__":
             return record.cls
     if record.kind == "module":
-        return _attribute_of_module(run, ref, record, name)
+        return _attribute_of_module(interp, ref, record, name)
     if record.kind in ("instance", "parser-result"):
         if name == "__dict__":
             return ref
-        getter = member(run, record.cls, "__getattr__") if record.cls is not None else None
+        getter = member(interp, record.cls, "__getattr__") if record.cls is not None else None
         if isinstance(getter, Function):
             call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
-            return run.call(Bound(getter, ref), [Const(name)], {}, call)
+            return interp.call(Bound(getter, ref), [Const(name)], {}, call)
         if (
             name in ("items", "keys", "values", "update")
             and record.cls is not None
@@ -172,17 +172,17 @@ def _attribute_of_record(run: Interpreter, ref: Ref, name: str, node: ast.AST) -
             return Builtin(ref, name)
         return Unknown(f"{record.name or 'object'}#{ref.id}.{name}")
     if record.kind == "bundle":
-        held = batch_objects.attribute(run, ref, name)
+        held = batch_objects.attribute(interp, ref, name)
         return held if held is not None else Builtin(ref, name)
     if record.kind == "distribution":
-        held = distributions.attribute(run, ref, name)
+        held = distributions.attribute(interp, ref, name)
         return held if held is not None else Builtin(ref, name)
     if record.kind == "opaque":
         return Builtin(ref, name)
     if record.kind == "dataset" and name in ("data", "_data"):
         from devfix.analysis.torch import batches
 
-        return batches.whole_of(run, ref, node)
+        return batches.whole_of(interp, ref, node)
     if record.kind == "loader" and name in ("dataset", "collate_fn"):
         return record.fields.get(name, UNKNOWN)
     if record.kind in ("optimizer", "scaler", "scheduler") and name in ("param_groups", "state", "optimizer"):
@@ -190,15 +190,15 @@ def _attribute_of_record(run: Interpreter, ref: Ref, name: str, node: ast.AST) -
     return Builtin(ref, name)
 
 
-def _attribute_of_module(run: Interpreter, ref: Ref, record: Record, name: str) -> Value:
+def _attribute_of_module(interp: Interpreter, ref: Pointer, record: HeapObject, name: str) -> Value:
     if name in ("_modules", "_parameters", "_buffers"):
         return ref
     if name == "training":
         return UNKNOWN
     if name == "device":
-        return DeviceValue(modules.first_place(run, ref))
+        return DeviceValue(modules.first_place(interp, ref))
     if name in ("weight", "bias") and record.weights and record.cls is None:
-        return Tensor(modules.any_place(record), (Birth("parameter", ref.id),))
+        return Tensor(modules.any_place(record), (Origin("parameter", ref.id),))
     if name in ("affine", "track_running_stats", "elementwise_affine") and record.cls is None:
         return Const(True)  # PyTorch's defaults
     if name in _MODULE_NUMBERS:
@@ -212,7 +212,7 @@ def _attribute_of_module(run: Interpreter, ref: Ref, record: Record, name: str) 
     if record.name.startswith("torch.nn.") and "Transformer" not in record.name:
         return Builtin(ref, name)  # PyTorch's layers have no parts
     if modules.is_opaque(record) and not name.startswith("_"):
-        return modules.child(run, ref, name) if name not in ("config", "hparams", "name", "cfg") else UNKNOWN
+        return modules.child(interp, ref, name) if name not in ("config", "hparams", "name", "cfg") else UNKNOWN
     if record.cls is not None and record.weights:
         return UNKNOWN
     return Builtin(ref, name)

@@ -20,15 +20,15 @@ from devfix.analysis.domain.values import (
     Namespace,
     Number,
     Parameters,
-    Ref,
+    Pointer,
     Tensor,
     Text,
     TupleValue,
     Union,
     Unknown,
     Value,
-    Yields,
-    options,
+    IterableOf,
+    alternatives,
 )
 from devfix.models.flags import ACCELERATOR_FLAGS, CPU_FLAGS, DEVICE_COUNTS, MULTI_PROCESS_FLAGS
 from devfix.syntax.tree import text_of
@@ -55,30 +55,30 @@ def flag(symbol: str, several: bool = False) -> bool | None:
     return None
 
 
-def _flagged(run: Interpreter, symbol: str) -> bool | None:
+def _flagged(interp: Interpreter, symbol: str) -> bool | None:
     """The same on the machine that is followed: the second one has no accelerator."""
     meant = flag(symbol)
-    if run.two and meant is False and flag(symbol, several=True):
+    if interp.two and meant is False and flag(symbol, several=True):
         return True
-    return False if run.elsewhere and meant else meant
+    return False if interp.elsewhere and meant else meant
 
 
-def truth(run: Interpreter, test: ast.expr) -> bool | None:
+def truth(interp: Interpreter, test: ast.expr) -> bool | None:
     """Evaluate a condition; ``None`` where both outcomes are possible."""
     if isinstance(test, ast.BoolOp):
-        return _combined(run, test)
+        return _combined(interp, test)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        if isinstance(test.operand, ast.Name) and run.lookup(test.operand.id) == Const(False):
+        if isinstance(test.operand, ast.Name) and interp.lookup(test.operand.id) == Const(False):
             return True
-        inner = truth(run, test.operand)
+        inner = truth(interp, test.operand)
         return None if inner is None else not inner
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        known = _compared(run, test)
+        known = _compared(interp, test)
     else:
-        value = run.evaluate(test)
-        known = None if _is_switch(test, value) else truth_of(run, value)
+        value = interp.evaluate(test)
+        known = None if _is_switch(test, value) else truth_of(interp, value)
     if known is None:
-        return run.now.assumptions.get(condition_key(run, test))
+        return interp.now.assumptions.get(condition_key(interp, test))
     return known
 
 
@@ -87,68 +87,68 @@ def _is_switch(test: ast.expr, value: Value) -> bool:
     return isinstance(test, ast.Name) and test.id.isupper() and value == Const(False) and flag(test.id) is None
 
 
-def _combined(run: Interpreter, test: ast.BoolOp) -> bool | None:
+def _combined(interp: Interpreter, test: ast.BoolOp) -> bool | None:
     ends = not isinstance(test.op, ast.And)  # the outcome that decides at once
     known: list[bool | None] = []
     for part in test.values:
-        outcome = truth(run, part)
+        outcome = truth(interp, part)
         if outcome is ends:
             return ends
         known.append(outcome)
     return None if None in known else not ends
 
 
-def truth_of(run: Interpreter, value: Value) -> bool | None:
+def truth_of(interp: Interpreter, value: Value) -> bool | None:
     """Whether a value counts as true."""
     match value:
         case Const(constant):
             return bool(constant)
         case Unknown(symbol) | Number(symbol) | Text(symbol):
-            assumed = run.now.assumptions.get(symbol) if symbol else None
-            return _flagged(run, symbol) if assumed is None and symbol else assumed
+            assumed = interp.now.assumptions.get(symbol) if symbol else None
+            return _flagged(interp, symbol) if assumed is None and symbol else assumed
         case DeviceValue() | Function() | ClassValue() | Namespace() | External() | Bound() | Builtin():
             return True
-        case Ref():
-            record = run.record(value)
+        case Pointer():
+            record = interp.record(value)
             if record.kind in ("list", "dict", "set"):
                 return bool(record.fields) or None
             return None if record.kind == "opaque" else True
         case TupleValue(items):
             return bool(items)
         case Union(alternatives):
-            outcomes = {truth_of(run, option) for option in alternatives}
+            outcomes = {truth_of(interp, option) for option in alternatives}
             return outcomes.pop() if len(outcomes) == 1 else None
         case _:
             return None
 
 
-def _compared(run: Interpreter, test: ast.Compare) -> bool | None:
+def _compared(interp: Interpreter, test: ast.Compare) -> bool | None:
     left, op, right = test.left, test.ops[0], test.comparators[0]
     if isinstance(left, ast.Name) and left.id == "__name__":
-        left_value: Value = run.lookup("__name__") or Unknown()
+        left_value: Value = interp.lookup("__name__") or Unknown()
     else:
-        left_value = run.evaluate(left)
-    right_value = run.evaluate(right)
+        left_value = interp.evaluate(left)
+    right_value = interp.evaluate(right)
     if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
         same = _same(left_value, right_value)
-        if run.elsewhere and _no_index(left_value, right_value):
+        if interp.elsewhere and _no_index(left_value, right_value):
             same = True
-        if run.two and _names_rank(left, left_value) and right_value in (Const(0), Const(-1)):
+        if interp.two and _names_rank(left, left_value) and right_value in (Const(0), Const(-1)):
             same = False
         if same is None:
-            same = _assumed_equal(run, test, left_value, right_value)
+            same = _assumed_equal(interp, test, left_value, right_value)
         negative = isinstance(op, (ast.IsNot, ast.NotEq))
         return None if same is None else same is not negative
     if isinstance(op, (ast.In, ast.NotIn)):
-        inside = _contains(run, left_value, right_value)
+        inside = _contains(interp, left_value, right_value)
         return None if inside is None else inside is isinstance(op, ast.In)
     if isinstance(left_value, Const) and isinstance(right_value, Const):
         return _ordered(op, left_value.value, right_value.value)
-    counts = _counts_devices(left) or (run.two and text_of(left).endswith("cuda.device_count()"))
+    counts = _counts_devices(left) or (interp.two and text_of(left).endswith("cuda.device_count()"))
     if not isinstance(left_value, Const) and isinstance(right_value, Const) and counts:
-        return _ordered(op, 0 if run.elsewhere else 2 if run.two else 1, right_value.value)
+        return _ordered(op, 0 if interp.elsewhere else 2 if interp.two else 1, right_value.value)
     if isinstance(left_value, Number) and isinstance(right_value, Const) and _names_accelerator(left_value.symbol):
-        if run.elsewhere:
+        if interp.elsewhere:
             return {ast.GtE: False, ast.Gt: False, ast.Lt: True}.get(type(op)) if right_value.value == 0 else None
         if right_value.value in (0, -1) and isinstance(op, (ast.GtE, ast.Gt)):
             return True if not (isinstance(op, ast.Gt) and right_value.value == 0) else None
@@ -191,7 +191,7 @@ def _names_accelerator(symbol: str) -> bool:
 
 def _same(left: Value, right: Value) -> bool | None:
     if isinstance(left, Union) or isinstance(right, Union):
-        outcomes = {_same(one, two) for one in options(left) for two in options(right)}
+        outcomes = {_same(one, two) for one in alternatives(left) for two in alternatives(right)}
         return outcomes.pop() if len(outcomes) == 1 else None
     if isinstance(left, Const) and isinstance(right, Const):
         return bool(left.value == right.value)
@@ -201,7 +201,9 @@ def _same(left: Value, right: Value) -> bool | None:
         return _same_device(right, left)
     constant, other = (left, right) if isinstance(left, Const) else (right, left)
     if isinstance(constant, Const) and constant.value is None:
-        if isinstance(other, (Ref, Tensor, Function, ClassValue, TupleValue, Bound, Parameters, Yields, External)):
+        if isinstance(
+            other, (Pointer, Tensor, Function, ClassValue, TupleValue, Bound, Parameters, IterableOf, External)
+        ):
             return False
         if isinstance(other, Number) and _names_accelerator(other.symbol):
             return False
@@ -220,57 +222,57 @@ def _no_index(left: Value, right: Value) -> bool:
 
 def _same_device(device: DeviceValue, other: DeviceValue | Const) -> bool | None:
     if isinstance(other, DeviceValue):
-        if device.place.kind != other.place.kind and device.place.known and other.place.known:
+        if device.device.kind != other.device.kind and device.device.known and other.device.known:
             return False
         return None
     if other.value is None:
         return False
-    if not isinstance(other.value, str) or not device.place.known:
+    if not isinstance(other.value, str) or not device.device.known:
         return None
     if other.value == "cpu":
-        return device.place == CPU
+        return device.device == CPU
     if other.value.startswith("cuda"):
-        return device.place != CPU
-    return False if device.place == CPU else None
+        return device.device != CPU
+    return False if device.device == CPU else None
 
 
-def _assumed_equal(run: Interpreter, test: ast.Compare, left: Value, right: Value) -> bool | None:
+def _assumed_equal(interp: Interpreter, test: ast.Compare, left: Value, right: Value) -> bool | None:
     """``mode == "train"`` was taken for true on this path, so ``mode == "test"`` is false."""
     if not isinstance(right, Const):
         return None
-    for key, value in run.now.assumptions.items():
-        if value and key.startswith(subject_of(test, left) + " == ") and key != condition_key(run, test):
+    for key, value in interp.now.assumptions.items():
+        if value and key.startswith(subject_of(test, left) + " == ") and key != condition_key(interp, test):
             return False
     return None
 
 
-def _contains(run: Interpreter, item: Value, container: Value) -> bool | None:
+def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None:
     if isinstance(item, Const) and isinstance(item.value, str):
         if item.value in _PROCESS_VARIABLES:
-            return run.two
+            return interp.two
         if isinstance(container, DeviceValue):
             if any(word in item.value for word in _CHECKS_OF_ACCELERATOR):
-                return container.place != CPU if container.place.known else None
-            return container.place == CPU if item.value == "cpu" and container.place.known else None
+                return container.device != CPU if container.device.known else None
+            return container.device == CPU if item.value == "cpu" and container.device.known else None
         if isinstance(container, Const) and isinstance(container.value, str):
             return item.value in container.value
     if isinstance(item, External) and isinstance(container, TupleValue):  # ``type(x) in (list, tuple)``
         return item in container.items if all(isinstance(kind, External) for kind in container.items) else None
-    known = _constants(run, container)
+    known = _constants(interp, container)
     if known is not None and isinstance(item, Const):
         return item.value in known
-    if isinstance(container, Ref) and isinstance(item, Const):
-        record = run.record(container)
+    if isinstance(container, Pointer) and isinstance(item, Const):
+        record = interp.record(container)
         if record.kind == "dict" and record.rest is None:
             return str(item.value) in record.fields
     return None
 
 
-def _constants(run: Interpreter, container: Value) -> list[object] | None:
+def _constants(interp: Interpreter, container: Value) -> list[object] | None:
     if isinstance(container, TupleValue):
         items = list(container.items)
-    elif isinstance(container, Ref) and run.record(container).kind in ("list", "set"):
-        record = run.record(container)
+    elif isinstance(container, Pointer) and interp.record(container).kind in ("list", "set"):
+        record = interp.record(container)
         if record.rest is not None:
             return None
         items = list(record.fields.values())
@@ -281,12 +283,12 @@ def _constants(run: Interpreter, container: Value) -> list[object] | None:
     )
 
 
-def unknown_leaves(run: Interpreter, test: ast.expr) -> list[ast.expr]:
+def unknown_leaves(interp: Interpreter, test: ast.expr) -> list[ast.expr]:
     """The conditions inside a test whose outcome is not known."""
     if isinstance(test, ast.BoolOp):
-        return [leaf for part in test.values for leaf in unknown_leaves(run, part)]
+        return [leaf for part in test.values for leaf in unknown_leaves(interp, part)]
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return unknown_leaves(run, test.operand)
+        return unknown_leaves(interp, test.operand)
     return [test]
 
 
@@ -298,36 +300,36 @@ def asks_where(test: ast.expr) -> bool:
     )
 
 
-def _is_of_class(run: Interpreter, subject: Value, name: str) -> bool | None:
+def _is_of_class(interp: Interpreter, subject: Value, name: str) -> bool | None:
     kinds: dict[type, tuple[str, ...]] = {
         Tensor: ("Tensor",),
         TupleValue: ("tuple", "list", "Sequence"),
         Text: ("str",),
         Number: ("int", "float"),
-        Yields: ("list", "tuple", "Sequence"),
+        IterableOf: ("list", "tuple", "Sequence"),
     }
-    if isinstance(subject, Ref):
-        record = run.record(subject)
+    if isinstance(subject, Pointer):
+        record = interp.record(subject)
         held = {"dict": ("dict", "Mapping"), "list": ("list", "Sequence"), "set": ("set",)}.get(record.kind)
         return name in held if held is not None else None
-    if isinstance(subject, Tensor) and (subject.loose or not subject.sure):
+    if isinstance(subject, Tensor) and (subject.maybe_container or not subject.is_certain):
         return None
     known = kinds.get(type(subject))
     return name in known if known is not None else None
 
 
-def matches(run: Interpreter, subject: Value, pattern: ast.pattern) -> bool | None:
+def matches(interp: Interpreter, subject: Value, pattern: ast.pattern) -> bool | None:
     """Whether a ``case`` applies; ``None`` where the code does not tell."""
     if isinstance(subject, Union):
-        outcomes = {matches(run, option, pattern) for option in subject.options}
+        outcomes = {matches(interp, option, pattern) for option in subject.alternatives}
         return outcomes.pop() if len(outcomes) == 1 else None
     if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
         return True
     if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant) and isinstance(subject, Const):
         return bool(subject.value == pattern.value.value)
     if isinstance(pattern, ast.MatchClass):
-        return _is_of_class(run, subject, ast.unparse(pattern.cls).split(".")[-1])
+        return _is_of_class(interp, subject, ast.unparse(pattern.cls).split(".")[-1])
     if isinstance(pattern, ast.MatchOr):
-        parts = {matches(run, subject, part) for part in pattern.patterns}
+        parts = {matches(interp, subject, part) for part in pattern.patterns}
         return True if True in parts else None if None in parts else False
     return None

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores
-from devfix.analysis.domain.location import Frame
+from devfix.analysis.domain.location import Activation
 from devfix.analysis.domain.values import Bound, ClassValue, External, Function, Partial, Value
 from devfix.syntax.tree import text_of
 
@@ -18,41 +18,41 @@ if TYPE_CHECKING:
 __all__ = ["define_class", "define_function", "make_function"]
 
 
-def define_function(run: Interpreter, stmt: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
+def define_function(interp: Interpreter, stmt: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
     """The value of a ``def``; decorators of the project are applied, others keep the function."""
-    function = make_function(run, stmt)
+    function = make_function(interp, stmt)
     value: Value = function
     for decorator in reversed(stmt.decorator_list):
-        value = _decorated(run, value, function, decorator)
+        value = _decorated(interp, value, function, decorator)
     return value
 
 
-def make_function(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Function:
+def make_function(interp: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Function:
     """A function with its defaults and its scope."""
-    frame = run.frame
-    assert frame is not None
-    outer = frame.function.scope if frame.function is not None else ()
-    in_class = frame.function is None and frame.env != frame.module.env
-    scope = outer if in_class or frame.env == frame.module.env else (*outer, frame.env)
-    defaults = tuple(run.evaluate(default) for default in node.args.defaults)
-    keyword_defaults = tuple(None if d is None else run.evaluate(d) for d in node.args.kw_defaults)
-    return Function(node, frame.module, scope, defaults=defaults, keyword_defaults=keyword_defaults)
+    activation = interp.activation
+    assert activation is not None
+    outer = activation.function.scope if activation.function is not None else ()
+    in_class = activation.function is None and activation.env != activation.module.env
+    scope = outer if in_class or activation.env == activation.module.env else (*outer, activation.env)
+    defaults = tuple(interp.evaluate(default) for default in node.args.defaults)
+    keyword_defaults = tuple(None if d is None else interp.evaluate(d) for d in node.args.kw_defaults)
+    return Function(node, activation.module, scope, defaults=defaults, keyword_defaults=keyword_defaults)
 
 
 _KINDS = {"property": "property", "staticmethod": "static", "classmethod": "class", "cached_property": "property"}
 
 
-def _decorated(run: Interpreter, value: Value, function: Function, decorator: ast.expr) -> Value:
+def _decorated(interp: Interpreter, value: Value, function: Function, decorator: ast.expr) -> Value:
     if isinstance(decorator, ast.Name) and decorator.id in _KINDS:
         return replace(function, kind=_KINDS[decorator.id])
     if isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "getter", "deleter"):
         return replace(function, kind=decorator.attr)
-    called = run.evaluate(decorator)
+    called = interp.evaluate(decorator)
     if isinstance(called, External) and called.name.endswith("cached_property"):
         return replace(function, kind="property")
     if isinstance(called, (Function, Bound)) and not _only_registers(called):
         node = ast.copy_location(ast.Call(decorator, [], []), decorator)
-        result = run.call(called, [value], {}, node)
+        result = interp.call(called, [value], {}, node)
         return result if isinstance(result, (Function, Bound, Partial)) else value
     return value
 
@@ -72,44 +72,50 @@ def _only_registers(value: Function | Bound) -> bool:
     return _gives_back(function.node)
 
 
-def define_class(run: Interpreter, stmt: ast.ClassDef) -> Value:
+def define_class(interp: Interpreter, stmt: ast.ClassDef) -> Value:
     """The value of a ``class``."""
-    frame = run.frame
-    assert frame is not None
-    bases = tuple(run.evaluate(base) for base in stmt.bases)
-    env = run.new_env()
+    activation = interp.activation
+    assert activation is not None
+    bases = tuple(interp.evaluate(base) for base in stmt.bases)
+    env = interp.new_env()
     decorators = {text_of(d.func if isinstance(d, ast.Call) else d).split(".")[-1] for d in stmt.decorator_list}
     cls = ClassValue(
-        stmt, frame.module, bases, env, dataclass=bool(decorators & {"dataclass", "define", "frozen", "attrs", "s"})
+        stmt,
+        activation.module,
+        bases,
+        env,
+        dataclass=bool(decorators & {"dataclass", "define", "frozen", "attrs", "s"}),
     )
-    with run.within(Frame(env, frame.module, frame.function and _outer(frame), parent=frame)):
+    with interp.within(
+        Activation(env, activation.module, activation.function and _outer(activation), parent=activation)
+    ):
         for inner in stmt.body:
             if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                value = define_function(run, inner)
+                value = define_function(interp, inner)
                 if isinstance(value, Function):
                     value = replace(value, owner=cls)
-                existing = run.now.lookup(env, inner.name)
+                existing = interp.now.lookup(env, inner.name)
                 if isinstance(value, Function) and value.kind == "setter" and isinstance(existing, Function):
-                    run.now.bind(env, f"{inner.name}.setter", value)
+                    interp.now.bind(env, f"{inner.name}.setter", value)
                 else:
-                    run.now.bind(env, inner.name, value)
+                    interp.now.bind(env, inner.name, value)
             else:
-                run.execute([inner])
-                attribute_stores.keep_class_attributes(run, cls, inner)
+                interp.execute([inner])
+                attribute_stores.keep_class_attributes(interp, cls, inner)
     for decorator in reversed(stmt.decorator_list):
-        _register_class(run, cls, decorator)
+        _register_class(interp, cls, decorator)
     return cls
 
 
-def _register_class(run: Interpreter, cls: ClassValue, decorator: ast.expr) -> None:
+def _register_class(interp: Interpreter, cls: ClassValue, decorator: ast.expr) -> None:
     """A decorator of the project puts the class into its table; whatever it gives, the class keeps its name."""
-    called = run.evaluate(decorator)
+    called = interp.evaluate(decorator)
     if isinstance(called, (Function, Bound)):
-        run.call(called, [cls], {}, ast.copy_location(ast.Call(decorator, [], []), decorator))
+        interp.call(called, [cls], {}, ast.copy_location(ast.Call(decorator, [], []), decorator))
 
 
-def _outer(frame: Frame) -> Function | None:
+def _outer(activation: Activation) -> Function | None:
     """Class bodies see the enclosing function's names, and so do their methods."""
-    if frame.function is None or frame.env == frame.module.env:
-        return frame.function
-    return replace(frame.function, scope=(*frame.function.scope, frame.env))
+    if activation.function is None or activation.env == activation.module.env:
+        return activation.function
+    return replace(activation.function, scope=(*activation.function.scope, activation.env))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from devfix.analysis.domain.device_parsing import INDEXED, device_named
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    ANYWHERE,
+    UNKNOWN_DEVICE,
     CPU,
     NONE,
     Const,
@@ -16,14 +16,14 @@ from devfix.analysis.domain.values import (
     External,
     Keywords,
     Number,
-    Place,
-    Ref,
+    Device,
+    Pointer,
     Tensor,
     Text,
     Union,
     Unknown,
     Value,
-    options,
+    alternatives,
 )
 from devfix.analysis.scenarios import accelerator, index_place, without_accelerator
 
@@ -45,91 +45,97 @@ MOVES = {
 }
 
 
-def place_of(run: Interpreter, value: Value) -> Place | None:
+def place_of(interp: Interpreter, value: Value) -> Device | None:
     """The place that a device-like value names; ``None`` for what is no device (a dtype)."""
     match value:
-        case DeviceValue(place, _, symbol) if symbol == INDEXED and place == ACCELERATOR:
-            run.facts.named_devices = True
-            return accelerator(run, zero=False)
-        case DeviceValue(place) | Tensor(place):
-            return place
+        case DeviceValue(device, _, symbol) if symbol == INDEXED and device == ACCELERATOR:
+            interp.observations.named_devices = True
+            return accelerator(interp, zero=False)
+        case DeviceValue(device) | Tensor(device):
+            return device
         case DType():
             return None
         case Const(constant):
             if isinstance(constant, str):
-                return _named(run, constant)
-            return index_place(run, value) if isinstance(constant, int) and not isinstance(constant, bool) else ANYWHERE
+                return _named(interp, constant)
+            return (
+                index_place(interp, value)
+                if isinstance(constant, int) and not isinstance(constant, bool)
+                else UNKNOWN_DEVICE
+            )
         case Number():
-            run.facts.named_devices = True
-            return index_place(run, value)
+            interp.observations.named_devices = True
+            return index_place(interp, value)
         case Text(symbol) | Unknown(symbol):
             named = _place_by_name(symbol)
-            run.facts.named_devices |= named == ACCELERATOR
-            return without_accelerator(run) if named == ACCELERATOR else named
+            interp.observations.named_devices |= named == ACCELERATOR
+            return without_accelerator(interp) if named == ACCELERATOR else named
         case External(name):
-            return None if name.split(".")[-1].startswith(("float", "half", "bfloat", "int", "long")) else ANYWHERE
-        case Ref():
-            record = run.record(value)
-            return next(iter(record.places)) if len(record.places) == 1 else ANYWHERE
-    return ANYWHERE
+            return (
+                None if name.split(".")[-1].startswith(("float", "half", "bfloat", "int", "long")) else UNKNOWN_DEVICE
+            )
+        case Pointer():
+            record = interp.record(value)
+            return next(iter(record.devices)) if len(record.devices) == 1 else UNKNOWN_DEVICE
+    return UNKNOWN_DEVICE
 
 
-def _named(run: Interpreter, text: str) -> Place:
-    place: Place = device_named(text) or ANYWHERE
+def _named(interp: Interpreter, text: str) -> Device:
+    device: Device = device_named(text) or UNKNOWN_DEVICE
     index = text.partition(":")[2]
-    run.facts.fixed_index |= place == ACCELERATOR and index not in ("", "0")
-    if run.elsewhere and text == run.facts.foreign_index:
+    interp.observations.fixed_index |= device == ACCELERATOR and index not in ("", "0")
+    if interp.elsewhere and text == interp.observations.foreign_index:
         return ACCELERATOR
-    return accelerator(run, index == "0") if place == ACCELERATOR and index else place
+    return accelerator(interp, index == "0") if device == ACCELERATOR and index else device
 
 
-def _place_by_name(symbol: str) -> Place | None:
+def _place_by_name(symbol: str) -> Device | None:
     last = symbol.split(".")[-1].split("#")[0].lower()
     if any(word in last for word in _DTYPE_WORDS):
         return None
-    return ACCELERATOR if any(word in last for word in _DEVICE_WORDS) else ANYWHERE
+    return ACCELERATOR if any(word in last for word in _DEVICE_WORDS) else UNKNOWN_DEVICE
 
 
-def transfer_places(run: Interpreter, args: list[Value], keywords: dict[str, Value]) -> list[Place | None]:
+def transfer_places(interp: Interpreter, args: list[Value], keywords: dict[str, Value]) -> list[Device | None]:
     """The alternatives for ``.to(*args, **keywords)``; ``None`` stands for "stays where it is"."""
     value = keywords.get("device")
     if value is None and args:
         value = args[0]
     if value is None or value == Const(None):
         return [None]
-    found: dict[Place | None, None] = {}
-    for option in options(value):
-        found[place_of(run, option)] = None
+    found: dict[Device | None, None] = {}
+    for option in alternatives(value):
+        found[place_of(interp, option)] = None
     return list(found)
 
 
-def device_argument(run: Interpreter, keywords: dict[str, Value]) -> Place | None:
+def device_argument(interp: Interpreter, keywords: dict[str, Value]) -> Device | None:
     """The place that ``device=`` names; ``None`` where there is no such argument."""
     value = keywords.get("device")
     if value is None or value == Const(None):
-        return ANYWHERE if "**" in keywords and value is None else None
+        return UNKNOWN_DEVICE if "**" in keywords and value is None else None
     if isinstance(value, Union):
-        places = {place_of(run, option) for option in value.options if option != Const(None)}
-        return places.pop() if len(places) == 1 else ANYWHERE
-    return place_of(run, value)
+        devices = {place_of(interp, option) for option in value.alternatives if option != Const(None)}
+        return devices.pop() if len(devices) == 1 else UNKNOWN_DEVICE
+    return place_of(interp, value)
 
 
-def own_move(run: Interpreter, name: str, args: list[Value], keywords: Keywords) -> Place:
+def own_move(interp: Interpreter, name: str, args: list[Value], keywords: Keywords) -> Device:
     """Where ``.cuda()``, ``.cuda(index)`` or ``.cpu()`` sends a value."""
     index = args[0] if args else keywords.get("device", NONE)
     if MOVES[name] == CPU or index == NONE:
         return MOVES[name]
     if isinstance(index, Const) and isinstance(index.value, int):
-        return index_place(run, index)
-    place = place_of(run, index)
-    return place if (run.elsewhere or run.two) and place is not None and place.known else MOVES[name]
+        return index_place(interp, index)
+    device = place_of(interp, index)
+    return device if (interp.elsewhere or interp.two) and device is not None and device.known else MOVES[name]
 
 
-def type_place(value: Value) -> Place | None:
+def type_place(value: Value) -> Device | None:
     """Where ``.type(torch.cuda.FloatTensor)`` sends a tensor; ``None`` for a dtype."""
     if isinstance(value, DType):
         return None
     name = value.name if isinstance(value, External) else str(value.value) if isinstance(value, Const) else ""
     if name.endswith("Tensor"):
         return ACCELERATOR if ".cuda." in name else CPU
-    return ANYWHERE
+    return UNKNOWN_DEVICE

@@ -17,16 +17,16 @@ from devfix.analysis.domain.values import (
     Const,
     DeviceValue,
     External,
-    Place,
-    Record,
-    Ref,
+    Device,
+    HeapObject,
+    Pointer,
     Text,
     TupleValue,
     Union,
     Unknown,
     Value,
-    Yields,
-    union,
+    IterableOf,
+    join,
 )
 from devfix.analysis.transfer import assignment, calls, conditions, functions, iteration
 from devfix.analysis.transfer.definitions import make_function
@@ -42,98 +42,98 @@ __all__ = ["evaluate"]
 _BUILTINS = frozenset(dir(builtins))
 
 
-def evaluate(run: Interpreter, node: ast.expr) -> Value:
+def evaluate(interp: Interpreter, node: ast.expr) -> Value:
     """The value of an expression; what it does on the way is done."""
-    run.tick()
+    interp.spend_step()
     handler = _HANDLERS.get(type(node))
-    value = handler(run, node) if handler is not None else UNKNOWN
-    if run.watch is not None:
-        run.watch(run, node, value)
+    value = handler(interp, node) if handler is not None else UNKNOWN
+    if interp.watch is not None:
+        interp.watch(interp, node, value)
     return value
 
 
-def _name(run: Interpreter, node: ast.Name) -> Value:
-    value = run.lookup(node.id)
+def _name(interp: Interpreter, node: ast.Name) -> Value:
+    value = interp.lookup(node.id)
     if value is not None:
         return value
     return External(f"builtins.{node.id}") if node.id in _BUILTINS else Unknown(f"{node.id}")
 
 
-def _constant(run: Interpreter, node: ast.Constant) -> Value:
+def _constant(interp: Interpreter, node: ast.Constant) -> Value:
     return Const(node.value)
 
 
-def _attribute(run: Interpreter, node: ast.Attribute) -> Value:
-    base = evaluate(run, node.value)
+def _attribute(interp: Interpreter, node: ast.Attribute) -> Value:
+    base = evaluate(interp, node.value)
     if node.attr == "grad":
-        ineffective_moves.note_leaf_use(run, base, "grad", node)
-    return ineffective_moves.uncalled(run, node, base, run.attribute(base, node.attr, node))
+        ineffective_moves.note_leaf_use(interp, base, "grad", node)
+    return ineffective_moves.uncalled(interp, node, base, interp.attribute(base, node.attr, node))
 
 
-def _tuple(run: Interpreter, node: ast.Tuple) -> Value:
-    items = _sequence(run, node.elts)
-    return TupleValue(tuple(items)) if items is not None else Yields(UNKNOWN)
+def _tuple(interp: Interpreter, node: ast.Tuple) -> Value:
+    items = _sequence(interp, node.elts)
+    return TupleValue(tuple(items)) if items is not None else IterableOf(UNKNOWN)
 
 
-def _list(run: Interpreter, node: ast.List | ast.Set) -> Value:
-    items = _sequence(run, node.elts)
+def _list(interp: Interpreter, node: ast.List | ast.Set) -> Value:
+    items = _sequence(interp, node.elts)
     kind = "set" if isinstance(node, ast.Set) else "list"
     if items is None:
-        return run.new(Record(kind, rest=union(evaluate(run, element) for element in node.elts)))
-    return run.new(Record(kind, fields={str(i): item for i, item in enumerate(items)}))
+        return interp.new(HeapObject(kind, rest=join(evaluate(interp, element) for element in node.elts)))
+    return interp.new(HeapObject(kind, fields={str(i): item for i, item in enumerate(items)}))
 
 
-def _sequence(run: Interpreter, nodes: list[ast.expr]) -> list[Value] | None:
+def _sequence(interp: Interpreter, nodes: list[ast.expr]) -> list[Value] | None:
     items: list[Value] = []
     for node in nodes:
         if isinstance(node, ast.Starred):
-            inner = evaluate(run, node.value)
-            known = iteration.elements(run, inner, node)
+            inner = evaluate(interp, node.value)
+            known = iteration.elements(interp, inner, node)
             if known is None:
                 return None
             items.extend(known)
         else:
-            items.append(evaluate(run, node))
+            items.append(evaluate(interp, node))
     return items
 
 
-def _dict(run: Interpreter, node: ast.Dict) -> Value:
+def _dict(interp: Interpreter, node: ast.Dict) -> Value:
     fields: dict[str, Value] = {}
     rest: Value | None = None
     odd = False
     for key, value_node in zip(node.keys, node.values, strict=False):
-        value = evaluate(run, value_node)
+        value = evaluate(interp, value_node)
         if key is None:
-            if isinstance(value, Ref) and run.record(value).kind == "dict":
-                fields.update(run.record(value).fields)
-                rest = run.record(value).rest or rest
+            if isinstance(value, Pointer) and interp.record(value).kind == "dict":
+                fields.update(interp.record(value).fields)
+                rest = interp.record(value).rest or rest
             else:
                 rest = UNKNOWN
             continue
-        name = evaluate(run, key)
+        name = evaluate(interp, key)
         odd |= assignment.is_odd_key(name)
         if isinstance(name, Const):
             fields[str(name.value)] = value
         else:
-            rest = value if rest is None else union((rest, value))
-    return run.new(Record("dict", fields=fields, rest=rest, info=(("odd-keys", True),) if odd else ()))
+            rest = value if rest is None else join((rest, value))
+    return interp.new(HeapObject("dict", fields=fields, rest=rest, info=(("odd-keys", True),) if odd else ()))
 
 
-def _comprehension(run: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
-    results, known = _comprehend(run, node.generators, lambda: evaluate(run, node.elt))
+def _comprehension(interp: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
+    results, known = _comprehend(interp, node.generators, lambda: evaluate(interp, node.elt))
     if isinstance(node, ast.GeneratorExp) and not known:
-        return Yields(functions.one_of_each(run, results))
+        return IterableOf(functions.one_of_each(interp, results))
     if known:
-        made = run.new(Record("list", fields={str(i): value for i, value in enumerate(results)}))
+        made = interp.new(HeapObject("list", fields={str(i): value for i, value in enumerate(results)}))
     else:
-        made = run.new(Record("list", rest=functions.one_of_each(run, results)))
-    host_access.stamp(run, made, node.elt)
+        made = interp.new(HeapObject("list", rest=functions.one_of_each(interp, results)))
+    host_access.stamp(interp, made, node.elt)
     return made
 
 
-def _dict_comprehension(run: Interpreter, node: ast.DictComp) -> Value:
+def _dict_comprehension(interp: Interpreter, node: ast.DictComp) -> Value:
     pairs, _ = _comprehend(
-        run, node.generators, lambda: TupleValue((evaluate(run, node.key), evaluate(run, node.value)))
+        interp, node.generators, lambda: TupleValue((evaluate(interp, node.key), evaluate(interp, node.value)))
     )
     fields: dict[str, Value] = {}
     rest: Value | None = None
@@ -145,112 +145,112 @@ def _dict_comprehension(run: Interpreter, node: ast.DictComp) -> Value:
         if isinstance(key, Const):
             fields[str(key.value)] = value
         else:
-            rest = value if rest is None else union((rest, value))
-    return run.new(Record("dict", fields=fields, rest=rest, info=(("odd-keys", True),) if odd else ()))
+            rest = value if rest is None else join((rest, value))
+    return interp.new(HeapObject("dict", fields=fields, rest=rest, info=(("odd-keys", True),) if odd else ()))
 
 
 def _comprehend(
-    run: Interpreter, generators: list[ast.comprehension], produce: Callable[[], Value]
+    interp: Interpreter, generators: list[ast.comprehension], produce: Callable[[], Value]
 ) -> tuple[list[Value], bool]:
     """The values of a comprehension, and whether they are its elements one by one."""
-    assert run.frame is not None
+    assert interp.activation is not None
     targets = [n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name)]
-    saved = {name: run.now.envs.get(run.frame.env, {}).get(name) for name in targets}
-    results, known = _generate(run, generators, produce)
+    saved = {name: interp.now.envs.get(interp.activation.env, {}).get(name) for name in targets}
+    results, known = _generate(interp, generators, produce)
     for name, value in saved.items():
         if value is None:
-            run.now.unbind(run.frame.env, name)
+            interp.now.unbind(interp.activation.env, name)
         else:
-            run.now.bind(run.frame.env, name, value)
+            interp.now.bind(interp.activation.env, name, value)
     return results, known
 
 
 def _generate(
-    run: Interpreter, generators: list[ast.comprehension], produce: Callable[[], Value]
+    interp: Interpreter, generators: list[ast.comprehension], produce: Callable[[], Value]
 ) -> tuple[list[Value], bool]:
     first, *others = generators
-    iterable = evaluate(run, first.iter)
-    elements = iteration.elements(run, iterable, first.iter)
+    iterable = evaluate(interp, first.iter)
+    elements = iteration.elements(interp, iterable, first.iter)
     known = elements is not None and not first.ifs and not others
     results: list[Value] = []
-    env = run.frame.env if run.frame is not None else 0
-    for value in elements if elements is not None else [iteration.element(run, iterable, first.iter)]:
-        for name, part in _bound(run, first.target, value):
-            run.now.bind(env, name, part)
-        outcomes = [run.truth(condition) for condition in first.ifs]
+    env = interp.activation.env if interp.activation is not None else 0
+    for value in elements if elements is not None else [iteration.element(interp, iterable, first.iter)]:
+        for name, part in _bound(interp, first.target, value):
+            interp.now.bind(env, name, part)
+        outcomes = [interp.truth(condition) for condition in first.ifs]
         if False in outcomes:
             continue
         if others:
-            results.extend(_generate(run, others, produce)[0])
+            results.extend(_generate(interp, others, produce)[0])
         else:
             results.append(produce())
     return results, known
 
 
-def _bound(run: Interpreter, target: ast.expr, value: Value) -> list[tuple[str, Value]]:
+def _bound(interp: Interpreter, target: ast.expr, value: Value) -> list[tuple[str, Value]]:
     if isinstance(target, ast.Name):
         return [(target.id, value)]
     if isinstance(target, (ast.Tuple, ast.List)):
         items = (
-            iteration.unpacked(run, value, len(target.elts))
+            iteration.unpacked(interp, value, len(target.elts))
             if not isinstance(value, Union)
             else [
-                union(iteration.unpacked(run, option, len(target.elts))[i] for option in value.options)
+                join(iteration.unpacked(interp, option, len(target.elts))[i] for option in value.alternatives)
                 for i in range(len(target.elts))
             ]
         )
-        return [pair for inner, item in zip(target.elts, items, strict=False) for pair in _bound(run, inner, item)]
+        return [pair for inner, item in zip(target.elts, items, strict=False) for pair in _bound(interp, inner, item)]
     return []
 
 
-def _conditional(run: Interpreter, node: ast.IfExp) -> Value:
-    truth = run.truth(node.test)
+def _conditional(interp: Interpreter, node: ast.IfExp) -> Value:
+    truth = interp.truth(node.test)
     if truth is not None:
-        return evaluate(run, node.body if truth else node.orelse)
-    with assumed(run, node.test, True):
-        body = evaluate(run, node.body)
-    with assumed(run, node.test, False):
-        values = body, evaluate(run, node.orelse)
-    places = [_device_of(value) for value in values]
-    if set(places) == {ACCELERATOR, CPU} and not run.elsewhere:
-        chosen = places.index(ACCELERATOR)  # the program chooses a device: the path on which it has its accelerator
-        assume(run, node.test, chosen == 0)
+        return evaluate(interp, node.body if truth else node.orelse)
+    with assumed(interp, node.test, True):
+        body = evaluate(interp, node.body)
+    with assumed(interp, node.test, False):
+        values = body, evaluate(interp, node.orelse)
+    devices = [_device_of(value) for value in values]
+    if set(devices) == {ACCELERATOR, CPU} and not interp.elsewhere:
+        chosen = devices.index(ACCELERATOR)  # the program chooses a device: the path on which it has its accelerator
+        assume(interp, node.test, chosen == 0)
         return values[chosen]
-    return union(values)
+    return join(values)
 
 
-def _device_of(value: Value) -> Place | None:
+def _device_of(value: Value) -> Device | None:
     """The place of a device or of the string that names one."""
     if isinstance(value, Const) and isinstance(value.value, str):
         return device_named(value.value)
-    return value.place if isinstance(value, DeviceValue) else None
+    return value.device if isinstance(value, DeviceValue) else None
 
 
-def _boolean(run: Interpreter, node: ast.BoolOp) -> Value:
+def _boolean(interp: Interpreter, node: ast.BoolOp) -> Value:
     possible: list[Value] = []
     for index, part in enumerate(node.values):
-        value = evaluate(run, part)
+        value = evaluate(interp, part)
         last = index == len(node.values) - 1
-        truth = conditions.truth_of(run, value)
+        truth = conditions.truth_of(interp, value)
         decides = not isinstance(node.op, ast.And)
         if last or truth is decides:
             possible.append(value)
             break
         if truth is None:
             if isinstance(value, Union):
-                possible.extend(o for o in value.options if conditions.truth_of(run, o) is not (not decides))
+                possible.extend(o for o in value.alternatives if conditions.truth_of(interp, o) is not (not decides))
             else:
                 possible.append(value)
-    return union(possible)
+    return join(possible)
 
 
-def _joined(run: Interpreter, node: ast.JoinedStr) -> Value:
+def _joined(interp: Interpreter, node: ast.JoinedStr) -> Value:
     """An f-string; one that starts with ``cuda`` names a device."""
     first = node.values[0] if node.values else None
     head: Value = Text()
     texts: list[str] = []
     for part in node.values:
-        value = evaluate(run, part.value) if isinstance(part, ast.FormattedValue) else evaluate(run, part)
+        value = evaluate(interp, part.value) if isinstance(part, ast.FormattedValue) else evaluate(interp, part)
         if part is first:
             head = value
         texts.append(str(value.value) if isinstance(value, Const) else "\0")
@@ -258,37 +258,37 @@ def _joined(run: Interpreter, node: ast.JoinedStr) -> Value:
         return Const("".join(texts))
     if isinstance(head, Const) and isinstance(first, ast.Constant):
         return formatted(head)
-    return DeviceValue(head.place, text=True) if isinstance(head, DeviceValue) else Text(text_of(node))
+    return DeviceValue(head.device, text=True) if isinstance(head, DeviceValue) else Text(text_of(node))
 
 
-def _lambda(run: Interpreter, node: ast.Lambda) -> Value:
-    return make_function(run, node)
+def _lambda(interp: Interpreter, node: ast.Lambda) -> Value:
+    return make_function(interp, node)
 
 
-def _walrus(run: Interpreter, node: ast.NamedExpr) -> Value:
-    value = evaluate(run, node.value)
-    assignment.assign(run, node.target, value, source=node.value)
+def _walrus(interp: Interpreter, node: ast.NamedExpr) -> Value:
+    value = evaluate(interp, node.value)
+    assignment.assign(interp, node.target, value, source=node.value)
     return value
 
 
-def _yield(run: Interpreter, node: ast.Yield) -> Value:
-    value = Const(None) if node.value is None else evaluate(run, node.value)
-    assert run.frame is not None
-    run.frame.yields.append(value)
+def _yield(interp: Interpreter, node: ast.Yield) -> Value:
+    value = Const(None) if node.value is None else evaluate(interp, node.value)
+    assert interp.activation is not None
+    interp.activation.yields.append(value)
     return UNKNOWN
 
 
-def _yield_from(run: Interpreter, node: ast.YieldFrom) -> Value:
-    value = iteration.element(run, evaluate(run, node.value), node)
-    assert run.frame is not None
-    run.frame.yields.append(value)
+def _yield_from(interp: Interpreter, node: ast.YieldFrom) -> Value:
+    value = iteration.element(interp, evaluate(interp, node.value), node)
+    assert interp.activation is not None
+    interp.activation.yields.append(value)
     return UNKNOWN
 
 
-def _slice(run: Interpreter, node: ast.Slice) -> Value:
+def _slice(interp: Interpreter, node: ast.Slice) -> Value:
     for part in (node.lower, node.upper, node.step):
         if part is not None:
-            evaluate(run, part)
+            evaluate(interp, part)
     return UNKNOWN
 
 
@@ -317,7 +317,7 @@ _HANDLERS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Yield: _yield,
     ast.YieldFrom: _yield_from,
     ast.Slice: _slice,
-    ast.Await: lambda run, node: evaluate(run, node.value),
-    ast.Starred: lambda run, node: evaluate(run, node.value),
-    ast.FormattedValue: lambda run, node: evaluate(run, node.value),
+    ast.Await: lambda interp, node: evaluate(interp, node.value),
+    ast.Starred: lambda interp, node: evaluate(interp, node.value),
+    ast.FormattedValue: lambda interp, node: evaluate(interp, node.value),
 }

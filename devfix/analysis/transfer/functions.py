@@ -8,20 +8,20 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis import random_branches
-from devfix.analysis.domain.location import Frame
-from devfix.analysis.domain.state import DeadPath, State
+from devfix.analysis.domain.location import Activation
+from devfix.analysis.domain.state import Unreachable, State
 from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
     Function,
-    Record,
-    Ref,
+    HeapObject,
+    Pointer,
     Tensor,
     TupleValue,
     Value,
-    Yields,
-    options,
-    union,
+    IterableOf,
+    alternatives,
+    join,
 )
 from devfix.analysis.transfer import assignment
 from devfix.syntax.tree import text_of, walk
@@ -63,75 +63,79 @@ def _makes_closures(node: ast.AST) -> bool:
     return any(isinstance(child, inner) for child in walk(node) if child is not node)
 
 
-def _active(run: Interpreter, function: Function) -> int:
-    count, frame = 0, run.frame
-    while frame is not None:
-        count += frame.function is not None and frame.function.node is function.node
-        frame = frame.parent
+def _active(interp: Interpreter, function: Function) -> int:
+    count, activation = 0, interp.activation
+    while activation is not None:
+        count += activation.function is not None and activation.function.node is function.node
+        activation = activation.parent
     return count
 
 
-def one_of_each(run: Interpreter, values: Sequence[Value]) -> Value:
+def one_of_each(interp: Interpreter, values: Sequence[Value]) -> Value:
     """The alternatives of what is yielded or collected; objects made by the same expression are one, the latest.
 
     The body that makes them is followed more than once, but each object that comes out has its own life: a method that
     changes it changes it wholly.  So are lists and dictionaries that hold the same under the same names.
     """
     latest: dict[object, Value] = {}
-    for value in (option for each in values for option in options(each)):
-        latest[_identity(run, value)] = value
-    return union(latest.values())
+    for value in (option for each in values for option in alternatives(each)):
+        latest[_identity(interp, value)] = value
+    return join(latest.values())
 
 
-def _identity(run: Interpreter, value: Value, depth: int = 0) -> object:
+def _identity(interp: Interpreter, value: Value, depth: int = 0) -> object:
     """What two values have in common that came out of two turns of one loop; the value itself where nothing tells."""
     if isinstance(value, TupleValue):
-        return ("tuple", *(_identity(run, item, depth) for item in value.items))
-    if not isinstance(value, Ref) or depth > MOST_NESTED:
+        return ("tuple", *(_identity(interp, item, depth) for item in value.items))
+    if not isinstance(value, Pointer) or depth > MOST_NESTED:
         return value
-    record = run.record(value)
-    if record.kind == "instance" and record.born is not None:
-        return (record.cls, record.born.node)
+    record = interp.record(value)
+    if record.kind == "instance" and record.allocated_at is not None:
+        return (record.cls, record.allocated_at.node)
     if record.kind not in ("list", "dict") or record.cls is not None:
         return value
-    held = tuple((name, _identity(run, item, depth + 1)) for name, item in record.fields.items())
-    return (record.kind, held, record.info, None if record.rest is None else _identity(run, record.rest, depth + 1))
+    held = tuple((name, _identity(interp, item, depth + 1)) for name, item in record.fields.items())
+    return (record.kind, held, record.info, None if record.rest is None else _identity(interp, record.rest, depth + 1))
 
 
 def call_function(
-    run: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value], node: ast.Call
+    interp: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
     """Run a project function on these arguments."""
-    if run.depth > MOST_DEPTH or _active(run, function) > 2:
+    if interp.depth > MOST_DEPTH or _active(interp, function) > 2:
         return UNKNOWN
-    run.called.add(function.node)
-    frame = Frame(run.new_env(), function.module, function, parent=run.frame, generator=_is_generator(function.node))
-    with run.within(frame):
-        _bind_parameters(run, function, args, keywords)
+    interp.called.add(function.node)
+    activation = Activation(
+        interp.new_env(), function.module, function, parent=interp.activation, generator=_is_generator(function.node)
+    )
+    with interp.within(activation):
+        _bind_parameters(interp, function, args, keywords)
         if isinstance(function.node, ast.Lambda):
-            return run.evaluate(function.node.body)
-        with run.gradients(run.grad_enabled and not _without_gradients(function.node)):
-            run.execute(function.node.body)
-        ends = list(frame.returns)
-        if run.state is not None:
-            ends.append((run.state, NONE))
-        run.state = State.join([state for state, _ in ends if isinstance(state, State)])
-        if run.state is not None:
-            frame.left = run.state.envs.get(frame.env, {})
+            return interp.evaluate(function.node.body)
+        with interp.gradients(interp.grad_enabled and not _without_gradients(function.node)):
+            interp.execute(function.node.body)
+        ends = list(activation.returns)
+        if interp.state is not None:
+            ends.append((interp.state, NONE))
+        interp.state = State.join([state for state, _ in ends if isinstance(state, State)])
+        if interp.state is not None:
+            activation.left = interp.state.envs.get(activation.env, {})
             if not _makes_closures(function.node):
-                run.state.envs.pop(frame.env, None)
-    if run.state is None:
-        raise DeadPath
+                interp.state.envs.pop(activation.env, None)
+    if interp.state is None:
+        raise Unreachable
     if _is_generator(function.node):
-        return Yields(one_of_each(run, frame.yields))
-    random_branches.note_returns(run, function, ends)
-    result = union(value for _, value in ends)
-    tensor = all(isinstance(value, Tensor) and value.sure and not value.loose for value in options(result))
-    run.facts.gives_tensor[node] = tensor and run.facts.gives_tensor.get(node, True)
+        return IterableOf(one_of_each(interp, activation.yields))
+    random_branches.note_returns(interp, function, ends)
+    result = join(value for _, value in ends)
+    tensor = all(
+        isinstance(value, Tensor) and value.is_certain and not value.maybe_container for value in alternatives(result)
+    )
+    interp.observations.gives_tensor[node] = tensor and interp.observations.gives_tensor.get(node, True)
     return result
 
 
-def _bind_parameters(run: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value]) -> None:
+def _bind_parameters(interp: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value]) -> None:
     spec = function.node.args
     positional = [*spec.posonlyargs, *spec.args]
     keywords = dict(keywords)
@@ -147,33 +151,33 @@ def _bind_parameters(run: Interpreter, function: Function, args: list[Value], ke
         elif index >= first_default:
             value = function.defaults[index - first_default]
         else:
-            value = _missing(run, function, parameter)
-        _bind_parameter(run, parameter, value)
+            value = _missing(interp, function, parameter)
+        _bind_parameter(interp, parameter, value)
     if spec.vararg is not None:
-        run.bind(spec.vararg.arg, TupleValue(tuple(args[len(positional) :])))
+        interp.bind(spec.vararg.arg, TupleValue(tuple(args[len(positional) :])))
     for parameter, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
         given = keywords.pop(parameter.arg) if parameter.arg in keywords else default
-        _bind_parameter(run, parameter, given if given is not None else _missing(run, function, parameter))
+        _bind_parameter(interp, parameter, given if given is not None else _missing(interp, function, parameter))
     if spec.kwarg is not None:
-        run.bind(spec.kwarg.arg, run.new(Record("dict", fields=keywords, rest=spread)))
+        interp.bind(spec.kwarg.arg, interp.new(HeapObject("dict", fields=keywords, rest=spread)))
 
 
-def _bind_parameter(run: Interpreter, parameter: ast.arg, value: Value) -> None:
-    assert run.frame is not None
-    node = run.frame.node
-    if run.frame.stmt is None and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        run.frame.stmt = node.body[0]
+def _bind_parameter(interp: Interpreter, parameter: ast.arg, value: Value) -> None:
+    assert interp.activation is not None
+    node = interp.activation.node
+    if interp.activation.stmt is None and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        interp.activation.stmt = node.body[0]
     if not isinstance(node, ast.Lambda):
-        assignment.note_binding(run, parameter.arg, value, "param", parameter)
-    run.now.bind(run.frame.env, parameter.arg, value)
+        assignment.note_binding(interp, parameter.arg, value, "param", parameter)
+    interp.now.bind(interp.activation.env, parameter.arg, value)
 
 
-def _missing(run: Interpreter, function: Function, parameter: ast.arg) -> Value:
+def _missing(interp: Interpreter, function: Function, parameter: ast.arg) -> Value:
     """An argument that the followed call does not give (a command-line tool fills it in)."""
     from devfix.analysis.stdlib import argparse_
 
-    given = argparse_.option_default(run, function, parameter.arg)
+    given = argparse_.option_default(interp, function, parameter.arg)
     if given is not None:
         return given
     name = getattr(function.node, "name", "lambda")
-    return argparse_.named(run, f"{function.module.name}.{name}.{parameter.arg}")
+    return argparse_.named(interp, f"{function.module.name}.{name}.{parameter.arg}")

@@ -7,34 +7,34 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.location import Frame
+from devfix.analysis.domain.location import Activation
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import Const
 
 if TYPE_CHECKING:
     from devfix.analysis.interpreter import Interpreter
-    from devfix.analysis.program import Module
+    from devfix.analysis.program import PythonModule
 
 __all__ = ["evaluate_name", "start"]
 
 MOST_EAGER_MODULES = 16  # registries are filled by decorators; beyond this many files, only what is asked for is run
 
 
-def start(run: Interpreter, module: Module) -> None:
+def start(interp: Interpreter, module: PythonModule) -> None:
     """Import a module: note what binds which name, and run what does more than that."""
-    module.env = run.fresh()
-    run.base.envs[module.env] = {"__name__": Const(module.name)}
+    module.env = interp.fresh()
+    interp.base.envs[module.env] = {"__name__": Const(module.name)}
     module.waiting = {}
     at_once: list[ast.stmt] = []
-    run.imported_modules += 1
-    eager = run.imported_modules <= MOST_EAGER_MODULES
+    interp.imported_modules += 1
+    eager = interp.imported_modules <= MOST_EAGER_MODULES
     for stmt, names in _statements(module.tree.tree):
         if eager and (_registers(stmt) or (not names and not _is_inert(stmt))):
             at_once.append(stmt)
         for name in names:
             module.waiting.setdefault(name, []).append(stmt)
     for stmt in at_once:
-        _run(run, module, [stmt])
+        _run(interp, module, [stmt])
 
 
 @lru_cache(maxsize=4096)
@@ -81,30 +81,30 @@ def _is_inert(stmt: ast.stmt) -> bool:
     return isinstance(stmt, ast.Pass) or (isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant))
 
 
-def evaluate_name(run: Interpreter, module: Module, name: str) -> None:
+def evaluate_name(interp: Interpreter, module: PythonModule, name: str) -> None:
     """Run the statements of an imported module that bind ``name``, in their order."""
     assert module.waiting is not None
     waiting = module.waiting.pop(name, None)
     if waiting:
-        _run(run, module, waiting)
+        _run(interp, module, waiting)
 
 
-def _run(run: Interpreter, module: Module, body: list[ast.stmt]) -> None:
+def _run(interp: Interpreter, module: PythonModule, body: list[ast.stmt]) -> None:
     """Run statements of an imported module apart from the current path: they belong to every path."""
-    path, loops, depth = run.state, run.loops, run.loop_depth
-    run.state, run.loop_depth = State(run.base), 0
-    frame = Frame(module.env, module, parent=run.frame)
+    path, loops, depth = interp.state, interp.loops, interp.loop_depth
+    interp.state, interp.loop_depth = State(interp.base), 0
+    activation = Activation(module.env, module, parent=interp.activation)
     try:
-        with run.within(frame):
+        with interp.within(activation):
             for stmt in body:
                 done = module.done
                 if id(stmt) in done:
                     continue
                 done.add(id(stmt))
-                run.execute([stmt])
-                if run.alive:
-                    run.base.absorb(run.now)
+                interp.execute([stmt])
+                if interp.alive:
+                    interp.base.absorb(interp.now)
                 else:
-                    run.state = State(run.base)
+                    interp.state = State(interp.base)
     finally:
-        run.state, run.loops, run.loop_depth = path, loops, depth
+        interp.state, interp.loops, interp.loop_depth = path, loops, depth

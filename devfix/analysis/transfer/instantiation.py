@@ -6,10 +6,20 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import externals, is_managed, is_module_class, lineage, member
-from devfix.analysis.domain.values import ANYWHERE, UNKNOWN, Bound, ClassValue, Function, Record, Ref, Value, Yields
+from devfix.analysis.domain.values import (
+    UNKNOWN_DEVICE,
+    UNKNOWN,
+    Bound,
+    ClassValue,
+    Function,
+    HeapObject,
+    Pointer,
+    Value,
+    IterableOf,
+)
 from devfix.analysis.torch import library_modules, optimizers
 from devfix.analysis.transfer.attributes import attribute
-from devfix.models.index import behaviour
+from devfix.models.index import model_of
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -24,50 +34,52 @@ _MAPPINGS = frozenset(
 
 
 def instantiate(
-    run: Interpreter, cls: ClassValue, args: list[Value], keywords: dict[str, Value], node: ast.Call
+    interp: Interpreter, cls: ClassValue, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
     """An instance of a project class, with its constructor run."""
     names = externals(cls)
-    if any(name.startswith("torch.optim.") and behaviour(name).startswith("optimizer") for name in names):
+    if any(name.startswith("torch.optim.") and model_of(name).startswith("optimizer") for name in names):
         base = next(name for name in names if name.startswith("torch.optim."))
-        eager = behaviour(base) == "optimizer-eager" or optimizers.copies_parameters(cls)
-        return optimizers.build(run, base, eager, args, keywords, node, cls)
-    if is_module_class(run, cls):
+        eager = model_of(base) == "optimizer-eager" or optimizers.copies_parameters(cls)
+        return optimizers.build(interp, base, eager, args, keywords, node, cls)
+    if is_module_class(interp, cls):
         opaque = any(
             name == "?" or not name.startswith(("torch.nn.Module", "builtins", "abc", "typing")) for name in names
         )
-        leaf = [name for name in names if name.startswith("torch.nn.") and behaviour(name) == "module"]
+        leaf = [name for name in names if name.startswith("torch.nn.") and model_of(name) == "module"]
         own_weights = opaque and (
             bool(leaf and leaf[0] not in ("torch.nn.Module", "torch.nn.modules.Module")) or not leaf
         )
         managed = any(is_managed(name) for name in names)
-        ref = run.new(
-            Record(
+        ref = interp.new(
+            HeapObject(
                 "module",
                 names[0] if names else "",
                 cls,
-                places=frozenset({ANYWHERE if managed else run.default_place}),
+                devices=frozenset({UNKNOWN_DEVICE if managed else interp.default_place}),
                 weights=own_weights and "torch.nn.modules.Module" not in names,
-                born=run.site(node),
+                allocated_at=interp.point(node),
             )
         )
     else:
-        ref = run.new(Record("instance", cls.node.name, cls, born=run.site(node)))
-        optimizers.note_wrapper(run, cls, [*args, *keywords.values()])
+        ref = interp.new(HeapObject("instance", cls.node.name, cls, allocated_at=interp.point(node)))
+        optimizers.note_wrapper(interp, cls, [*args, *keywords.values()])
     if cls.dataclass or "typing.NamedTuple" in names:
-        _fill_dataclass(run, ref, cls, args, keywords)
-    constructor = member(run, cls, "__init__")
+        _fill_dataclass(interp, ref, cls, args, keywords)
+    constructor = member(interp, cls, "__init__")
     if isinstance(constructor, Function):
-        run.call(Bound(constructor, ref), args, keywords, node)
+        interp.call(Bound(constructor, ref), args, keywords, node)
     elif any(name in _MAPPINGS for name in names):
-        given = run.record(args[0]).fields if args and isinstance(args[0], Ref) else {}
-        run.now.update(ref, fields={**given, **{key: value for key, value in keywords.items() if key != "**"}})
-    elif run.record(ref).kind == "module" and names and names[0] != "torch.nn.Module":
-        library_modules.fill_module(run, ref, names[0], args, keywords, node)
+        given = interp.record(args[0]).fields if args and isinstance(args[0], Pointer) else {}
+        interp.now.update(ref, fields={**given, **{key: value for key, value in keywords.items() if key != "**"}})
+    elif interp.record(ref).kind == "module" and names and names[0] != "torch.nn.Module":
+        library_modules.fill_module(interp, ref, names[0], args, keywords, node)
     return ref
 
 
-def _fill_dataclass(run: Interpreter, ref: Ref, cls: ClassValue, args: list[Value], keywords: dict[str, Value]) -> None:
+def _fill_dataclass(
+    interp: Interpreter, ref: Pointer, cls: ClassValue, args: list[Value], keywords: dict[str, Value]
+) -> None:
     names: list[tuple[str, ast.AnnAssign, ClassValue]] = []
     for base in reversed(list(lineage(cls))):
         if isinstance(base, ClassValue):
@@ -80,33 +92,33 @@ def _fill_dataclass(run: Interpreter, ref: Ref, cls: ClassValue, args: list[Valu
     for name, stmt, base in names:
         value = given.get(name)
         if value is None:
-            value = run.now.lookup(base.scope, name) or UNKNOWN
+            value = interp.now.lookup(base.scope, name) or UNKNOWN
             if isinstance(stmt.value, ast.Call) and text_of(stmt.value.func).split(".")[-1] in ("field", "Field"):
-                value = _field_default(run, stmt.value)
-        run.now.put(ref, name, value)
-    post = member(run, cls, "__post_init__")
+                value = _field_default(interp, stmt.value)
+        interp.now.put(ref, name, value)
+    post = member(interp, cls, "__post_init__")
     if isinstance(post, Function):
         call = ast.copy_location(ast.Call(ast.Name("__post_init__", ast.Load()), [], []), cls.node)
-        run.call(Bound(post, ref), [], {}, call)
+        interp.call(Bound(post, ref), [], {}, call)
 
 
-def _field_default(run: Interpreter, call: ast.Call) -> Value:
+def _field_default(interp: Interpreter, call: ast.Call) -> Value:
     for keyword in call.keywords:
         if keyword.arg == "default":
-            return run.evaluate(keyword.value)
+            return interp.evaluate(keyword.value)
         if keyword.arg in ("default_factory", "factory"):
-            return run.call(
-                run.evaluate(keyword.value), [], {}, ast.copy_location(ast.Call(keyword.value, [], []), call)
+            return interp.call(
+                interp.evaluate(keyword.value), [], {}, ast.copy_location(ast.Call(keyword.value, [], []), call)
             )
     return UNKNOWN
 
 
-def entered(run: Interpreter, value: Value, node: ast.AST) -> Value:
+def entered(interp: Interpreter, value: Value, node: ast.AST) -> Value:
     """What ``with value as x`` binds."""
-    if isinstance(value, Yields):
+    if isinstance(value, IterableOf):
         return value.element  # a generator under contextlib.contextmanager
-    if isinstance(value, Ref) and run.record(value).cls is not None:
-        enter = attribute(run, value, "__enter__", node)
+    if isinstance(value, Pointer) and interp.record(value).cls is not None:
+        enter = attribute(interp, value, "__enter__", node)
         if isinstance(enter, Bound):
-            return run.call(enter, [], {}, ast.copy_location(ast.Call(ast.Name("enter", ast.Load()), [], []), node))
+            return interp.call(enter, [], {}, ast.copy_location(ast.Call(ast.Name("enter", ast.Load()), [], []), node))
     return value

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import ineffective_moves
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import Ref, TupleValue, Value, options
+from devfix.analysis.domain.values import Pointer, TupleValue, Value, alternatives
 from devfix.analysis.transfer import assignment, iteration
 from devfix.syntax.tree import text_of, walk
 
@@ -27,78 +27,78 @@ class Loop:
     continues: list[State] = field(default_factory=list)
 
 
-def for_loop(run: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
+def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
     """Run a ``for``: element by element where they are known, else twice with what stands for all of them."""
-    iterable = run.evaluate(stmt.iter)
-    elements = iteration.elements(run, iterable, stmt)
+    iterable = interp.evaluate(stmt.iter)
+    elements = iteration.elements(interp, iterable, stmt)
     loop = Loop()
-    run.loops.append(loop)
-    run.loop_depth += 1
+    interp.loops.append(loop)
+    interp.loop_depth += 1
     try:
         if elements is None:
-            summary = iteration.element(run, iterable, stmt, moved_names(stmt))
-            elements = _one_by_one(run, summary) or [summary] * (2 if run.loop_depth <= 3 else 1)
+            summary = iteration.element(interp, iterable, stmt, moved_names(stmt))
+            elements = _one_by_one(interp, summary) or [summary] * (2 if interp.loop_depth <= 3 else 1)
         for value in elements:
-            assert run.frame is not None
-            run.frame.stmt = stmt
-            assignment.assign(run, stmt.target, value, kind="target")
-            _iterate(run, stmt.body, loop)
-            if run.state is None:
+            assert interp.activation is not None
+            interp.activation.stmt = stmt
+            assignment.assign(interp, stmt.target, value, kind="target")
+            _iterate(interp, stmt.body, loop)
+            if interp.state is None:
                 break
     finally:
-        run.loop_depth -= 1
-        run.loops.pop()
-    _leave(run, stmt.orelse, loop)
-    ineffective_moves.after_loop(run, stmt)
+        interp.loop_depth -= 1
+        interp.loops.pop()
+    _leave(interp, stmt.orelse, loop)
+    ineffective_moves.after_loop(interp, stmt)
 
 
-def _one_by_one(run: Interpreter, element: Value) -> list[Value]:
+def _one_by_one(interp: Interpreter, element: Value) -> list[Value]:
     """Different modules that a loop visits: what its body asks of each has an answer; empty where it visits none.
 
     ``for value in vars(self).values(): if isinstance(value, nn.Module): value.to(device)`` moves each of them.
     """
     items = element.items if isinstance(element, TupleValue) else (element,)
-    last = options(items[-1]) if items else ()
-    if len(last) < 2 or not any(isinstance(each, Ref) and run.record(each).kind == "module" for each in last):
+    last = alternatives(items[-1]) if items else ()
+    if len(last) < 2 or not any(isinstance(each, Pointer) and interp.record(each).kind == "module" for each in last):
         return []
     return [TupleValue((*items[:-1], each)) for each in last] if isinstance(element, TupleValue) else list(last)
 
 
-def while_loop(run: Interpreter, stmt: ast.While) -> None:
+def while_loop(interp: Interpreter, stmt: ast.While) -> None:
     """Run a ``while``: twice, so that what one turn leaves behind meets the next."""
     loop = Loop()
-    run.loops.append(loop)
-    run.loop_depth += 1
+    interp.loops.append(loop)
+    interp.loop_depth += 1
     forever = isinstance(stmt.test, ast.Constant) and bool(stmt.test.value)
     try:
-        for turn in range(2 if run.loop_depth <= 3 else 1):
-            assert run.frame is not None
-            run.frame.stmt = stmt
-            if run.truth(stmt.test) is False and turn == 0:
+        for turn in range(2 if interp.loop_depth <= 3 else 1):
+            assert interp.activation is not None
+            interp.activation.stmt = stmt
+            if interp.truth(stmt.test) is False and turn == 0:
                 break
-            _iterate(run, stmt.body, loop)
-            if run.state is None:
+            _iterate(interp, stmt.body, loop)
+            if interp.state is None:
                 break
         else:
             if forever and loop.breaks:
-                run.state = None
+                interp.state = None
     finally:
-        run.loop_depth -= 1
-        run.loops.pop()
-    _leave(run, stmt.orelse, loop)
+        interp.loop_depth -= 1
+        interp.loops.pop()
+    _leave(interp, stmt.orelse, loop)
 
 
-def _iterate(run: Interpreter, body: list[ast.stmt], loop: Loop) -> None:
-    run.execute(body)
-    ends = [*loop.continues, *([run.state] if run.state is not None else [])]
+def _iterate(interp: Interpreter, body: list[ast.stmt], loop: Loop) -> None:
+    interp.execute(body)
+    ends = [*loop.continues, *([interp.state] if interp.state is not None else [])]
     loop.continues.clear()
-    run.state = State.join(ends)
+    interp.state = State.join(ends)
 
 
-def _leave(run: Interpreter, orelse: list[ast.stmt], loop: Loop) -> None:
-    if run.state is not None:
-        run.execute(orelse)
-    run.state = State.join([*loop.breaks, *([run.state] if run.state is not None else [])])
+def _leave(interp: Interpreter, orelse: list[ast.stmt], loop: Loop) -> None:
+    if interp.state is not None:
+        interp.execute(orelse)
+    interp.state = State.join([*loop.breaks, *([interp.state] if interp.state is not None else [])])
 
 
 @lru_cache(maxsize=4096)

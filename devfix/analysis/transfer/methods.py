@@ -9,7 +9,7 @@ from devfix.analysis import scenarios
 from devfix.analysis.domain import classes
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    ANYWHERE,
+    UNKNOWN_DEVICE,
     CPU,
     NONE,
     UNKNOWN,
@@ -21,16 +21,16 @@ from devfix.analysis.domain.values import (
     Keywords,
     Number,
     Partial,
-    Record,
-    Ref,
+    HeapObject,
+    Pointer,
     Super,
     Tensor,
     Text,
     TupleValue,
     Unknown,
     Value,
-    Yields,
-    options,
+    IterableOf,
+    alternatives,
 )
 from devfix.analysis.overlays import frameworks
 from devfix.analysis.stdlib import argparse_, containers, numpy_
@@ -48,7 +48,7 @@ from devfix.analysis.torch.module_methods import module_method
 from devfix.analysis.torch.tensor_methods import tensor_method
 from devfix.analysis.transfer import external_calls
 from devfix.analysis.transfer.device_arguments import MOVES, own_move, transfer_places
-from devfix.models.index import behaviour
+from devfix.models.index import model_of
 from devfix.models.tensor_methods import LOOKING_METHODS
 
 if TYPE_CHECKING:
@@ -63,179 +63,192 @@ _PROOFS_OF_MODULE = frozenset(
 
 
 def call_method(
-    run: Interpreter, receiver: Value, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    interp: Interpreter, receiver: Value, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     """Call ``receiver.name(...)``."""
     match receiver:
         case Tensor():
-            return tensor_method(run, receiver, name, args, keywords, node)
-        case Ref():
-            return _object(run, receiver, name, args, keywords, node)
+            return tensor_method(interp, receiver, name, args, keywords, node)
+        case Pointer():
+            return _object(interp, receiver, name, args, keywords, node)
         case Super(_, inner):
-            return _super(run, receiver, name, args, keywords, node)
+            return _super(interp, receiver, name, args, keywords, node)
         case DeviceValue():
             return _device(receiver, name, args)
         case Const() | Text():
             return containers.text_method(receiver, name, args)
         case TupleValue():
             return Number() if name in ("index", "count") else UNKNOWN
-        case Yields(inner):
+        case IterableOf(inner):
             return receiver if name == "__iter__" else inner
         case ClassValue():
-            return _class(run, receiver, name, args, keywords, node)
+            return _class(interp, receiver, name, args, keywords, node)
         case Function() if name == "__get__":
             return Partial(receiver, tuple(args[:1]), ())
     from devfix.analysis.transfer.calls import escape
 
-    escape(run, [*args, *keywords.values()])
+    escape(interp, [*args, *keywords.values()])
     return numpy_.given_by("", args, keywords, node) or UNKNOWN
 
 
 # --- objects ----------------------------------------------------------------------------------------------------
-def _object(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    record = run.record(ref)
+def _object(
+    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
+    record = interp.record(ref)
     if record.kind == "opaque":
         if name in ("to", *MOVES):
-            return _move_opaque(run, ref, name, args, keywords, node)
+            return _move_opaque(interp, ref, name, args, keywords, node)
         if name in _PROOFS_OF_MODULE:
-            modules.promote(run, ref)
-            record = run.record(ref)
-        elif name in LOOKING_METHODS or behaviour(f"{record.name}.{name}") == "harmless":
+            modules.promote(interp, ref)
+            record = interp.record(ref)
+        elif name in LOOKING_METHODS or model_of(f"{record.name}.{name}") == "harmless":
             return Unknown()
-        elif behaviour(f"{record.name}.{name}") in ("needs-cpu", "draws"):
-            return external_calls.call(run, f"{record.name}.{name}", args, keywords, node)
+        elif model_of(f"{record.name}.{name}") in ("needs-cpu", "draws"):
+            return external_calls.call(interp, f"{record.name}.{name}", args, keywords, node)
         else:
             from devfix.analysis.transfer.calls import escape
 
-            escape(run, [*args, *keywords.values()])
-            return external_calls.unknown_result(run, f"{record.name}.{name}", args, node, keywords)
+            escape(interp, [*args, *keywords.values()])
+            return external_calls.unknown_result(interp, f"{record.name}.{name}", args, node, keywords)
     if record.kind == "module":
-        return module_method(run, ref, name, args, keywords, node)
+        return module_method(interp, ref, name, args, keywords, node)
     if record.kind == "bundle":
-        return batch_objects.method(run, ref, name, args, keywords, node)
+        return batch_objects.method(interp, ref, name, args, keywords, node)
     if record.kind == "framework":
-        return frameworks.method(run, ref, name, args, keywords, node)
+        return frameworks.method(interp, ref, name, args, keywords, node)
     if record.kind == "tokenizer":
-        return frameworks.encoding(run, record.name, keywords, node)
+        return frameworks.encoding(interp, record.name, keywords, node)
     if name == "train" and classes.is_placed_trainer(record):
-        return frameworks.trained(run, ref, node)
+        return frameworks.trained(interp, ref, node)
     if record.kind == "optimizer":
         for value in args:
-            _note_loaded(run, value, "optimizer", node, optimizer=ref)
+            _note_loaded(interp, value, "optimizer", node, optimizer=ref)
         if name == "step" and args:
-            run.call(args[0], [], {}, node)  # a closure that computes the loss
-        return optimizers.method(run, ref, name, args, node) or UNKNOWN
+            interp.call(args[0], [], {}, node)  # a closure that computes the loss
+        return optimizers.method(interp, ref, name, args, node) or UNKNOWN
     if record.kind == "scaler":
-        return _scaler(run, name, args, node)
+        return _scaler(interp, name, args, node)
     if record.kind == "scheduler":
         for value in args:
-            _note_loaded(run, value, "state", node)
+            _note_loaded(interp, value, "state", node)
         return UNKNOWN
     if record.kind == "parser":
-        return _parser(run, ref, name, args, keywords)
+        return _parser(interp, ref, name, args, keywords)
     if record.kind == "distribution":
-        return distributions.method(run, ref, name, args, keywords, node)
+        return distributions.method(interp, ref, name, args, keywords, node)
     if record.kind == "generator":
-        return rng.method(run, ref, name)
+        return rng.method(interp, ref, name)
     if record.kind == "tensor-file":
-        return checkpoints.of_file(run, ref, name, args)
+        return checkpoints.of_file(interp, ref, name, args)
     if record.kind == "loader":
         return ref if name == "__iter__" else UNKNOWN
-    return containers.container_method(run, ref, name, args, keywords, node)
+    return containers.container_method(interp, ref, name, args, keywords, node)
 
 
-def move_unknown(run: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def move_unknown(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """Something that devfix knows nothing of is sent somewhere: that much is known of it now."""
-    return _move_opaque(run, run.new(Record("opaque", places=frozenset({ANYWHERE}))), name, args, keywords, node)
+    return _move_opaque(
+        interp, interp.new(HeapObject("opaque", devices=frozenset({UNKNOWN_DEVICE}))), name, args, keywords, node
+    )
 
 
-def _move_opaque(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    places = [own_move(run, name, args, keywords)] if name in MOVES else transfer_places(run, args, keywords)
-    known = frozenset(place for place in places if place is not None)
-    for place in places:
-        scenarios.placed(run, node, place)
+def _move_opaque(
+    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
+    devices = [own_move(interp, name, args, keywords)] if name in MOVES else transfer_places(interp, args, keywords)
+    known = frozenset(device for device in devices if device is not None)
+    for device in devices:
+        scenarios.record_placement(interp, node, device)
     if known:
-        run.facts.accelerated |= ACCELERATOR in known
-        site = run.site(node, remember=True)
+        interp.observations.accelerated |= ACCELERATOR in known
+        point = interp.point(node, remember=True)
         if ACCELERATOR in known:
-            run.facts.moves.append(site)
-        run.now.update(ref, places=known, moved=site)
+            interp.observations.moves.append(point)
+        interp.now.update(ref, devices=known, moved=point)
     return ref
 
 
-def _parser(run: Interpreter, ref: Ref, name: str, args: list[Value], keywords: Keywords) -> Value:
+def _parser(interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords) -> Value:
     if name == "add_argument":
-        argparse_.add_argument(run, ref, args, keywords)
+        argparse_.add_argument(interp, ref, args, keywords)
         return UNKNOWN
     if name == "set_defaults":
-        argparse_.set_defaults(run, ref, keywords)
+        argparse_.set_defaults(interp, ref, keywords)
         return NONE
     if name in ("parse_args", "parse_intermixed_args"):
-        return argparse_.parse(run, ref)
+        return argparse_.parse(interp, ref)
     if name == "parse_known_args":
-        return TupleValue((argparse_.parse(run, ref), UNKNOWN))
+        return TupleValue((argparse_.parse(interp, ref), UNKNOWN))
     if name in ("add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"):
         return ref
     return UNKNOWN
 
 
-def _scaler(run: Interpreter, name: str, args: list[Value], node: ast.Call) -> Value:
+def _scaler(interp: Interpreter, name: str, args: list[Value], node: ast.Call) -> Value:
     if name == "step" and args:
-        for option in options(args[0]):
-            if isinstance(option, Ref):
-                call_method(run, option, "step", [], {}, node)
+        for option in alternatives(args[0]):
+            if isinstance(option, Pointer):
+                call_method(interp, option, "step", [], {}, node)
     if name == "load_state_dict" and args:
-        _note_loaded(run, args[0], "state", node)
+        _note_loaded(interp, args[0], "state", node)
     return args[0] if name == "scale" and args else NONE
 
 
-def _note_loaded(run: Interpreter, value: Value, kind: str, node: ast.AST, optimizer: Ref | None = None) -> None:
-    for tensor in checkpoints.loaded_in(run, value):
+def _note_loaded(interp: Interpreter, value: Value, kind: str, node: ast.AST, optimizer: Pointer | None = None) -> None:
+    for tensor in checkpoints.loaded_in(interp, value):
         on_accelerator = False
         if optimizer is not None:
-            held = run.record(optimizer).get("held", frozenset())
-            on_accelerator = any(ACCELERATOR in run.now.at(key).places for key in held if run.now.has(key))
-        external_calls.note_load_use(run, tensor, kind, node, on_accelerator)
+            held = interp.record(optimizer).get("held", frozenset())
+            on_accelerator = any(ACCELERATOR in interp.now.at(key).devices for key in held if interp.now.has(key))
+        external_calls.note_load_use(interp, tensor, kind, node, on_accelerator)
 
 
 # --- classes, super(), devices ------------------------------------------------------------------------------------
-def _super(run: Interpreter, value: Super, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _super(
+    interp: Interpreter, value: Super, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
     receiver = value.receiver
-    if not isinstance(receiver, Ref):
+    if not isinstance(receiver, Pointer):
         return UNKNOWN
-    record = run.record(receiver)
+    record = interp.record(receiver)
     if name == "__init__":
         names = classes.externals(value.owner)
         if record.kind == "module" and names and names[0] not in ("torch.nn.Module", "?"):
-            library_modules.fill_module(run, receiver, names[0], args, keywords, node)
+            library_modules.fill_module(interp, receiver, names[0], args, keywords, node)
         elif record.kind == "instance" and "torch.utils.data.DataLoader" in names:
-            data.make_loader(run, args, keywords, node, into=receiver)
+            data.make_loader(interp, args, keywords, node, into=receiver)
         return NONE
     if record.kind == "module":
         if name in ("forward", "__call__"):
             if record.name == "torch.nn.Sequential":
                 from devfix.analysis.transfer.calls import _call_sequence
 
-                return _call_sequence(run, receiver, args, node)
-            return modules.call_leaf(run, receiver, args, keywords, node)
-        return module_method(run, receiver, name, args, keywords, node)
-    return _object(run, receiver, name, args, keywords, node)
+                return _call_sequence(interp, receiver, args, node)
+            return modules.call_leaf(interp, receiver, args, keywords, node)
+        return module_method(interp, receiver, name, args, keywords, node)
+    return _object(interp, receiver, name, args, keywords, node)
 
 
 def _class(
-    run: Interpreter, cls: ClassValue, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    interp: Interpreter, cls: ClassValue, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     """A class method that a library base brings: ``Net.from_pretrained(...)``."""
-    if name == "__init__" and args and isinstance(args[0], Ref):
-        found = classes.member(run, cls, "__init__")
-        return run.call(Bound(found, args[0]), args[1:], keywords, node) if isinstance(found, Function) else NONE
-    if classes.is_module_class(run, cls) and name.startswith(("from_", "load_from_")):
+    if name == "__init__" and args and isinstance(args[0], Pointer):
+        found = classes.member(interp, cls, "__init__")
+        return interp.call(Bound(found, args[0]), args[1:], keywords, node) if isinstance(found, Function) else NONE
+    if classes.is_module_class(interp, cls) and name.startswith(("from_", "load_from_")):
         names = classes.externals(cls)
         managed = "device_map" in keywords or any(classes.is_managed(base) for base in names)
-        place = ANYWHERE if managed else run.default_place
-        return run.new(
-            Record(
-                "module", names[0] if names else "", cls, places=frozenset({place}), weights=True, born=run.site(node)
+        device = UNKNOWN_DEVICE if managed else interp.default_place
+        return interp.new(
+            HeapObject(
+                "module",
+                names[0] if names else "",
+                cls,
+                devices=frozenset({device}),
+                weights=True,
+                allocated_at=interp.point(node),
             )
         )
     return UNKNOWN
@@ -243,8 +256,8 @@ def _class(
 
 def _device(device: DeviceValue, name: str, args: list[Value]) -> Value:
     if name == "startswith" and args and isinstance(args[0], Const):
-        if device.place.known and isinstance(args[0].value, str):
-            return Const((device.place == CPU) == args[0].value.startswith("cpu"))
+        if device.device.known and isinstance(args[0].value, str):
+            return Const((device.device == CPU) == args[0].value.startswith("cpu"))
         return UNKNOWN
     if name in ("lower", "strip", "format", "__str__", "replace"):
         return device

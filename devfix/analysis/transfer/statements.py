@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import ineffective_moves, lazy_caches, scopes
 from devfix.analysis.domain import path_conditions
-from devfix.analysis.domain.state import DeadPath, State
-from devfix.analysis.domain.values import NONE, UNKNOWN, DeviceValue, Namespace, Ref, Tensor, Unknown
+from devfix.analysis.domain.state import Unreachable, State
+from devfix.analysis.domain.values import NONE, UNKNOWN, DeviceValue, Namespace, Pointer, Tensor, Unknown
 from devfix.analysis.transfer import (
     assignment,
     attributes,
@@ -47,59 +47,59 @@ def declared_elsewhere(function: ast.AST) -> dict[str, str]:
     return names
 
 
-def execute(run: Interpreter, body: list[ast.stmt]) -> None:
+def execute(interp: Interpreter, body: list[ast.stmt]) -> None:
     """Run a block."""
     for index, stmt in enumerate(body):
-        if run.state is None:
+        if interp.state is None:
             return
-        run.tick()
-        assert run.frame is not None
-        run.frame.stmt = stmt
+        interp.spend_step()
+        assert interp.activation is not None
+        interp.activation.stmt = stmt
         try:
             if isinstance(stmt, ast.If):
-                if _branch(run, stmt, body[index + 1 :]):
+                if _branch(interp, stmt, body[index + 1 :]):
                     return
             else:
                 handler = _HANDLERS.get(type(stmt))
                 if handler is not None:
-                    handler(run, stmt)
-        except DeadPath:
-            run.state = None
+                    handler(interp, stmt)
+        except Unreachable:
+            interp.state = None
 
 
-def _branch(run: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
+def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
     """Run an ``if``; true where the rest of the block was run on each side apart."""
-    assert run.frame is not None
-    truth = run.truth(stmt.test)
+    assert interp.activation is not None
+    truth = interp.truth(stmt.test)
     if truth is None and conditions.asks_where(stmt.test) and not stmt.orelse and _moves(stmt.body):
         truth = True  # moved unless it is there already: it is there afterwards
-    if truth is None and not stmt.orelse and (filled := lazy_caches.filled(run, stmt)):
-        execute(run, stmt.body)
-        lazy_caches.replace_everywhere(run, filled)
+    if truth is None and not stmt.orelse and (filled := lazy_caches.filled(interp, stmt)):
+        execute(interp, stmt.body)
+        lazy_caches.replace_everywhere(interp, filled)
         return False
     if truth is not None:
-        execute(run, stmt.body if truth else stmt.orelse)
+        execute(interp, stmt.body if truth else stmt.orelse)
         return False
-    repeated = run.frame.module.tree.repeated_conditions
-    leaves = {text_of(leaf) for leaf in conditions.unknown_leaves(run, stmt.test)}
-    apart = bool(leaves & repeated) and run.separations < MOST_SEPARATIONS
-    start, ends = run.now, []
-    run.separations += apart
+    repeated = interp.activation.module.tree.repeated_conditions
+    leaves = {text_of(leaf) for leaf in conditions.unknown_leaves(interp, stmt.test)}
+    apart = bool(leaves & repeated) and interp.separations < MOST_SEPARATIONS
+    start, ends = interp.now, []
+    interp.separations += apart
     for holds, block in ((True, stmt.body), (False, stmt.orelse)):
-        run.state = start.fork()
-        run.frame.stmt = stmt
-        path_conditions.assume(run, stmt.test, holds)
-        execute(run, block)
-        if apart and run.state is not None:
-            execute(run, rest)
-        if run.state is not None:
-            ends.append(run.state)
-    undecided = len(ends) == 2 and not apart and bool(rest) and run.separations < MOST_SEPARATIONS
-    if undecided and scopes.devices_differ(ends[0], ends[1], _scopes(run)):
-        run.separations += 1
-        _run_apart(run, ends, rest)
+        interp.state = start.fork()
+        interp.activation.stmt = stmt
+        path_conditions.assume(interp, stmt.test, holds)
+        execute(interp, block)
+        if apart and interp.state is not None:
+            execute(interp, rest)
+        if interp.state is not None:
+            ends.append(interp.state)
+    undecided = len(ends) == 2 and not apart and bool(rest) and interp.separations < MOST_SEPARATIONS
+    if undecided and scopes.devices_differ(ends[0], ends[1], _scopes(interp)):
+        interp.separations += 1
+        _run_apart(interp, ends, rest)
         return True
-    run.state = State.join(ends)
+    interp.state = State.join(ends)
     return apart
 
 
@@ -108,62 +108,62 @@ def _moves(body: list[ast.stmt]) -> bool:
     return any(isinstance(call.func, ast.Attribute) and sends_to_accelerator(call, call.func.attr) for call in calls)
 
 
-def _scopes(run: Interpreter) -> tuple[int, ...]:
-    frame = run.frame
-    assert frame is not None
-    return (frame.env, frame.module.env, *(frame.function.scope if frame.function else ()))
+def _scopes(interp: Interpreter) -> tuple[int, ...]:
+    activation = interp.activation
+    assert activation is not None
+    return (activation.env, activation.module.env, *(activation.function.scope if activation.function else ()))
 
 
-def _run_apart(run: Interpreter, states: list[State], rest: list[ast.stmt]) -> None:
+def _run_apart(interp: Interpreter, states: list[State], rest: list[ast.stmt]) -> None:
     """Two sides chose different devices: what follows is run on each, so that no place of one meets the other's."""
     ends = []
     for state in states:
-        run.state = state
-        execute(run, rest)
-        if run.state is not None:
-            ends.append(run.state)
-    run.state = State.join(ends)
+        interp.state = state
+        execute(interp, rest)
+        if interp.state is not None:
+            ends.append(interp.state)
+    interp.state = State.join(ends)
 
 
-def _with(run: Interpreter, stmt: ast.With | ast.AsyncWith) -> None:
-    default, enabled = run.default_place, run.grad_enabled
+def _with(interp: Interpreter, stmt: ast.With | ast.AsyncWith) -> None:
+    default, enabled = interp.default_place, interp.grad_enabled
     for item in stmt.items:
-        value = run.evaluate(item.context_expr)
+        value = interp.evaluate(item.context_expr)
         if isinstance(value, DeviceValue):
-            run.default_place = value.place
-        entered = instantiation.entered(run, value, item.context_expr)
+            interp.default_place = value.device
+        entered = instantiation.entered(interp, value, item.context_expr)
         if item.optional_vars is not None:
-            assignment.assign(run, item.optional_vars, entered)
+            assignment.assign(interp, item.optional_vars, entered)
         enabled &= not (isinstance(value, Unknown) and value.symbol in _WITHOUT_GRADIENTS)
-    with run.gradients(enabled):
-        execute(run, stmt.body)
-    run.default_place = default
+    with interp.gradients(enabled):
+        execute(interp, stmt.body)
+    interp.default_place = default
 
 
 _WITHOUT_GRADIENTS = ("torch.no_grad()", "torch.inference_mode()", "torch.autograd.no_grad()")
 
 
-def _try(run: Interpreter, stmt: ast.Try) -> None:
-    start = run.now.fork()
-    execute(run, stmt.body)
+def _try(interp: Interpreter, stmt: ast.Try) -> None:
+    start = interp.now.fork()
+    execute(interp, stmt.body)
     ends = []
-    if run.state is not None:
-        execute(run, stmt.orelse)
-    if run.state is not None:
-        ends.append(run.state)
+    if interp.state is not None:
+        execute(interp, stmt.orelse)
+    if interp.state is not None:
+        ends.append(interp.state)
     if not any(isinstance(inner, (ast.Import, ast.ImportFrom)) for inner in stmt.body):
         for handler in stmt.handlers:
             if ends and not _changes_anything(handler):
                 continue  # it only looks away: what the body did counts
-            run.state = start.fork()
+            interp.state = start.fork()
             if handler.name:
-                run.bind(handler.name, UNKNOWN)
-            execute(run, handler.body)
-            if run.state is not None:
-                ends.append(run.state)
-    run.state = State.join(ends, replaced=True)
-    if run.state is not None:
-        execute(run, stmt.finalbody)
+                interp.bind(handler.name, UNKNOWN)
+            execute(interp, handler.body)
+            if interp.state is not None:
+                ends.append(interp.state)
+    interp.state = State.join(ends, replaced=True)
+    if interp.state is not None:
+        execute(interp, stmt.finalbody)
 
 
 def _changes_anything(handler: ast.ExceptHandler) -> bool:
@@ -171,51 +171,51 @@ def _changes_anything(handler: ast.ExceptHandler) -> bool:
     return any(isinstance(node, kinds) for node in ast.walk(handler))
 
 
-def _return(run: Interpreter, stmt: ast.Return) -> None:
-    value = NONE if stmt.value is None else run.evaluate(stmt.value)
-    assert run.frame is not None
-    run.frame.returns.append((run.now, value))
-    run.state = None
+def _return(interp: Interpreter, stmt: ast.Return) -> None:
+    value = NONE if stmt.value is None else interp.evaluate(stmt.value)
+    assert interp.activation is not None
+    interp.activation.returns.append((interp.now, value))
+    interp.state = None
 
 
-def _break(run: Interpreter, _: ast.stmt) -> None:
-    if run.loops:
-        run.loops[-1].breaks.append(run.now)
-    run.state = None
+def _break(interp: Interpreter, _: ast.stmt) -> None:
+    if interp.loops:
+        interp.loops[-1].breaks.append(interp.now)
+    interp.state = None
 
 
-def _continue(run: Interpreter, _: ast.stmt) -> None:
-    if run.loops:
-        run.loops[-1].continues.append(run.now)
-    run.state = None
+def _continue(interp: Interpreter, _: ast.stmt) -> None:
+    if interp.loops:
+        interp.loops[-1].continues.append(interp.now)
+    interp.state = None
 
 
-def _raise(run: Interpreter, stmt: ast.Raise) -> None:
-    run.state = None
+def _raise(interp: Interpreter, stmt: ast.Raise) -> None:
+    interp.state = None
 
 
-def _assign(run: Interpreter, stmt: ast.Assign) -> None:
-    value = run.evaluate(stmt.value)
+def _assign(interp: Interpreter, stmt: ast.Assign) -> None:
+    value = interp.evaluate(stmt.value)
     for target in stmt.targets:
-        assignment.assign(run, target, value, source=stmt.value)
+        assignment.assign(interp, target, value, source=stmt.value)
 
 
-def _annotated(run: Interpreter, stmt: ast.AnnAssign) -> None:
+def _annotated(interp: Interpreter, stmt: ast.AnnAssign) -> None:
     if stmt.value is not None:
-        assignment.assign(run, stmt.target, run.evaluate(stmt.value), source=stmt.value)
+        assignment.assign(interp, stmt.target, interp.evaluate(stmt.value), source=stmt.value)
 
 
-def _augmented(run: Interpreter, stmt: ast.AugAssign) -> None:
-    held = run.evaluate(_as_load(stmt.target)) if isinstance(stmt.op, ast.Add) else None
-    if isinstance(held, Ref) and _extends(run, held):
-        methods.call_method(run, held, "extend", [run.evaluate(stmt.value)], {}, _extension(stmt))
+def _augmented(interp: Interpreter, stmt: ast.AugAssign) -> None:
+    held = interp.evaluate(_as_load(stmt.target)) if isinstance(stmt.op, ast.Add) else None
+    if isinstance(held, Pointer) and _extends(interp, held):
+        methods.call_method(interp, held, "extend", [interp.evaluate(stmt.value)], {}, _extension(stmt))
         return  # in place: the target goes on to name the same object
     load = ast.copy_location(ast.BinOp(_as_load(stmt.target), stmt.op, stmt.value), stmt)
-    assignment.assign(run, stmt.target, operators.augmented(run, load))
+    assignment.assign(interp, stmt.target, operators.augmented(interp, load))
 
 
-def _extends(run: Interpreter, held: Ref) -> bool:
-    record = run.record(held)
+def _extends(interp: Interpreter, held: Pointer) -> bool:
+    record = interp.record(held)
     return record.kind == "list" or (record.kind == "module" and record.name == "torch.nn.ModuleList")
 
 
@@ -234,76 +234,78 @@ def _as_load(target: ast.expr) -> ast.expr:
     return target
 
 
-def _expression(run: Interpreter, stmt: ast.Expr) -> None:
-    value = run.evaluate(stmt.value)
-    ineffective_moves.note_dropped(run, stmt, value)
+def _expression(interp: Interpreter, stmt: ast.Expr) -> None:
+    value = interp.evaluate(stmt.value)
+    ineffective_moves.note_dropped(interp, stmt, value)
     call = stmt.value
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda"):
         base = call.func.value
-        held = run.lookup(base.id) if isinstance(base, ast.Name) else None
-        unsure = isinstance(held, Unknown) or (isinstance(held, Tensor) and held.loose and not held.sure)
+        held = interp.lookup(base.id) if isinstance(base, ast.Name) else None
+        unsure = isinstance(held, Unknown) or (
+            isinstance(held, Tensor) and held.maybe_container and not held.is_certain
+        )
         if unsure and isinstance(base, ast.Name):
-            run.bind(base.id, value)  # nobody drops the result: a batch object that moves in place
+            interp.bind(base.id, value)  # nobody drops the result: a batch object that moves in place
 
 
-def _assert(run: Interpreter, stmt: ast.Assert) -> None:
-    if conditions.truth(run, stmt.test) is False and run.elsewhere:
-        run.state = None  # the program says that it needs an accelerator
+def _assert(interp: Interpreter, stmt: ast.Assert) -> None:
+    if conditions.truth(interp, stmt.test) is False and interp.elsewhere:
+        interp.state = None  # the program says that it needs an accelerator
 
 
-def _delete(run: Interpreter, stmt: ast.Delete) -> None:
+def _delete(interp: Interpreter, stmt: ast.Delete) -> None:
     for target in stmt.targets:
-        assignment.delete(run, target)
+        assignment.delete(interp, target)
 
 
-def _import(run: Interpreter, stmt: ast.Import) -> None:
+def _import(interp: Interpreter, stmt: ast.Import) -> None:
     for alias in stmt.names:
-        value = run.imported(alias.name)
+        value = interp.imported(alias.name)
         if alias.asname:
-            run.bind(alias.asname, value)
+            interp.bind(alias.asname, value)
         else:
             top = alias.name.split(".")[0]
-            run.bind(top, value if top == alias.name else run.imported(top))
+            interp.bind(top, value if top == alias.name else interp.imported(top))
 
 
-def _import_from(run: Interpreter, stmt: ast.ImportFrom) -> None:
-    base = run.imported(stmt.module or "", stmt.level)
+def _import_from(interp: Interpreter, stmt: ast.ImportFrom) -> None:
+    base = interp.imported(stmt.module or "", stmt.level)
     for alias in stmt.names:
         if alias.name == "*":
-            assert run.frame is not None
-            if isinstance(base, Namespace) and base.module not in run.frame.module.stars:
-                run.frame.module.stars.insert(0, base.module)
+            assert interp.activation is not None
+            if isinstance(base, Namespace) and base.module not in interp.activation.module.stars:
+                interp.activation.module.stars.insert(0, base.module)
             continue
-        run.bind(alias.asname or alias.name, attributes.imported_name(run, base, alias.name, stmt))
+        interp.bind(alias.asname or alias.name, attributes.imported_name(interp, base, alias.name, stmt))
 
 
-def _define(run: Interpreter, stmt: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    run.bind(stmt.name, definitions.define_function(run, stmt))
+def _define(interp: Interpreter, stmt: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    interp.bind(stmt.name, definitions.define_function(interp, stmt))
 
 
-def _define_class(run: Interpreter, stmt: ast.ClassDef) -> None:
-    run.bind(stmt.name, definitions.define_class(run, stmt))
+def _define_class(interp: Interpreter, stmt: ast.ClassDef) -> None:
+    interp.bind(stmt.name, definitions.define_class(interp, stmt))
 
 
-def _match(run: Interpreter, stmt: ast.Match) -> None:
-    subject = run.evaluate(stmt.subject)
-    start, ends = run.now, []
+def _match(interp: Interpreter, stmt: ast.Match) -> None:
+    subject = interp.evaluate(stmt.subject)
+    start, ends = interp.now, []
     for case in stmt.cases:
-        fits = conditions.matches(run, subject, case.pattern)
+        fits = conditions.matches(interp, subject, case.pattern)
         if fits is False:
             continue
-        run.state = start.fork()
+        interp.state = start.fork()
         for node in ast.walk(case.pattern):
             if isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name:
-                run.bind(node.name, UNKNOWN)
-        execute(run, case.body)
-        if run.state is not None:
-            ends.append(run.state)
+                interp.bind(node.name, UNKNOWN)
+        execute(interp, case.body)
+        if interp.state is not None:
+            ends.append(interp.state)
         if fits:
             break
     else:
         ends.append(start)
-    run.state = State.join(ends)
+    interp.state = State.join(ends)
 
 
 _HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {

@@ -9,30 +9,30 @@ from typing import TYPE_CHECKING
 from devfix.analysis import attribute_stores
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    ANYWHERE,
+    UNKNOWN_DEVICE,
     CPU,
     UNKNOWN,
-    Birth,
+    Origin,
     Const,
     DeviceValue,
     External,
     Number,
     Parameters,
-    Record,
-    Ref,
+    HeapObject,
+    Pointer,
     Tensor,
     TupleValue,
     Union,
     Unknown,
     Value,
-    Yields,
-    options,
-    union,
+    IterableOf,
+    alternatives,
+    join,
 )
 from devfix.analysis.stdlib import numpy_
 from devfix.analysis.torch import batches, modules
 from devfix.analysis.transfer import calls, iteration
-from devfix.analysis.transfer.device_check import meet, tensor_side
+from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -41,40 +41,46 @@ if TYPE_CHECKING:
 __all__ = ["subscript"]
 
 
-def subscript(run: Interpreter, node: ast.Subscript) -> Value:
+def subscript(interp: Interpreter, node: ast.Subscript) -> Value:
     """``base[key]``, read."""
-    base = run.evaluate(node.value)
-    key = run.evaluate(node.slice)
-    if _meet_indices(run, base, key, node):
+    base = interp.evaluate(node.value)
+    key = interp.evaluate(node.slice)
+    if _meet_indices(interp, base, key, node):
         return Tensor(ACCELERATOR)  # told once: what the program does with it comes after
-    return union(_item(run, option, key, node) for option in options(base))
+    return join(_item(interp, option, key, node) for option in alternatives(base))
 
 
-def _meet_indices(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> bool:
+def _meet_indices(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> bool:
     """``x[index]``: an index on the accelerator needs ``x`` there, one on the CPU serves any ``x``.
 
     An index without dimensions is read as a number, wherever it is.  Gives whether the two met.
     ``aten/src/ATen/native/TensorAdvancedIndexing.cpp``: "indices should be either on cpu or on the same device as the
     indexed tensor".
     """
-    tensors = [option for option in options(base) if isinstance(option, Tensor)]
-    on_cpu = any(tensor.place == CPU and not tensor.loose for tensor in tensors)
+    tensors = [option for option in alternatives(base) if isinstance(option, Tensor)]
+    on_cpu = any(tensor.device == CPU and not tensor.maybe_container for tensor in tensors)
     if not on_cpu or not isinstance(base, (Tensor, Union)):
         return False
-    met = len(run.facts.meetings)
+    met = len(interp.observations.mismatches)
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     keys = key.items if isinstance(key, TupleValue) and len(key.items) == len(parts) else (key,)
     for index, part in zip(keys, parts, strict=False):
         if not isinstance(index, (Tensor, Union)):
             continue
-        if any(isinstance(option, Tensor) and option.place == ACCELERATOR for option in options(index)) and all(
-            isinstance(option, Tensor) and not option.scalar and not option.loose for option in options(index)
+        if any(isinstance(option, Tensor) and option.device == ACCELERATOR for option in alternatives(index)) and all(
+            isinstance(option, Tensor) and not option.maybe_zero_dim and not option.maybe_container
+            for option in alternatives(index)
         ):
-            meet(run, node, "index", [tensor_side(base, text_of(node.value)), tensor_side(index, text_of(part))])
-    return len(run.facts.meetings) > met
+            check_same_device(
+                interp,
+                node,
+                "index",
+                [tensor_operands(base, text_of(node.value)), tensor_operands(index, text_of(part))],
+            )
+    return len(interp.observations.mismatches) > met
 
 
-def _item(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Value:
+def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Value:
     name = str(key.value) if isinstance(key, Const) else None
     match base:
         case TupleValue(items):
@@ -82,10 +88,12 @@ def _item(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Val
                 return TupleValue(_sliced(items, node.slice)) if _sliced(items, node.slice) is not None else base
             if isinstance(key, Const) and isinstance(key.value, int) and -len(items) <= key.value < len(items):
                 return items[key.value]
-            return union(items)
-        case Tensor(loose=True, place=place, births=births) if not isinstance(node.slice, ast.Slice):
-            if place == CPU and births and name is not None:
-                return Tensor(place, tuple(Birth(b.kind, b.key, (*b.item, name)) for b in births), base.sure, True)
+            return join(items)
+        case Tensor(maybe_container=True, device=device, origins=origins) if not isinstance(node.slice, ast.Slice):
+            if device == CPU and origins and name is not None:
+                return Tensor(
+                    device, tuple(Origin(b.kind, b.key, (*b.item, name)) for b in origins), base.is_certain, True
+                )
             return base
         case Tensor():
             keys = key.items if isinstance(key, TupleValue) else (key,)
@@ -93,13 +101,13 @@ def _item(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Val
             sliced = any(isinstance(part, (ast.Slice, ast.Starred)) for part in parts)
             whole = not sliced and all(_may_be_number(k) for k in keys)
             if whole:
-                return replace(base, scalar=True)  # an element may have no dimensions left
+                return replace(base, maybe_zero_dim=True)  # an element may have no dimensions left
             return base
-        case Ref() if iteration.is_named_tuple(run, base):
-            return _item(run, TupleValue(tuple(run.record(base).fields.values())), key, node)
-        case Ref():
-            return _item_of_record(run, base, name, node)
-        case Yields(inner):
+        case Pointer() if iteration.is_named_tuple(interp, base):
+            return _item(interp, TupleValue(tuple(interp.record(base).fields.values())), key, node)
+        case Pointer():
+            return _item_of_record(interp, base, name, node)
+        case IterableOf(inner):
             return inner
         case Unknown(symbol):
             array = numpy_.part(base, key, node)
@@ -107,7 +115,7 @@ def _item(run: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Val
                 return array
             return Unknown(f"{symbol}[{name}]".replace("[", ".").replace("]", "") if symbol and name else "")
         case Parameters():
-            return iteration.element(run, base, node)
+            return iteration.element(interp, base, node)
         case DeviceValue():
             return base
         case External(full) if full.endswith(".__dict__"):
@@ -121,7 +129,7 @@ def _may_be_number(key: Value) -> bool:
     return isinstance(key, (Number, Unknown)) or (isinstance(key, Const) and isinstance(key.value, int))
 
 
-def _part_of_graphs(ref: Ref, node: ast.Subscript) -> Value:
+def _part_of_graphs(ref: Pointer, node: ast.Subscript) -> Value:
     """``dataset[:100]`` is a dataset; by a name, it may be an item or a part."""
     return ref if isinstance(node.slice, ast.Slice) else UNKNOWN
 
@@ -142,33 +150,33 @@ def _sliced(items: tuple[Value, ...], node: ast.Slice) -> tuple[Value, ...]:
     return items[slice(*bounds)]
 
 
-def _item_of_record(run: Interpreter, ref: Ref, name: str | None, node: ast.Subscript) -> Value:
-    record = run.record(ref)
+def _item_of_record(interp: Interpreter, ref: Pointer, name: str | None, node: ast.Subscript) -> Value:
+    record = interp.record(ref)
     if record.cls is not None and record.kind != "module":
-        getter = run.attribute(ref, "__getitem__", node)
+        getter = interp.attribute(ref, "__getitem__", node)
         if isinstance(getter, calls.Bound):
             call = ast.copy_location(ast.Call(ast.Name("item", ast.Load()), [], []), node)
             key = Const(name) if name is not None else Number("index")
-            result = run.call(getter, [key], {}, call)
-            if not isinstance(result, (Tensor, TupleValue, Ref)):
+            result = interp.call(getter, [key], {}, call)
+            if not isinstance(result, (Tensor, TupleValue, Pointer)):
                 return result
-            return batches.stamp(run, result, batches.source_key(run, "batch", node), ())
+            return batches.stamp(interp, result, batches.source_key(interp, "batch", node), ())
     if record.kind == "dataset":
-        one = batches.sample(run, ref, node)
-        if isinstance(one, Ref) and run.record(one).kind == "bundle":
-            return batches.whole_of(run, ref, node) if name is not None else _part_of_graphs(ref, node)
-        return batches.stamp(run, one, batches.source_key(run, "batch", node), ()) if _known(one) else UNKNOWN
+        one = batches.sample(interp, ref, node)
+        if isinstance(one, Pointer) and interp.record(one).kind == "bundle":
+            return batches.whole_of(interp, ref, node) if name is not None else _part_of_graphs(ref, node)
+        return batches.stamp(interp, one, batches.source_key(interp, "batch", node), ()) if _known(one) else UNKNOWN
     if record.kind == "loader":
         return UNKNOWN
     if record.get("in-part"):
-        return Tensor(ANYWHERE, loose=True)  # a type's store: some of its tensors have moved
+        return Tensor(UNKNOWN_DEVICE, maybe_container=True)  # a type's store: some of its tensors have moved
     if isinstance(node.slice, ast.Slice):
         held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
         if record.kind == "list":
             if record.rest is None:
                 sliced = _sliced(tuple(held), node.slice)
-                return run.new(Record("list", fields={str(i): item for i, item in enumerate(sliced)}))
-            return run.new(Record("list", rest=union(held)))
+                return interp.new(HeapObject("list", fields={str(i): item for i, item in enumerate(sliced)}))
+            return interp.new(HeapObject("list", rest=join(held)))
         return ref
     if (
         name is not None
@@ -183,20 +191,28 @@ def _item_of_record(run: Interpreter, ref: Ref, name: str | None, node: ast.Subs
         return record.fields[name]
     if record.rest is not None:
         rest = record.rest
-        if isinstance(rest, Tensor) and rest.loose and rest.births and name is not None and rest.place == CPU:
-            return Tensor(CPU, tuple(Birth(b.kind, b.key, (*b.item, name)) for b in rest.births), rest.sure, True)
+        if (
+            isinstance(rest, Tensor)
+            and rest.maybe_container
+            and rest.origins
+            and name is not None
+            and rest.device == CPU
+        ):
+            return Tensor(
+                CPU, tuple(Origin(b.kind, b.key, (*b.item, name)) for b in rest.origins), rest.is_certain, True
+            )
         return rest
     if record.kind == "module" and modules.is_opaque(record):
-        return modules.child(run, ref, name or "*")
+        return modules.child(interp, ref, name or "*")
     if record.kind in ("list", "module") and name is None and record.fields:
-        return union(record.fields.values())
+        return join(record.fields.values())
     if record.kind == "dict" and name is None and record.fields:
-        return union(record.fields.values())
+        return join(record.fields.values())
     if record.kind == "instance" and name is None:
-        return attribute_stores.any_of(run, ref)
+        return attribute_stores.any_of(interp, ref)
     return Unknown(f"{record.name or record.kind}#{ref.id}.{name}" if name else "")
 
 
 def _known(value: Value) -> bool:
     """Whether an item of a data set is made of tensors that devfix knows."""
-    return isinstance(value, TupleValue) and all(isinstance(item, Tensor) and item.sure for item in value.items)
+    return isinstance(value, TupleValue) and all(isinstance(item, Tensor) and item.is_certain for item in value.items)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Level, Site
-from devfix.analysis.domain.values import CPU, Ref
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.values import CPU, Pointer
 from devfix.analysis.scenarios import device_words, literal
 from devfix.analysis.scopes import visible
 from devfix.fixes.device_expression import device_for
@@ -20,37 +20,37 @@ from devfix.syntax.tree import SourceTree
 __all__ = ["edits_for", "placed_again"]
 
 
-def edits_for(facts: Facts, one: Contradiction) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+def edits_for(observations: Observations, one: Contradiction) -> Iterator[tuple[str, tuple[Edit, ...]]]:
     """Titles and edits, best first."""
-    words = _words(facts, one)
-    declared = _told_at_construction(facts, one)
+    words = _words(observations, one)
+    declared = _told_at_construction(observations, one)
     if declared is not None:
         yield declared
     guarded = _under_its_flag(one)
     if guarded is not None and (words is None or words.startswith("next(")):
         yield "move it under the same condition", (guarded,)
     elif words is not None:
-        edits = tuple(_with_device(one.site.tree, one.call, words))
+        edits = tuple(_with_device(one.point.tree, one.call, words))
         if edits:
             yield f"use `{words}`", edits
 
 
-def placed_again(facts: Facts, one: Contradiction) -> Edit | None:
+def placed_again(observations: Observations, one: Contradiction) -> Edit | None:
     """A move of the operand where it meets the others: what it is elsewhere stays on the CPU."""
-    meeting = one.meeting
-    if meeting is None or one.place != CPU:
+    mismatch = one.mismatch
+    if mismatch is None or one.device != CPU:
         return None
-    site = meeting.site
-    words = device_for(facts, site, site.level, meeting.partners)
-    for operand in meeting.cpu:
-        for node in ast.walk(site.node):
+    point = mismatch.point
+    words = device_for(observations, point, point.call_frame, mismatch.partners)
+    for operand in mismatch.cpu:
+        for node in ast.walk(point.node):
             if words and isinstance(node, (ast.Name, ast.Attribute, ast.Call)) and ast.unparse(node) == operand.text:
-                return AppendCode(site.tree.path, site.tree.span(node), f".to({words})")
+                return AppendCode(point.tree.path, point.tree.span(node), f".to({words})")
     return None
 
 
-def _words(facts: Facts, one: Contradiction) -> str | None:
-    return device_for(facts, one.site, one.site.level, one.partners, fits=one.fits)
+def _words(observations: Observations, one: Contradiction) -> str | None:
+    return device_for(observations, one.point, one.point.call_frame, one.partners, fits=one.fits)
 
 
 def _with_device(tree: SourceTree, call: ast.Call, words: str) -> Iterator[Edit]:
@@ -109,67 +109,67 @@ _DTYPES = {
 }
 
 
-def _told_at_construction(facts: Facts, one: Contradiction) -> tuple[str, tuple[Edit, ...]] | None:
+def _told_at_construction(observations: Observations, one: Contradiction) -> tuple[str, tuple[Edit, ...]] | None:
     """Where a default of the function, or of the class, is what contradicts, or what its caller says."""
     words = device_words(one.call)
     if isinstance(words, ast.Name):
-        name, found = words.id, _callers(one.site, one.other)
+        name, found = words.id, _callers(one.point, one.other)
     elif isinstance(words, ast.Attribute) and isinstance(words.value, ast.Name):
         name, found = words.attr, _makers(one, words.value.id)
     else:
         return None
     if found is None:
         return None
-    level, there, call, function = found
+    call_frame, there, call, function = found
     argument = _literal_argument(function, name, call)
     given = any(keyword.arg in (name, None) for keyword in call.keywords)
     if argument is None and (given or not _by_default(function, name, len(call.args))):
         return None
-    device = device_for(facts, one.site, level, fits=lambda text: one.fits(text, there))
+    device = device_for(observations, one.point, call_frame, fits=lambda text: one.fits(text, there))
     if device is None or (argument is not None and one.parked):
         return None
     if argument is not None:
-        edit = ReplaceExpression(level.tree.path, level.tree.span(argument), device)
+        edit = ReplaceExpression(call_frame.tree.path, call_frame.tree.span(argument), device)
         return f"give it `{device}`", (edit,)
-    return f"say `{name}={device}`", (AddKeyword(level.tree.path, level.tree.span(call), name, device),)
+    return f"say `{name}={device}`", (AddKeyword(call_frame.tree.path, call_frame.tree.span(call), name, device),)
 
 
-Found = tuple[Level, Level, ast.Call, ast.arguments]
+Found = tuple[CallFrame, CallFrame, ast.Call, ast.arguments]
 
 
-def _callers(site: Site, other: Site) -> Found | None:
+def _callers(point: ProgramPoint, other: ProgramPoint) -> Found | None:
     """The call of the function in which a moment is."""
-    if len(site.levels) < 2 or len(other.levels) != len(site.levels):
+    if len(point.call_stack) < 2 or len(other.call_stack) != len(point.call_stack):
         return None
-    function = site.level.frame.node
-    call = _call_in(site.levels[-2], getattr(function, "name", ""))
+    function = point.call_frame.activation.node
+    call = _call_in(point.call_stack[-2], getattr(function, "name", ""))
     if call is None or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return None
-    return site.levels[-2], other.levels[-2], call, function.args
+    return point.call_stack[-2], other.call_stack[-2], call, function.args
 
 
 def _makers(one: Contradiction, owner: str) -> Found | None:
     """The construction of the object whose attribute names the device."""
     sides = []
-    for site in (one.site, one.other):
-        value = visible(site, site.level).get(owner)
-        if not isinstance(value, Ref) or site.memory is None:
+    for point in (one.point, one.other):
+        value = visible(point, point.call_frame).get(owner)
+        if not isinstance(value, Pointer) or point.memory is None:
             return None
-        record = site.memory.record(value)
-        if record.born is None or record.cls is None or not isinstance(record.born.node, ast.Call):
+        record = point.memory.record(value)
+        if record.allocated_at is None or record.cls is None or not isinstance(record.allocated_at.node, ast.Call):
             return None
-        sides.append((record.born, record.cls))
-    (born, cls), (there, _) = sides
+        sides.append((record.allocated_at, record.cls))
+    (allocated_at, cls), (there, _) = sides
     start = next((s for s in cls.node.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None)
-    call = born.node
+    call = allocated_at.node
     assert isinstance(call, ast.Call)
-    return (born.level, there.level, call, start.args) if start is not None else None
+    return (allocated_at.call_frame, there.call_frame, call, start.args) if start is not None else None
 
 
-def _call_in(level: Level, name: str) -> ast.Call | None:
+def _call_in(call_frame: CallFrame, name: str) -> ast.Call | None:
     calls = [
         node
-        for root in headers(level.stmt)
+        for root in headers(call_frame.stmt)
         for node in ast.walk(root)
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == name
     ]
@@ -199,8 +199,8 @@ def _by_default(arguments: ast.arguments, name: str, given: int) -> bool:
 def _under_its_flag(one: Contradiction) -> Edit | None:
     """The statement, under the condition under which the program moves other things."""
     move = move_of(one.choice)
-    statement, tree = one.site.stmt, one.site.tree
-    if move is None or move.guard is None or not all_live(one.site, one.site.level, move.guard.test):
+    statement, tree = one.point.stmt, one.point.tree
+    if move is None or move.guard is None or not all_live(one.point, one.point.call_frame, move.guard.test):
         return None
     if not _only_moves(statement) or not isinstance(one.call.func, ast.Attribute):
         return None

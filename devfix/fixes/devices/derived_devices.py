@@ -5,21 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis.domain.location import Site
-from devfix.analysis.domain.values import Ref, Tensor, options
+from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.values import Pointer, Tensor, alternatives
 from devfix.analysis.scenarios import device_words
 from devfix.analysis.scopes import value_of
 
 __all__ = ["puts_back", "read_off"]
 
 
-def puts_back(moved: Site) -> bool:
+def puts_back(moved: ProgramPoint) -> bool:
     """Whether a move goes to a device that a name keeps from before: back to where something was."""
     words = device_words(moved.node) if isinstance(moved.node, ast.Call) else None
     return isinstance(words, ast.Name) and moved.memory is not None and read_off(moved, words)
 
 
-def read_off(moved: Site, words: ast.expr) -> bool:
+def read_off(moved: ProgramPoint, words: ast.expr) -> bool:
     """Whether a device is that of some tensor or module (``old = next(model.parameters()).device``), not a choice.
 
     What is put back where it was tells of nobody's wish.  Definitions are looked up in the function of the move.
@@ -48,13 +48,13 @@ def _bindings(function: ast.AST) -> Iterator[tuple[set[str], ast.expr]]:
             yield {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}, value
 
 
-def _of_a_value(moved: Site, node: ast.Attribute) -> bool:
+def _of_a_value(moved: ProgramPoint, node: ast.Attribute) -> bool:
     """Whether ``….device`` is that of a tensor or module, as far as anybody can tell; ``args.device`` is not."""
     if node.attr != "device":
         return False
-    held, memory = value_of(moved, moved.level, node.value), moved.memory
+    held, memory = value_of(moved, moved.call_frame, node.value), moved.memory
     assert memory is not None  # the caller has looked
     if held is None:
         return True
-    parts = [memory.record(one).kind for one in options(held) if isinstance(one, Ref)]
-    return "module" in parts or any(isinstance(one, Tensor) for one in options(held))
+    parts = [memory.record(one).kind for one in alternatives(held) if isinstance(one, Pointer)]
+    return "module" in parts or any(isinstance(one, Tensor) for one in alternatives(held))

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Level, Site
-from devfix.analysis.domain.values import Number, Ref, Text, Unknown
-from devfix.analysis.observations import Meeting, Operand
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.values import Number, Pointer, Text, Unknown
+from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.analysis.scenarios import device_words
 from devfix.analysis.scopes import visible
 from devfix.fixes.device_expression import binds, bound_before
@@ -30,42 +30,42 @@ class Stray:
     ``named`` is the expression that says so (``"cuda:0"``, ``0``), ``None`` where the line means the current one.
     """
 
-    site: Site
+    point: ProgramPoint
     node: ast.expr
     named: ast.expr | None
-    meeting: Meeting
+    mismatch: DeviceMismatch
 
 
-def strays(facts: Facts) -> Iterator[Stray]:
+def strays(observations: Observations) -> Iterator[Stray]:
     """What meets the accelerator of its process, or its process group, from accelerator 0: each line once."""
-    two = facts.two
+    two = observations.two
     if two is None or not two.distributed:
         return
     found: dict[ast.AST, Stray] = {}
-    for meeting in two.meetings:
-        turned = two.set_current is not None and two.set_current.order < meeting.site.order
-        for operand in meeting.cpu if turned else meeting.accelerator:
-            stray = _stray(two, meeting, operand)
+    for mismatch in two.mismatches:
+        turned = two.set_current is not None and two.set_current.order < mismatch.point.order
+        for operand in mismatch.cpu if turned else mismatch.accelerator:
+            stray = _stray(two, mismatch, operand)
             if stray is not None:
                 found.setdefault(stray.named or stray.node, stray)
     yield from found.values()
 
 
-def _stray(two: Facts, meeting: Meeting, operand: Operand) -> Stray | None:
-    site: Site | None = None
-    calls = list(two.placings)
-    memory = meeting.site.memory
+def _stray(two: Observations, mismatch: DeviceMismatch, operand: Operand) -> Stray | None:
+    point: ProgramPoint | None = None
+    calls = list(two.device_assignments)
+    memory = mismatch.point.memory
     if operand.module is not None and memory is not None:
-        site = memory.record(operand.module).moved
-    elif operand.births and operand.births[0].kind == "moved":
-        site = next(iter(two.placings[calls[operand.births[0].key]].values())).site
+        point = memory.record(operand.module).moved
+    elif operand.origins and operand.origins[0].kind == "moved":
+        point = next(iter(two.device_assignments[calls[operand.origins[0].key]].values())).point
     elif operand.text.startswith(("[", "(")):  # device_ids of a wrapper
-        named = _ids(meeting.site.node)
-        return Stray(meeting.site, named, _zero(meeting.site.tree, named), meeting) if named is not None else None
-    if site is None or not isinstance(site.node, ast.Call):
+        named = _ids(mismatch.point.node)
+        return Stray(mismatch.point, named, _zero(mismatch.point.tree, named), mismatch) if named is not None else None
+    if point is None or not isinstance(point.node, ast.Call):
         return None
-    words = _words(site.node)
-    return Stray(site, site.node, None if words is None else _zero(site.tree, words), meeting)
+    words = _words(point.node)
+    return Stray(point, point.node, None if words is None else _zero(point.tree, words), mismatch)
 
 
 def _words(call: ast.Call) -> ast.expr | None:
@@ -103,17 +103,17 @@ def _zero(tree: SourceTree, node: ast.expr, depth: int = 0) -> ast.expr | None:
 
 
 # --- the process's own number ---------------------------------------------------------------------------------------
-def rank_at(facts: Facts, site: Site, level: Level) -> str | None:
+def rank_at(observations: Observations, point: ProgramPoint, call_frame: CallFrame) -> str | None:
     """An expression for the number of the process on its machine: ``local_rank``, ``args.local_rank``."""
-    names = visible(site, level)
+    names = visible(point, call_frame)
     plain = [name for name in names if name.lower() in ("local_rank", "localrank")]
     plain += [name for name, value in names.items() if _is_rank(value) and name not in plain]
     for name in plain:
-        if _may_count(names[name]) and bound_before(level, name):
+        if _may_count(names[name]) and bound_before(call_frame, name):
             return name
     for owner in _OWNERS:
         text = f"{owner}.local_rank"
-        if owner in names and bound_before(level, owner) and _has(site, level, text):
+        if owner in names and bound_before(call_frame, owner) and _has(point, call_frame, text):
             return text
     return None
 
@@ -128,22 +128,22 @@ def _may_count(value: object) -> bool:
     return isinstance(value, (Number, Unknown))
 
 
-def _has(site: Site, level: Level, text: str) -> bool:
+def _has(point: ProgramPoint, call_frame: CallFrame, text: str) -> bool:
     owner, name = text.split(".")
-    value = visible(site, level)[owner]
-    if isinstance(value, Ref) and site.memory is not None:
-        held = site.memory.record(value).fields.get(name)
+    value = visible(point, call_frame)[owner]
+    if isinstance(value, Pointer) and point.memory is not None:
+        held = point.memory.record(value).fields.get(name)
         return held is not None and _may_count(held)
-    return text in level.tree.text
+    return text in call_frame.tree.text
 
 
 # --- edits ----------------------------------------------------------------------------------------------------------
 def index_edits(stray: Stray, rank: str) -> Iterator[Edit]:
     """``"cuda:0"`` becomes ``f"cuda:{local_rank}"``, ``0`` becomes ``local_rank``; ``output_device`` goes along."""
-    tree = stray.site.tree
+    tree = stray.point.tree
     literals = [stray.named]
-    if stray.named is stray.node and isinstance(stray.meeting.site.node, ast.Call):
-        given = stray.meeting.site.node.keywords
+    if stray.named is stray.node and isinstance(stray.mismatch.point.node, ast.Call):
+        given = stray.mismatch.point.node.keywords
         literals += [_zero(tree, keyword.value) for keyword in given if keyword.arg == "output_device"]
     for node in literals:
         if isinstance(node, ast.Constant):
@@ -151,33 +151,35 @@ def index_edits(stray: Stray, rank: str) -> Iterator[Edit]:
             yield ReplaceExpression(tree.path, tree.span(node), code)
 
 
-def current_edit(facts: Facts, stray: Stray) -> Edit | None:
+def current_edit(observations: Observations, stray: Stray) -> Edit | None:
     """``torch.cuda.set_device(local_rank)``, behind what makes the number known, ahead of the first use."""
-    for level in reversed(stray.site.levels):
-        rank = rank_at(facts, stray.site, level)
-        if rank is None or "torch" not in visible(stray.site, level):
+    for call_frame in reversed(stray.point.call_stack):
+        rank = rank_at(observations, stray.point, call_frame)
+        if rank is None or "torch" not in visible(stray.point, call_frame):
             continue
         code = f"torch.cuda.set_device({rank})"
-        guard = Move(stray.site).guard
-        if isinstance(guard, ast.If) and level is stray.site.level and guard is _outermost(level):
-            return InsertStatement(level.tree.path, level.tree.span(guard), Where.BODY_START, code)
-        if facts.asks_available:
+        guard = Move(stray.point).guard
+        if isinstance(guard, ast.If) and call_frame is stray.point.call_frame and guard is _outermost(call_frame):
+            return InsertStatement(call_frame.tree.path, call_frame.tree.span(guard), Where.BODY_START, code)
+        if observations.asks_available:
             code = f"if torch.cuda.is_available():\n    {code}"
-        anchor = _behind(level, rank)
+        anchor = _behind(call_frame, rank)
         where = Where.BEFORE if anchor is None else Where.AFTER
-        return InsertStatement(level.tree.path, level.tree.span(anchor or _outermost(level)), where, code)
+        return InsertStatement(
+            call_frame.tree.path, call_frame.tree.span(anchor or _outermost(call_frame)), where, code
+        )
     return None
 
 
-def _outermost(level: Level) -> ast.stmt:
-    around = enclosing(level.tree, level.stmt, (ast.stmt,))
-    return around[-1] if around else level.stmt
+def _outermost(call_frame: CallFrame) -> ast.stmt:
+    around = enclosing(call_frame.tree, call_frame.stmt, (ast.stmt,))
+    return around[-1] if around else call_frame.stmt
 
 
-def _behind(level: Level, rank: str) -> ast.stmt | None:
+def _behind(call_frame: CallFrame, rank: str) -> ast.stmt | None:
     """The last statement of the function's body, ahead of the level's, that binds the number or starts the group."""
-    first, name = _outermost(level), rank.split(".")[0]
-    body = getattr(level.frame.node, "body", [])
+    first, name = _outermost(call_frame), rank.split(".")[0]
+    body = getattr(call_frame.activation.node, "body", [])
     found = None
     for statement in body if isinstance(body, list) else []:
         if statement is first:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from devfix.analysis import Facts
+from devfix.analysis import Observations
 from devfix.analysis.domain.classes import lineage
-from devfix.analysis.domain.location import Site
+from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import Birth, ClassValue, Record
-from devfix.analysis.observations import Meeting, Operand, Stored
+from devfix.analysis.domain.values import Origin, ClassValue, HeapObject
+from devfix.analysis.observations import DeviceMismatch, Operand, AttributeStore
 from devfix.fixes.tensors.misplaced_items import Culprit, made_siblings
 from devfix.syntax.tree import SourceTree
 
@@ -25,15 +25,15 @@ _KINDS = ("made", "stored", "moved", "load", "buffer", "parameter")
 class Use:
     """One operation in which a value of the attribute lies on the CPU, and the operand that it is."""
 
-    meeting: Meeting
+    mismatch: DeviceMismatch
     operand: Operand
-    births: tuple[Birth, ...]
+    origins: tuple[Origin, ...]
 
     @property
     def memory(self) -> State:
         """The names and objects of that moment."""
-        assert self.meeting.site.memory is not None
-        return self.meeting.site.memory
+        assert self.mismatch.point.memory is not None
+        return self.mismatch.point.memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +50,13 @@ class Attribute:
     """One attribute of one class (or of the objects that some function makes), and where its tensors fail."""
 
     name: str
-    stored: tuple[Stored, ...]
+    stored: tuple[AttributeStore, ...]
     uses: tuple[Use, ...]
 
     @property
-    def site(self) -> Site:
+    def point(self) -> ProgramPoint:
         """Where it is written first."""
-        return self.stored[0].site
+        return self.stored[0].point
 
     @property
     def cls(self) -> ClassValue | None:
@@ -66,11 +66,11 @@ class Attribute:
     @property
     def shown(self) -> str:
         """``self.mask``, as it stands where it is written."""
-        node = self.site.node
+        node = self.point.node
         return ast.unparse(node) if isinstance(node, ast.Attribute) else self.name
 
     @cached_property
-    def owners(self) -> list[Record]:
+    def owners(self) -> list[HeapObject]:
         """The objects that have it, as they are at the first use."""
         memory = self.uses[0].memory
         found = {ref for stored in self.stored for ref in stored.owners if memory.has(ref.id)}
@@ -82,7 +82,7 @@ class Attribute:
         return any(record.kind == "module" for record in self.owners)
 
     @property
-    def moved(self) -> Site | None:
+    def moved(self) -> ProgramPoint | None:
         """Where an owner was moved after it had got the tensor; ``None`` where none was."""
         memory = self.uses[0].memory
         for stored in self.stored:
@@ -95,7 +95,7 @@ class Attribute:
     @property
     def is_alias(self) -> bool:
         """Whether it is another name for a buffer's or parameter's tensor, not a value of its own."""
-        kinds = {birth.kind for use in self.uses for birth in use.births}
+        kinds = {origin.kind for use in self.uses for origin in use.origins}
         return kinds <= {"buffer", "parameter"} and all(_reads_only(stored.value) for stored in self.stored)
 
 
@@ -105,33 +105,33 @@ def _reads_only(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Name)
 
 
-def groups(facts: Facts) -> Iterator[list[Attribute]]:
+def groups(observations: Observations) -> Iterator[list[Attribute]]:
     """Attributes that fail, in the order in which they were written; those that meet in one operand go together.
 
     So do those of one object that is no module: it stays where it is as a whole, and half of it moved helps nobody.
     """
-    numbered = {stored.number: stored for stored in facts.stored.values()}
+    numbered = {stored.number: stored for stored in observations.stored.values()}
     uses: dict[tuple[object, ...], list[Use]] = {}
     above: dict[tuple[object, ...], tuple[object, ...]] = {}
-    for meeting in facts.meetings:
-        for operand in meeting.cpu:
-            births = tuple(birth for birth in operand.births if birth.holder and birth.kind in _KINDS)
-            if any(birth.kind == "parameter" and not birth.key for birth in births):
+    for mismatch in observations.mismatches:
+        for operand in mismatch.cpu:
+            origins = tuple(origin for origin in operand.origins if origin.holder and origin.kind in _KINDS)
+            if any(origin.kind == "parameter" and not origin.key for origin in origins):
                 continue  # a parameter that is not registered, but kept in a container: DEV203 speaks
-            if any(birth.kind == "batch" for birth in operand.births):
+            if any(origin.kind == "batch" for origin in operand.origins):
                 continue  # the batch has to move first
-            if not births or not operand.sure or _has_moved_siblings(facts, meeting, operand, births):
+            if not origins or not operand.is_certain or _has_moved_siblings(observations, mismatch, operand, origins):
                 continue
-            own: dict[tuple[object, ...], list[Birth]] = {}
-            for birth in births:
-                own.setdefault(_key(numbered[birth.holder]), []).append(birth)
+            own: dict[tuple[object, ...], list[Origin]] = {}
+            for origin in origins:
+                own.setdefault(_key(numbered[origin.holder]), []).append(origin)
             for key, its in own.items():
-                uses.setdefault(key, []).append(Use(meeting, operand, tuple(its)))
+                uses.setdefault(key, []).append(Use(mismatch, operand, tuple(its)))
                 above[_top(above, key)] = _top(above, next(iter(own)))
     found: dict[tuple[object, ...], list[Attribute]] = {}
     attributes: dict[tuple[object, ...], Attribute] = {}
     for key, held in uses.items():
-        stored = tuple(item for item in facts.stored.values() if _key(item) == key)
+        stored = tuple(item for item in observations.stored.values() if _key(item) == key)
         attribute = Attribute(stored[0].name, stored, tuple(held))
         for owner in _plain_owners(attribute):
             above[_top(above, key)] = _top(above, owner)
@@ -139,7 +139,7 @@ def groups(facts: Facts) -> Iterator[list[Attribute]]:
     for key, attribute in attributes.items():
         found.setdefault(_top(above, key), []).append(attribute)
     for group in found.values():
-        yield sorted(group, key=lambda attribute: attribute.site.order)
+        yield sorted(group, key=lambda attribute: attribute.point.order)
 
 
 def _plain_owners(attribute: Attribute) -> Iterator[tuple[object, ...]]:
@@ -151,10 +151,14 @@ def _plain_owners(attribute: Attribute) -> Iterator[tuple[object, ...]]:
                 yield "object", ref.id
 
 
-def _has_moved_siblings(facts: Facts, meeting: Meeting, operand: Operand, births: tuple[Birth, ...]) -> bool:
+def _has_moved_siblings(
+    observations: Observations, mismatch: DeviceMismatch, operand: Operand, origins: tuple[Origin, ...]
+) -> bool:
     """Whether the value is one of several that a function gave, and the program moves the others: DEV101 speaks."""
-    made = [birth for birth in births if birth.kind == "made"]
-    return any(made_siblings(facts, Culprit(birth.key, birth.item, (meeting,), (operand.text,))) for birth in made)
+    made = [origin for origin in origins if origin.kind == "made"]
+    return any(
+        made_siblings(observations, Culprit(origin.key, origin.item, (mismatch,), (operand.text,))) for origin in made
+    )
 
 
 def _top(above: dict[tuple[object, ...], tuple[object, ...]], key: tuple[object, ...]) -> tuple[object, ...]:
@@ -163,10 +167,10 @@ def _top(above: dict[tuple[object, ...], tuple[object, ...]], key: tuple[object,
     return key
 
 
-def _key(stored: Stored) -> tuple[object, ...]:
+def _key(stored: AttributeStore) -> tuple[object, ...]:
     """The same for every place that writes one attribute of one class."""
-    tree = stored.site.tree
-    around = [node for node in tree.ancestors(stored.site.node) if isinstance(node, ast.ClassDef)]
+    tree = stored.point.tree
+    around = [node for node in tree.ancestors(stored.point.node) if isinstance(node, ast.ClassDef)]
     if around:
         return stored.name, around[0]
     return stored.name, stored.cls.node if stored.cls is not None else tree.path

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Level
-from devfix.analysis.observations import Meeting, Operand
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import CallFrame
+from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.fixes.device_expression import binds
 from devfix.fixes.event_path import story
 from devfix.fixes.insertion_point import inside_module
@@ -20,21 +20,21 @@ __all__ = ["given_as_weight", "loss_weights"]
 _KEYWORDS = ("weight", "pos_weight")
 
 
-def given_as_weight(facts: Facts, key: int) -> bool:
+def given_as_weight(observations: Observations, key: int) -> bool:
     """Whether all that a made tensor does on the accelerator is to weigh the classes of a functional loss."""
     met = [
-        (meeting, operand)
-        for meeting in facts.meetings
-        for operand in meeting.cpu
-        if any(birth.kind == "made" and birth.key == key for birth in operand.births)
+        (mismatch, operand)
+        for mismatch in observations.mismatches
+        for operand in mismatch.cpu
+        if any(origin.kind == "made" and origin.key == key for origin in operand.origins)
     ]
-    return bool(met) and all(_weight(meeting, operand) is not None for meeting, operand in met)
+    return bool(met) and all(_weight(mismatch, operand) is not None for mismatch, operand in met)
 
 
-def _weight(meeting: Meeting, operand: Operand) -> ast.expr | None:
+def _weight(mismatch: DeviceMismatch, operand: Operand) -> ast.expr | None:
     """The argument that gives an operand to a loss as its weights."""
-    call = meeting.site.node
-    if not isinstance(call, ast.Call) or not any(word in meeting.consumer for word in ("entropy", "nll_loss")):
+    call = mismatch.point.node
+    if not isinstance(call, ast.Call) or not any(word in mismatch.consumer for word in ("entropy", "nll_loss")):
         return None
     for keyword in call.keywords:
         if keyword.arg in _KEYWORDS and ast.unparse(keyword.value) == operand.text:
@@ -42,70 +42,76 @@ def _weight(meeting: Meeting, operand: Operand) -> ast.expr | None:
     return None
 
 
-def loss_weights(facts: Facts, code: str, name: str) -> Iterator[Finding]:
+def loss_weights(observations: Observations, code: str, name: str) -> Iterator[Finding]:
     """One finding per tensor of weights that a functional loss gets on the CPU."""
     seen: set[int] = set()
-    for meeting in facts.meetings:
-        for operand in meeting.cpu:
-            argument = _weight(meeting, operand)
-            if argument is None or len(operand.births) != 1 or operand.births[0].kind != "made":
+    for mismatch in observations.mismatches:
+        for operand in mismatch.cpu:
+            argument = _weight(mismatch, operand)
+            if argument is None or len(operand.origins) != 1 or operand.origins[0].kind != "made":
                 continue
-            if operand.births[0].holder:
+            if operand.origins[0].holder:
                 continue  # an attribute keeps them: DEV202 speaks
-            key = operand.births[0].key
-            if key in seen or not given_as_weight(facts, key):
+            key = operand.origins[0].key
+            if key in seen or not given_as_weight(observations, key):
                 continue
             seen.add(key)
-            site = facts.sources[key].site
-            remedies = tuple(_remedies(facts, meeting, argument))
+            point = observations.sources[key].point
+            remedies = tuple(_remedies(observations, mismatch, argument))
             yield Finding(
                 code,
                 name,
-                Severity.LATENT if meeting.latent else Severity.ERROR,
-                site.tree.path,
-                site.span,
+                Severity.LATENT if mismatch.latent else Severity.ERROR,
+                point.tree.path,
+                point.span,
                 f"the class weights `{operand.text}` stay on the CPU while the loss is computed on the accelerator",
                 story(
-                    (site, "created", "the weights are made on the CPU"),
-                    (meeting.site, "used", "the loss needs them here"),
+                    (point, "created", "the weights are made on the CPU"),
+                    (mismatch.point, "used", "the loss needs them here"),
                 ),
                 remedies,
                 "" if remedies else "no device has a name where the weights are given to the loss",
             )
 
 
-def _remedies(facts: Facts, meeting: Meeting, argument: ast.expr) -> Iterator[Remedy]:
+def _remedies(observations: Observations, mismatch: DeviceMismatch, argument: ast.expr) -> Iterator[Remedy]:
     """Where the name gets its value, if the device is at hand there; else at the call."""
-    site, call = meeting.site, meeting.site.node
+    point, call = mismatch.point, mismatch.point.node
     assert isinstance(call, ast.Call)
     text = ast.unparse(argument)
-    for level in reversed(site.levels):
-        value = _assigned(level, text)
-        trailer = _trailer(facts, meeting, level) if value is not None and not inside_module(level) else None
+    for call_frame in reversed(point.call_stack):
+        value = _assigned(call_frame, text)
+        trailer = (
+            _trailer(observations, mismatch, call_frame)
+            if value is not None and not inside_module(call_frame)
+            else None
+        )
         if value is not None and trailer is not None:
-            yield Remedy(f"move `{text}`", (AppendCode(level.tree.path, level.tree.span(value), trailer),))
+            yield Remedy(f"move `{text}`", (AppendCode(call_frame.tree.path, call_frame.tree.span(value), trailer),))
     first = call.args[0] if call.args else None
     beside = f".to({ast.unparse(first)}.device)" if isinstance(first, (ast.Name, ast.Attribute)) else None
-    trailer = beside if inside_module(site.level) else _trailer(facts, meeting, site.level) or beside
+    trailer = (
+        beside if inside_module(point.call_frame) else _trailer(observations, mismatch, point.call_frame) or beside
+    )
     if trailer is not None:
-        yield Remedy(f"move `{text}` at the loss", (AppendCode(site.tree.path, site.tree.span(argument), trailer),))
+        yield Remedy(f"move `{text}` at the loss", (AppendCode(point.tree.path, point.tree.span(argument), trailer),))
 
 
-def _trailer(facts: Facts, meeting: Meeting, level: Level) -> str | None:
-    words = words_at(facts, meeting, level)
+def _trailer(observations: Observations, mismatch: DeviceMismatch, call_frame: CallFrame) -> str | None:
+    words = words_at(observations, mismatch, call_frame)
     return words.trailer if words is not None and words.plain else None
 
 
-def _assigned(level: Level, text: str) -> ast.expr | None:
+def _assigned(call_frame: CallFrame, text: str) -> ast.expr | None:
     """The value of the one assignment that gives a name its value, in this function."""
     found = [
         node
-        for node in ast.walk(level.frame.node)
+        for node in ast.walk(call_frame.activation.node)
         if isinstance(node, ast.Assign) and any(ast.unparse(target) == text for target in node.targets)
     ]
     if len(found) != 1 or not text.isidentifier() or not binds(found[0], text):
         return None
-    return found[0].value if _only_a_weight(level.tree, level.frame.node, text, found[0]) else None
+    return found[0].value if _only_a_weight(call_frame.tree, call_frame.activation.node, text, found[0]) else None
 
 
 def _only_a_weight(tree: SourceTree, function: ast.AST, text: str, made: ast.Assign) -> bool:

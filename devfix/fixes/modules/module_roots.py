@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from devfix.analysis import Facts
+from devfix.analysis import Observations
 from devfix.analysis.domain.classes import lineage
-from devfix.analysis.domain.location import Level, Site
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import ACCELERATOR, CPU, Function, Record, Ref, options
-from devfix.analysis.observations import Meeting, Operand
+from devfix.analysis.domain.values import ACCELERATOR, CPU, Function, HeapObject, Pointer, alternatives
+from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.analysis.scopes import visible
 from devfix.fixes.modules.registered_containers import hides
 from devfix.fixes.modules.structural_changes import parents_of, structural_change, weights_of
@@ -36,8 +36,8 @@ class Whole:
     """
 
     chain: tuple[int, ...]
-    born: Site
-    partly: Site | None = None
+    allocated_at: ProgramPoint
+    partly: ProgramPoint | None = None
 
     @property
     def id(self) -> int:
@@ -45,45 +45,45 @@ class Whole:
         return self.chain[0]
 
 
-def unmoved(facts: Facts, meeting: Meeting, operand: Operand) -> list[Whole]:
+def unmoved(observations: Observations, mismatch: DeviceMismatch, operand: Operand) -> list[Whole]:
     """The wholes whose weights an operand is, as far as no move of theirs is in the program."""
-    found = [whole_of(facts, meeting.site, part) for part in weights_of(operand)]
+    found = [whole_of(observations, mismatch.point, part) for part in weights_of(operand)]
     return [whole for whole in found if whole is not None]
 
 
-def whole_of(facts: Facts, site: Site, part: Ref) -> Whole | None:
+def whole_of(observations: Observations, point: ProgramPoint, part: Pointer) -> Whole | None:
     """The outermost module above ``part`` that was never moved; ``None`` where another cause is at work.
 
     Weights that were sent to the CPU by hand, attached after the move of their model, or hidden in a list that a
     module keeps, are told of by other rules.
     """
-    memory = site.memory
-    if memory is None or not memory.has(part.id) or structural_change(site, part) is not None:
+    memory = point.memory
+    if memory is None or not memory.has(part.id) or structural_change(point, part) is not None:
         return None
     chain = chain_of(memory, part)
     moved = memory.at(part.id).moved
-    if moved is not None and (CPU not in memory.at(part.id).places or moved not in facts.moves):
+    if moved is not None and (CPU not in memory.at(part.id).devices or moved not in observations.moves):
         return None
-    if moved is None and any(memory.at(key).places == frozenset({ACCELERATOR}) for key in chain if key != part.id):
+    if moved is None and any(memory.at(key).devices == frozenset({ACCELERATOR}) for key in chain if key != part.id):
         return None
     if any(_hidden(memory, key) or hides(memory, key) for key in chain):
         return None
-    born = memory.at(chain[0]).born
-    if born is None or not is_made_by_program(memory, part):
+    allocated_at = memory.at(chain[0]).allocated_at
+    if allocated_at is None or not is_made_by_program(memory, part):
         return None
-    return Whole(tuple(chain), born, moved)
+    return Whole(tuple(chain), allocated_at, moved)
 
 
-def is_made_by_program(memory: State, part: Ref) -> bool:
+def is_made_by_program(memory: State, part: Pointer) -> bool:
     """Whether some call of the program makes the outermost module above ``part``.
 
     Of a class that nothing uses, the flow makes an instance to look at it: where that lives is nobody's fault.
     """
-    born = memory.at(chain_of(memory, part)[0]).born
-    return born is None or born.node in born.tree.parents
+    allocated_at = memory.at(chain_of(memory, part)[0]).allocated_at
+    return allocated_at is None or allocated_at.node in allocated_at.tree.parents
 
 
-def chain_of(memory: State, part: Ref) -> list[int]:
+def chain_of(memory: State, part: Pointer) -> list[int]:
     """The modules from the outermost one down to ``part``."""
     chain = [part.id]
     while True:
@@ -109,43 +109,47 @@ def _holders(memory: State, key: int, kinds: tuple[str, ...]) -> list[int]:
     for holder, record in memory.records():
         if record.kind in kinds:
             held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
-            if any(isinstance(option, Ref) and option.id == key for value in held for option in options(value)):
+            if any(
+                isinstance(option, Pointer) and option.id == key for value in held for option in alternatives(value)
+            ):
                 found.append(holder)
     return found
 
 
-def wholes_named(site: Site, level: Level, whole: Whole) -> list[str]:
+def wholes_named(point: ProgramPoint, call_frame: CallFrame, whole: Whole) -> list[str]:
     """What a level calls the whole, or the largest named piece of it: ``model``, ``self.net``, ``trainer.teacher``."""
-    assert site.memory is not None
+    assert point.memory is not None
     ranked: list[tuple[int, int, str]] = []
-    for name, value in visible(site, level).items():
-        for option in options(value):
-            if not isinstance(option, Ref) or not site.memory.has(option.id):
+    for name, value in visible(point, call_frame).items():
+        for option in alternatives(value):
+            if not isinstance(option, Pointer) or not point.memory.has(option.id):
                 continue
             if option.id in whole.chain:
                 ranked.append((whole.chain.index(option.id), 0, name))
                 continue
-            record = site.memory.record(option)
+            record = point.memory.record(option)
             if record.kind != "instance":
                 continue
             ranked.extend(
                 (whole.chain.index(part.id), 1, f"{name}.{field}")
                 for field, inner in record.fields.items()
-                for part in options(inner)
-                if isinstance(part, Ref) and part.id in whole.chain and field.isidentifier()
+                for part in alternatives(inner)
+                if isinstance(part, Pointer) and part.id in whole.chain and field.isidentifier()
             )
     return list(dict.fromkeys(name for _, _, name in sorted(ranked)))
 
 
-def containers_named(site: Site, level: Level, whole: Whole) -> list[str]:
+def containers_named(point: ProgramPoint, call_frame: CallFrame, whole: Whole) -> list[str]:
     """Names of project objects that keep the whole and have a ``to`` of their own."""
-    assert site.memory is not None
-    memory = site.memory
+    assert point.memory is not None
+    memory = point.memory
     return [
         name
-        for name, value in visible(site, level).items()
+        for name, value in visible(point, call_frame).items()
         if name != "self"
-        and any(isinstance(o, Ref) and memory.has(o.id) and _keeps(memory, o.id, whole.id) for o in options(value))
+        and any(
+            isinstance(o, Pointer) and memory.has(o.id) and _keeps(memory, o.id, whole.id) for o in alternatives(value)
+        )
     ]
 
 
@@ -153,16 +157,18 @@ def _keeps(memory: State, key: int, wanted: int) -> bool:
     record = memory.at(key)
     if record.kind != "instance" or record.cls is None:
         return False
-    held = any(isinstance(part, Ref) and part.id == wanted for v in record.fields.values() for part in options(v))
+    held = any(
+        isinstance(part, Pointer) and part.id == wanted for v in record.fields.values() for part in alternatives(v)
+    )
     return held and moves_itself(memory, record)
 
 
-def moves_itself(memory: State, record: Record) -> bool:
+def moves_itself(memory: State, record: HeapObject) -> bool:
     """Whether an object of the project has a ``to`` of its own that takes a device."""
     return own_mover(memory, record) is not None
 
 
-def own_mover(memory: State, record: Record) -> Function | None:
+def own_mover(memory: State, record: HeapObject) -> Function | None:
     """The ``to`` of an object of the project that takes a device; ``None`` where it has none."""
     bases = lineage(record.cls) if record.cls is not None else ()
     own = (memory.names(scope).get("to") for base in bases if (scope := getattr(base, "scope", None)))

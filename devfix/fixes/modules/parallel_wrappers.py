@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from devfix.analysis.domain.location import Level
-from devfix.analysis.domain.values import Ref, options
-from devfix.analysis.observations import Meeting
+from devfix.analysis.domain.location import CallFrame
+from devfix.analysis.domain.values import Pointer, alternatives
+from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import visible
 from devfix.fixes.insertion_point import all_live
 from devfix.fixes.modules.module_roots import Whole
@@ -20,35 +20,38 @@ __all__ = ["declared", "words_of_wrapper"]
 _CHOICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")'
 
 
-def words_of_wrapper(meeting: Meeting, level: Level, whole: Whole) -> Words | None:
+def words_of_wrapper(mismatch: DeviceMismatch, call_frame: CallFrame, whole: Whole) -> Words | None:
     """``.to(local_rank)`` for a module that is wrapped with ``device_ids=[local_rank]``."""
-    call = _wrapper(meeting, whole)
+    call = _wrapper(mismatch, whole)
     ids = next((keyword.value for keyword in call.keywords if keyword.arg == "device_ids"), None) if call else None
     if not isinstance(ids, ast.List) or not ids.elts or isinstance(ids.elts[0], ast.Starred):
         return None
     first = ids.elts[0]
-    if call not in level.tree.parents or not all_live(meeting.site, level, first):
+    if call not in call_frame.tree.parents or not all_live(mismatch.point, call_frame, first):
         return None
     names = {node.id for node in ast.walk(first) if isinstance(node, ast.Name)}
-    return Words(f".to({level.tree.source(first)})", None, None, None, frozenset(names))
+    return Words(f".to({call_frame.tree.source(first)})", None, None, None, frozenset(names))
 
 
-def declared(meeting: Meeting, whole: Whole) -> Remedy | None:
+def declared(mismatch: DeviceMismatch, whole: Whole) -> Remedy | None:
     """A device for a program that names none and leaves everything to ``DataParallel``, which wants the module there.
 
     https://docs.pytorch.org/docs/stable/generated/torch.nn.DataParallel.html
     """
-    call, site = _wrapper(meeting, whole), whole.born
-    level, node = site.level, site.node
+    call, point = _wrapper(mismatch, whole), whole.allocated_at
+    call_frame, node = point.call_frame, point.node
     if call is None or text_of(call.func).split(".")[-1] != "DataParallel" or not isinstance(node, ast.Call):
         return None
-    assign = level.stmt
-    if not isinstance(assign, ast.Assign) or assign.value is not node or call not in level.tree.parents:
+    assign = call_frame.stmt
+    if not isinstance(assign, ast.Assign) or assign.value is not node or call not in call_frame.tree.parents:
         return None
-    bound = "device" in visible(meeting.site, level) or "device" in reach(level.tree, level.tree.tree).writes
-    if bound or "torch" not in visible(meeting.site, level):
+    bound = (
+        "device" in visible(mismatch.point, call_frame)
+        or "device" in reach(call_frame.tree, call_frame.tree.tree).writes
+    )
+    if bound or "torch" not in visible(mismatch.point, call_frame):
         return None
-    path, tree = level.tree.path, level.tree
+    path, tree = call_frame.tree.path, call_frame.tree
     edits = (
         InsertStatement(path, tree.span(assign), Where.BEFORE, _CHOICE),
         AppendCode(path, tree.span(node), ".to(device)"),
@@ -56,14 +59,16 @@ def declared(meeting: Meeting, whole: Whole) -> Remedy | None:
     return Remedy("choose a device, and move the module there", edits)
 
 
-def _wrapper(meeting: Meeting, whole: Whole) -> ast.Call | None:
+def _wrapper(mismatch: DeviceMismatch, whole: Whole) -> ast.Call | None:
     """The call that wraps the whole: the failing one, or that of a wrapper which holds it by now."""
-    node, memory = meeting.site.node, meeting.site.memory
+    node, memory = mismatch.point.node, mismatch.point.memory
     if isinstance(node, ast.Call) and text_of(node.func).split(".")[-1] in ("DDP", "DistributedDataParallel"):
         return node
     for _, record in memory.records() if memory is not None else ():
-        held = options(record.fields["module"]) if record.get("data-parallel") and "module" in record.fields else ()
-        if any(isinstance(option, Ref) and option.id in whole.chain for option in held):
-            born = record.born.node if record.born is not None else None
-            return born if isinstance(born, ast.Call) else None
+        held = (
+            alternatives(record.fields["module"]) if record.get("data-parallel") and "module" in record.fields else ()
+        )
+        if any(isinstance(option, Pointer) and option.id in whole.chain for option in held):
+            allocated_at = record.allocated_at.node if record.allocated_at is not None else None
+            return allocated_at if isinstance(allocated_at, ast.Call) else None
     return None

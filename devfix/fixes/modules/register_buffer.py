@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from devfix.analysis.domain.classes import lineage
-from devfix.analysis.domain.values import NONE, ClassValue, Tensor, options
+from devfix.analysis.domain.values import NONE, ClassValue, Tensor, alternatives
 from devfix.fixes.modules.attribute_writes import Attribute, Write, methods_of
 from devfix.fixes.reorder import reach
 from devfix.model import Edit, MoveStatements, ReplaceStatement
@@ -45,7 +45,7 @@ def _clash(attribute: Attribute) -> str | None:
     name = attribute.name
     if not name.isidentifier() or name in MODULE_METHODS:
         return f"`{name}` cannot be the name of a buffer"
-    held = [option for stored in attribute.stored for option in options(stored.held)]
+    held = [option for stored in attribute.stored for option in alternatives(stored.held)]
     if not all(isinstance(option, Tensor) or option == NONE for option in held):
         return f"`{attribute.shown}` holds several tensors, and a buffer is one"
     cls = attribute.cls
@@ -113,10 +113,10 @@ def _writes(attribute: Attribute) -> Iterator[Write]:
     """What gives the attribute a value: the writes that the flow has seen, and those of ``None``."""
     seen: set[ast.stmt] = set()
     for stored in attribute.stored:
-        site = stored.site
-        if site.stmt not in seen:
-            seen.add(site.stmt)
-            yield Write(site.tree, site.stmt, site.tree.function(site.stmt))
+        point = stored.point
+        if point.stmt not in seen:
+            seen.add(point.stmt)
+            yield Write(point.tree, point.stmt, point.tree.function(point.stmt))
     assert attribute.cls is not None
     for tree, _, method in methods_of(attribute.cls):
         for node in ast.walk(method):

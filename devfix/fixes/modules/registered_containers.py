@@ -6,15 +6,15 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from devfix.analysis.domain.location import Site
+from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import ClassValue, Const, External, Ref, Tensor, TupleValue, Value, options
+from devfix.analysis.domain.values import ClassValue, Const, External, Pointer, Tensor, TupleValue, Value, alternatives
 from devfix.analysis.scopes import visible
 from devfix.fixes.modules.attribute_writes import methods_of
 from devfix.model import Edit, ReplaceExpression, ReplaceStatement
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["Kept", "contents_problem", "hides", "keepers", "use_problem", "wrapped"]
+__all__ = ["ListAppend", "contents_problem", "hides", "keepers", "use_problem", "wrapped"]
 
 _CONTAINERS = ("list", "dict", "set")
 _DEEPEST = 3
@@ -37,10 +37,10 @@ _MODULE_NAMES = frozenset(
 
 
 @dataclass(frozen=True)
-class Kept:
+class ListAppend:
     """A module's attribute that is a Python container: the module, the attribute's name, the container."""
 
-    owner: Ref
+    owner: Pointer
     name: str
     container: Value
 
@@ -50,7 +50,7 @@ class Kept:
         return isinstance(self.container, TupleValue)
 
 
-def keepers(memory: State, part: Ref) -> Iterator[Kept]:
+def keepers(memory: State, part: Pointer) -> Iterator[ListAppend]:
     """The containers in which modules keep ``part``, or a module of which it is a registered part."""
     chain, new = [part.id], [part.id]
     while new:
@@ -60,24 +60,24 @@ def keepers(memory: State, part: Ref) -> Iterator[Kept]:
                 continue
             named = [*record.fields.items(), *([("*", record.rest)] if record.rest is not None else [])]
             for name, value in named:
-                for option in options(value):
-                    if isinstance(option, Ref) and option.id in wanted and key not in chain:
+                for option in alternatives(value):
+                    if isinstance(option, Pointer) and option.id in wanted and key not in chain:
                         new.append(key)
                         chain.append(key)
                     elif holds(memory, option, wanted):
-                        yield Kept(Ref(key), name, option)
+                        yield ListAppend(Pointer(key), name, option)
 
 
 def hides(memory: State, key: int) -> bool:
     """Whether a module keeps this module in a Python container, so that nothing done to the one reaches the other."""
-    return any(True for _ in keepers(memory, Ref(key)))
+    return any(True for _ in keepers(memory, Pointer(key)))
 
 
 def holds(memory: State, value: Value, wanted: set[int], depth: int = 0) -> bool:
     """Whether a container holds one of the objects, in itself or in a container inside."""
     for inner in _held(memory, value):
-        for option in options(inner):
-            if isinstance(option, Ref) and option.id in wanted:
+        for option in alternatives(inner):
+            if isinstance(option, Pointer) and option.id in wanted:
                 return True
             if depth < _DEEPEST and holds(memory, option, wanted, depth + 1):
                 return True
@@ -87,7 +87,7 @@ def holds(memory: State, value: Value, wanted: set[int], depth: int = 0) -> bool
 def _held(memory: State, value: Value) -> list[Value]:
     if isinstance(value, TupleValue):
         return list(value.items)
-    if isinstance(value, Ref) and memory.has(value.id) and memory.record(value).kind in _CONTAINERS:
+    if isinstance(value, Pointer) and memory.has(value.id) and memory.record(value).kind in _CONTAINERS:
         record = memory.record(value)
         return [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
     return []
@@ -95,15 +95,15 @@ def _held(memory: State, value: Value) -> list[Value]:
 
 def contents_problem(memory: State, value: Value, depth: int = 0) -> str | None:
     """Why a container cannot be a registered one: it holds something else than modules and containers of them."""
-    if isinstance(value, Ref) and memory.record(value).kind == "dict":
+    if isinstance(value, Pointer) and memory.record(value).kind == "dict":
         for key in memory.record(value).fields:
             if key in _MODULE_NAMES or "." in key or not key:
                 return f"`{key}` cannot be a key of a ModuleDict"
         if memory.record(value).get("odd-keys"):
             return "its keys are no strings, and a ModuleDict takes nothing else"
     for inner in _held(memory, value):
-        for option in options(inner):
-            if option == Const(None) or (isinstance(option, Ref) and memory.record(option).kind == "module"):
+        for option in alternatives(inner):
+            if option == Const(None) or (isinstance(option, Pointer) and memory.record(option).kind == "module"):
                 continue
             nested = bool(_held(memory, option)) and depth < _DEEPEST
             problem = contents_problem(memory, option, depth + 1) if nested else "it holds what is no module, too"
@@ -114,14 +114,14 @@ def contents_problem(memory: State, value: Value, depth: int = 0) -> str | None:
 
 def is_nested(memory: State, value: Value) -> bool:
     """Whether a container holds containers."""
-    return any(_held(memory, option) for inner in _held(memory, value) for option in options(inner))
+    return any(_held(memory, option) for inner in _held(memory, value) for option in alternatives(inner))
 
 
 def holds_parameters(memory: State, value: Value) -> bool:
     """Whether a container holds parameters and nothing else."""
-    held = [option for inner in _held(memory, value) for option in options(inner)]
+    held = [option for inner in _held(memory, value) for option in alternatives(inner)]
     return bool(held) and all(
-        isinstance(option, Tensor) and any(birth.kind == "parameter" and not birth.key for birth in option.births)
+        isinstance(option, Tensor) and any(origin.kind == "parameter" and not origin.key for origin in option.origins)
         for option in held
     )
 
@@ -214,16 +214,16 @@ def _without_parentheses(source: str) -> str:
     return inner if "\n" in inner else inner.strip().removesuffix(",")
 
 
-def torch_nn(site: Site, name: str) -> tuple[str, list[Edit]] | None:
+def torch_nn(point: ProgramPoint, name: str) -> tuple[str, list[Edit]] | None:
     """How the file names ``torch.nn`` where ``nn.<name>`` is wanted, with the import that it lacks."""
-    names = visible(site, site.level)
+    names = visible(point, point.call_frame)
     for wanted, prefix in (("torch.nn", "{}."), (f"torch.nn.{name}", "")):
         for local, value in names.items():
             if value == External(wanted) and (prefix or local == name):
                 return prefix.format(local), []
-    tree = site.tree
+    tree = point.tree
     for stmt in tree.tree.body:
-        if isinstance(stmt, ast.ImportFrom) and stmt.module == "torch.nn" and stmt.lineno < site.stmt.lineno:
+        if isinstance(stmt, ast.ImportFrom) and stmt.module == "torch.nn" and stmt.lineno < point.stmt.lineno:
             if any(alias.name == name and alias.asname is None for alias in stmt.names):
                 return "", []
             source = tree.source(stmt)

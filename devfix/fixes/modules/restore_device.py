@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Level, Site
-from devfix.analysis.domain.values import Ref, options
-from devfix.analysis.observations import Meeting
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.values import Pointer, alternatives
+from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import module_names, value_of, visible
 from devfix.fixes.insertion_point import all_live, enclosing, inside_module
 from devfix.fixes.module_move_style import words_at
@@ -29,9 +29,9 @@ _LAST_WORDS = ("last", "final", "done", "finish", "end", "stop")
 class Absence:
     """A module was sent to the CPU at ``moved`` and is met there by values on the accelerator."""
 
-    moved: Site
-    part: Ref
-    meeting: Meeting
+    moved: ProgramPoint
+    part: Pointer
+    mismatch: DeviceMismatch
 
     @property
     def call(self) -> ast.Call:
@@ -50,27 +50,31 @@ class Absence:
     @property
     def wanted(self) -> set[int]:
         """The module that was moved, and the part that is met."""
-        value = value_of(self.moved, self.moved.level, self.receiver)
-        found = {option.id for option in options(value) if isinstance(option, Ref)} if value is not None else set()
+        value = value_of(self.moved, self.moved.call_frame, self.receiver)
+        found = (
+            {option.id for option in alternatives(value) if isinstance(option, Pointer)} if value is not None else set()
+        )
         return found | {self.part.id}
 
-    def name_at(self, level: Level) -> str | None:
+    def name_at(self, call_frame: CallFrame) -> str | None:
         """What a level of the move's stack calls the module."""
-        if level is self.moved.level:
+        if call_frame is self.moved.call_frame:
             return ast.unparse(self.receiver) if _is_plain(self.receiver) else None
-        names = module_names(self.moved, level, self.wanted - {self.part.id} or self.wanted)
-        return names[0] if names else self._container_at(level)
+        names = module_names(self.moved, call_frame, self.wanted - {self.part.id} or self.wanted)
+        return names[0] if names else self._container_at(call_frame)
 
-    def _container_at(self, level: Level) -> str | None:
+    def _container_at(self, call_frame: CallFrame) -> str | None:
         """``self.model`` of ``self.model.to("cpu")``: an object of the project that moves its modules itself."""
-        call = level.stmt.value if isinstance(level.stmt, ast.Expr) else None
+        call = call_frame.stmt.value if isinstance(call_frame.stmt, ast.Expr) else None
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "to":
             return None
-        value = value_of(self.moved, level, call.func.value)
+        value = value_of(self.moved, call_frame, call.func.value)
         assert self.moved.memory is not None
         memory = self.moved.memory
         held = (
-            any(isinstance(o, Ref) and memory.record(o).kind == "instance" for o in options(value)) if value else False
+            any(isinstance(o, Pointer) and memory.record(o).kind == "instance" for o in alternatives(value))
+            if value
+            else False
         )
         return ast.unparse(call.func.value) if held and _is_plain(call.func.value) else None
 
@@ -83,10 +87,10 @@ def _is_plain(node: ast.expr) -> bool:
 
 def runs_last(absence: Absence) -> bool:
     """Whether the move stands under a condition that may hold in the last round of a loop only."""
-    for level in absence.moved.levels:
-        for stmt in enclosing(level.tree, level.stmt, (ast.If,)):
+    for call_frame in absence.moved.call_stack:
+        for stmt in enclosing(call_frame.tree, call_frame.stmt, (ast.If,)):
             assert isinstance(stmt, ast.If)
-            if _asks_for_the_end(level.tree, stmt):
+            if _asks_for_the_end(call_frame.tree, stmt):
                 return True
     return False
 
@@ -111,25 +115,25 @@ def _asks_for_the_end(tree: SourceTree, stmt: ast.If) -> bool:
     return False
 
 
-def remedies(facts: Facts, absence: Absence) -> Iterator[Remedy]:
+def remedies(observations: Observations, absence: Absence) -> Iterator[Remedy]:
     """As other places of the file do it, behind what needed the CPU, or (nothing needed it) ahead of the use."""
     yield from _as_elsewhere(absence)
-    behind = list(_behind_uses(facts, absence))
+    behind = list(_behind_uses(observations, absence))
     yield from behind
     if not behind:
-        yield from _ahead_of_use(facts, absence)
+        yield from _ahead_of_use(observations, absence)
 
 
 # --- as elsewhere -----------------------------------------------------------------------------------------------------
 def _as_elsewhere(absence: Absence) -> Iterator[Remedy]:
     """Where every other call of the same name in this file is followed by one and the same call, so is this one."""
-    for level in reversed(absence.moved.levels):
-        called = _called(level.stmt)
-        follower = _follower(level.tree, level.stmt, called) if called is not None else None
-        if follower is None or not all_live(absence.moved, level, follower):
+    for call_frame in reversed(absence.moved.call_stack):
+        called = _called(call_frame.stmt)
+        follower = _follower(call_frame.tree, call_frame.stmt, called) if called is not None else None
+        if follower is None or not all_live(absence.moved, call_frame, follower):
             continue
-        code = level.tree.source(follower)
-        edit = InsertStatement(level.tree.path, level.tree.span(level.stmt), Where.AFTER, code)
+        code = call_frame.tree.source(follower)
+        edit = InsertStatement(call_frame.tree.path, call_frame.tree.span(call_frame.stmt), Where.AFTER, code)
         yield Remedy(f"do as behind the other calls of `{called}`: `{code}`", (edit,))
 
 
@@ -155,47 +159,47 @@ def _follower(tree: SourceTree, stmt: ast.stmt, called: str) -> ast.Expr | None:
 
 
 # --- behind what needed the CPU ---------------------------------------------------------------------------------------
-def _behind_uses(facts: Facts, absence: Absence) -> Iterator[Remedy]:
+def _behind_uses(observations: Observations, absence: Absence) -> Iterator[Remedy]:
     used = False
-    for level in reversed(absence.moved.levels):
-        name = absence.name_at(level)
-        anchor = _last_use(absence, level, name) if name is not None and not used else None
-        if anchor is None and (used or _serves_at_once(absence, level)):
-            anchor = level.stmt
+    for call_frame in reversed(absence.moved.call_stack):
+        name = absence.name_at(call_frame)
+        anchor = _last_use(absence, call_frame, name) if name is not None and not used else None
+        if anchor is None and (used or _serves_at_once(absence, call_frame)):
+            anchor = call_frame.stmt
         used |= anchor is not None
-        if anchor is None or name is None or inside_module(level) or isinstance(anchor, _LEAVES):
+        if anchor is None or name is None or inside_module(call_frame) or isinstance(anchor, _LEAVES):
             continue
-        if anchor is level.stmt and not isinstance(anchor, (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign)):
+        if anchor is call_frame.stmt and not isinstance(anchor, (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign)):
             continue
-        words = words_at(facts, absence.meeting, level)
-        if words is None or not words.ready(level, anchor):
+        words = words_at(observations, absence.mismatch, call_frame)
+        if words is None or not words.ready(call_frame, anchor):
             continue
-        yield _remedy(level, anchor, Where.AFTER, words, name)
+        yield _remedy(call_frame, anchor, Where.AFTER, words, name)
 
 
-def _remedy(level: Level, anchor: ast.stmt, where: Where, words: Words, name: str) -> Remedy:
+def _remedy(call_frame: CallFrame, anchor: ast.stmt, where: Where, words: Words, name: str) -> Remedy:
     code = words.statement(name)
-    edit = InsertStatement(level.tree.path, level.tree.span(anchor), where, code)
+    edit = InsertStatement(call_frame.tree.path, call_frame.tree.span(anchor), where, code)
     return Remedy(f"move `{name}` back: `{code.splitlines()[-1].strip()}`", (edit,))
 
 
-def _serves_at_once(absence: Absence, level: Level) -> bool:
+def _serves_at_once(absence: Absence, call_frame: CallFrame) -> bool:
     """``torch.save(model.cpu().state_dict(), path)``: the statement of the move is what needs the CPU."""
-    if level is not absence.moved.level:
+    if call_frame is not absence.moved.call_frame:
         return False
-    stmt = level.stmt
+    stmt = call_frame.stmt
     if not isinstance(stmt, (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return)):
         return True
     return stmt.value is not absence.call
 
 
-def _last_use(absence: Absence, level: Level, name: str) -> ast.stmt | None:
+def _last_use(absence: Absence, call_frame: CallFrame, name: str) -> ast.stmt | None:
     """The last statement of the move's block that speaks of the module, ahead of the one that fails."""
-    tree, stmt = level.tree, level.stmt
+    tree, stmt = call_frame.tree, call_frame.stmt
     _, block, index = tree.block(stmt)
     limit = len(block)
-    for other in absence.meeting.site.levels:
-        if other.frame is level.frame:
+    for other in absence.mismatch.point.call_stack:
+        if other.activation is call_frame.activation:
             common = common_block(tree, stmt, other.stmt)
             if common is not None and common[0] is block and common[2] > index:
                 limit = common[2]
@@ -215,33 +219,36 @@ def _speaks_of(tree: SourceTree, stmt: ast.stmt, names: set[str]) -> bool:
 
 
 # --- ahead of the use -------------------------------------------------------------------------------------------------
-def _ahead_of_use(facts: Facts, absence: Absence) -> Iterator[Remedy]:
-    site = absence.meeting.site
-    for level in reversed(site.levels):
-        names = module_names(site, level, absence.wanted - {absence.part.id} or absence.wanted)
-        if not names or inside_module(level):
+def _ahead_of_use(observations: Observations, absence: Absence) -> Iterator[Remedy]:
+    point = absence.mismatch.point
+    for call_frame in reversed(point.call_stack):
+        names = module_names(point, call_frame, absence.wanted - {absence.part.id} or absence.wanted)
+        if not names or inside_module(call_frame):
             continue
-        words = words_at(facts, absence.meeting, level)
-        anchor = _outside_loops(absence, level)
-        if words is not None and words.ready(level, anchor) and _bound_ahead(site, level, names[0]):
-            yield _remedy(level, anchor, Where.BEFORE, words, names[0])
+        words = words_at(observations, absence.mismatch, call_frame)
+        anchor = _outside_loops(absence, call_frame)
+        if words is not None and words.ready(call_frame, anchor) and _bound_ahead(point, call_frame, names[0]):
+            yield _remedy(call_frame, anchor, Where.BEFORE, words, names[0])
 
 
-def _bound_ahead(site: Site, level: Level, name: str) -> bool:
-    return name.split(".")[0] in visible(site, level)
+def _bound_ahead(point: ProgramPoint, call_frame: CallFrame, name: str) -> bool:
+    return name.split(".")[0] in visible(point, call_frame)
 
 
-def _outside_loops(absence: Absence, level: Level) -> ast.stmt:
+def _outside_loops(absence: Absence, call_frame: CallFrame) -> ast.stmt:
     """Ahead of the loops that run the use and not the move: one move is enough for them.
 
     A loop that has another loop besides the use does without the module for a while, and it was to make room.
     """
-    anchor = level.stmt
-    for loop in enclosing(level.tree, level.stmt, _LOOPS):
-        if any(other.frame is level.frame and other.stmt in ast.walk(loop) for other in absence.moved.levels):
+    anchor = call_frame.stmt
+    for loop in enclosing(call_frame.tree, call_frame.stmt, _LOOPS):
+        if any(
+            other.activation is call_frame.activation and other.stmt in ast.walk(loop)
+            for other in absence.moved.call_stack
+        ):
             break
         inner = (node for node in ast.walk(loop) if isinstance(node, _LOOPS) and node is not loop)
-        if any(level.stmt not in ast.walk(other) for other in inner):
+        if any(call_frame.stmt not in ast.walk(other) for other in inner):
             break
         anchor = loop
     return anchor

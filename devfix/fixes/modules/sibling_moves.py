@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Site
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import ACCELERATOR, UNKNOWN, Record, Tensor, options
-from devfix.analysis.observations import Meeting
+from devfix.analysis.domain.values import ACCELERATOR, UNKNOWN, HeapObject, Tensor, alternatives
+from devfix.analysis.observations import DeviceMismatch
 from devfix.fixes.module_move_style import words_at
 from devfix.fixes.modules.attribute_writes import Attribute, methods_of
 from devfix.fixes.modules.module_roots import Whole, moves_itself, own_mover, wholes_named
@@ -19,7 +19,7 @@ from devfix.syntax.tree import SourceTree, text_of
 __all__ = ["module_beside_siblings", "moved_as_a_whole", "moved_with_siblings"]
 
 
-def moved_with_siblings(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
+def moved_with_siblings(observations: Observations, attributes: list[Attribute]) -> list[Edit]:
     """``self.returns = self.returns.to(device)`` behind the last of its kind; nothing where one has no such place."""
     edits: dict[Edit, None] = {}
     for attribute in attributes:
@@ -47,7 +47,11 @@ def _handed_over(attribute: Attribute) -> Iterator[Edit]:
     """``self.x.to(device)`` in ``Graph(self.x, self.y.to(device))``, where a method makes the object that fails."""
     for tree, _, method in methods_of(attribute.cls) if attribute.cls is not None else ():
         for call in (node for node in ast.walk(method) if isinstance(node, ast.Call)):
-            made = [record for record in attribute.owners if record.born is not None and record.born.node is call]
+            made = [
+                record
+                for record in attribute.owners
+                if record.allocated_at is not None and record.allocated_at.node is call
+            ]
             given = [*call.args, *(keyword.value for keyword in call.keywords)]
             moves = [move for node in given for move in _move_of_attribute(node)]
             names = {what.attr for _, what in moves}
@@ -67,35 +71,39 @@ def _move_of_attribute(node: ast.expr) -> Iterator[tuple[ast.Call, ast.Attribute
             yield node, what
 
 
-def moved_as_a_whole(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
+def moved_as_a_whole(observations: Observations, attributes: list[Attribute]) -> list[Edit]:
     """``Graph(x, y).to(device)``, where the class has a ``to`` of its own; nothing where an object has no place."""
     edits: dict[Edit, None] = {}
-    meeting, memory = attributes[0].uses[0].meeting, attributes[0].uses[0].memory
+    mismatch, memory = attributes[0].uses[0].mismatch, attributes[0].uses[0].memory
     for record in (record for attribute in attributes for record in attribute.owners):
-        born = record.born
+        allocated_at = record.allocated_at
         if (
-            born is None
+            allocated_at is None
             or record.kind != "instance"
-            or not isinstance(born.node, ast.Call)
+            or not isinstance(allocated_at.node, ast.Call)
             or not moves_itself(memory, record)
         ):
             return []
-        if _made_by_itself(born, record):
+        if _made_by_itself(allocated_at, record):
             return []  # its own ``to`` makes it anew: what that leaves behind is the cause
         if any(_leaves_behind(attribute) for attribute in attributes if record in attribute.owners):
             return []  # called once more, it would leave the same behind
-        words = words_at(facts, meeting, born.level)
+        words = words_at(observations, mismatch, allocated_at.call_frame)
         if words is None or not words.plain or not words.trailer.startswith(".to("):
             return []
-        if not words.ready(born.level, born.stmt):
+        if not words.ready(allocated_at.call_frame, allocated_at.stmt):
             return []
         if _gives_itself(memory, record):
-            edits[AppendCode(born.tree.path, born.span, words.trailer)] = None
+            edits[AppendCode(allocated_at.tree.path, allocated_at.span, words.trailer)] = None
             continue
-        match born.stmt:
-            case ast.Assign(targets=[ast.Name() | ast.Attribute() as name], value=value) if value is born.node:
-                code = f"{born.tree.source(name)}{words.trailer}"
-                edits[InsertStatement(born.tree.path, born.tree.span(born.stmt), Where.AFTER, code)] = None
+        match allocated_at.stmt:
+            case ast.Assign(targets=[ast.Name() | ast.Attribute() as name], value=value) if value is allocated_at.node:
+                code = f"{allocated_at.tree.source(name)}{words.trailer}"
+                edits[
+                    InsertStatement(
+                        allocated_at.tree.path, allocated_at.tree.span(allocated_at.stmt), Where.AFTER, code
+                    )
+                ] = None
             case _:
                 return []  # what its ``to`` returns is not the object
     return list(edits)
@@ -106,7 +114,7 @@ def _leaves_behind(attribute: Attribute) -> bool:
     return any(_beside(attribute))
 
 
-def _gives_itself(memory: State, record: Record) -> bool:
+def _gives_itself(memory: State, record: HeapObject) -> bool:
     """Whether its own ``to`` returns an object on every path that a reader sees."""
     method = own_mover(memory, record)
     if method is None or not isinstance(method.node, ast.FunctionDef):
@@ -117,9 +125,13 @@ def _gives_itself(memory: State, record: Record) -> bool:
     return isinstance(last, (ast.Return, ast.If, ast.With)) and "None" not in given
 
 
-def _made_by_itself(born: Site, record: Record) -> bool:
+def _made_by_itself(allocated_at: ProgramPoint, record: HeapObject) -> bool:
     """Whether a method of the class makes the object."""
-    owners = [level.frame.function.owner for level in born.levels if level.frame.function is not None]
+    owners = [
+        call_frame.activation.function.owner
+        for call_frame in allocated_at.call_stack
+        if call_frame.activation.function is not None
+    ]
     return any(owner is not None and owner is record.cls for owner in owners)
 
 
@@ -139,9 +151,9 @@ def _has_arrived(attribute: Attribute, sibling: str | None) -> bool:
     return _arrived(attribute.owners, sibling or "")
 
 
-def _arrived(owners: list[Record], name: str) -> bool:
-    held = [option for record in owners for option in options(record.fields.get(name, UNKNOWN))]
-    return bool(held) and all(isinstance(option, Tensor) and option.place == ACCELERATOR for option in held)
+def _arrived(owners: list[HeapObject], name: str) -> bool:
+    held = [option for record in owners for option in alternatives(record.fields.get(name, UNKNOWN))]
+    return bool(held) and all(isinstance(option, Tensor) and option.device == ACCELERATOR for option in held)
 
 
 def _like(tree: SourceTree, move: ast.Assign, name: str) -> str:
@@ -151,34 +163,36 @@ def _like(tree: SourceTree, move: ast.Assign, name: str) -> str:
     return text.replace(own, f"{receiver}.{name}", 2)
 
 
-def module_beside_siblings(facts: Facts, meeting: Meeting, whole: Whole) -> Iterator[Edit]:
+def module_beside_siblings(observations: Observations, mismatch: DeviceMismatch, whole: Whole) -> Iterator[Edit]:
     """``self.decoder.cuda()`` behind the move of ``self.encoder``, in the method with which an object moves itself."""
-    for site in facts.moves:
-        moved = _moved_attribute(site)
-        if moved is None or getattr(site.level.frame.node, "name", "") == "__init__":
+    for point in observations.moves:
+        moved = _moved_attribute(point)
+        if moved is None or getattr(point.call_frame.activation.node, "name", "") == "__init__":
             continue
         own = moved.rpartition(".")[0]
-        names = [name for name in wholes_named(meeting.site, site.level, whole) if name.rpartition(".")[0] == own]
-        if not names or moved in names or any(isinstance(p, _LOOPS) for p in site.tree.ancestors(site.stmt)):
+        names = [
+            name for name in wholes_named(mismatch.point, point.call_frame, whole) if name.rpartition(".")[0] == own
+        ]
+        if not names or moved in names or any(isinstance(p, _LOOPS) for p in point.tree.ancestors(point.stmt)):
             continue
-        code = site.tree.source(site.stmt).replace(moved, names[0])
-        yield InsertStatement(site.tree.path, site.tree.span(site.stmt), Where.AFTER, code)
+        code = point.tree.source(point.stmt).replace(moved, names[0])
+        yield InsertStatement(point.tree.path, point.tree.span(point.stmt), Where.AFTER, code)
 
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
-def _moved_attribute(site: Site) -> str | None:
+def _moved_attribute(point: ProgramPoint) -> str | None:
     """``self.encoder`` of ``self.encoder.cuda()``, which a method says of its own object and nothing else."""
-    function = site.level.frame.function
-    match site.stmt:
+    function = point.call_frame.activation.function
+    match point.stmt:
         case ast.Expr(value=call):
             targets: list[ast.expr] = []
         case ast.Assign(targets=targets, value=call):
             pass
         case _:
             return None
-    if function is None or function.owner is None or call is not site.node:
+    if function is None or function.owner is None or call is not point.node:
         return None
     match call:
         case ast.Call(func=ast.Attribute(value=ast.Attribute(value=ast.Name(id=own)) as moved, attr="to" | "cuda")):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from devfix.analysis.domain.location import Site
+from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import ACCELERATOR, Ref, options
+from devfix.analysis.domain.values import ACCELERATOR, Pointer, alternatives
 from devfix.analysis.observations import Operand
 
 __all__ = ["Change", "parents_of", "structural_change", "weights_of"]
@@ -16,51 +16,55 @@ __all__ = ["Change", "parents_of", "structural_change", "weights_of"]
 class Change:
     """A part that was attached to a module after the module had been moved."""
 
-    parent: Ref
-    attached: Site
-    moved: Site
+    parent: Pointer
+    attached: ProgramPoint
+    moved: ProgramPoint
 
 
-def weights_of(operand: Operand) -> list[Ref]:
+def weights_of(operand: Operand) -> list[Pointer]:
     """The modules whose weights an operand is."""
-    owners = [Ref(birth.key) for birth in operand.births if birth.kind in ("parameter", "buffer") and birth.key]
+    owners = [
+        Pointer(origin.key) for origin in operand.origins if origin.kind in ("parameter", "buffer") and origin.key
+    ]
     return [operand.module] if operand.module is not None else owners
 
 
-def structural_change(site: Site, part: Ref) -> Change | None:
+def structural_change(point: ProgramPoint, part: Pointer) -> Change | None:
     """The change because of which ``part`` is not where the rest of its model is, if there is one."""
-    memory = site.memory
+    memory = point.memory
     assert memory is not None
     seen: set[int] = set()
-    level = [part.id]
-    while level:
+    call_frame = [part.id]
+    while call_frame:
         upper: list[int] = []
-        for key in level:
+        for key in call_frame:
             if key in seen or not memory.has(key):
                 continue
             seen.add(key)
             attached, own = memory.at(key).attached, memory.at(key).moved
             if attached is not None and own is not None and attached.order > own.order and _on_itself(attached, key):
-                return Change(Ref(key), attached, own)
+                return Change(Pointer(key), attached, own)
             for parent in parents_of(memory, key):
                 moved = memory.at(parent).moved
                 if attached is not None and moved is not None and attached.order > moved.order:
-                    return Change(Ref(parent), attached, moved)
+                    return Change(Pointer(parent), attached, moved)
                 upper.append(parent)
-        level = upper
+        call_frame = upper
     return None
 
 
-def _on_itself(attached: Site, key: int) -> bool:
+def _on_itself(attached: ProgramPoint, key: int) -> bool:
     """Whether a parameter or buffer came to the module itself (it was on the accelerator then)."""
     memory = attached.memory
-    return memory is not None and memory.has(key) and ACCELERATOR in memory.at(key).places
+    return memory is not None and memory.has(key) and ACCELERATOR in memory.at(key).devices
 
 
 def parents_of(memory: State, key: int) -> list[int]:
     found = []
     for parent, record in memory.records():
         held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
-        if record.kind == "module" and any(isinstance(o, Ref) and o.id == key for v in held for o in options(v)):
+        if record.kind == "module" and any(
+            isinstance(o, Pointer) and o.id == key for v in held for o in alternatives(v)
+        ):
             found.append(parent)
     return found

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Level, Site
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import ACCELERATOR, Ref, Tensor, TupleValue, Yields, options
-from devfix.analysis.observations import Stored
+from devfix.analysis.domain.values import ACCELERATOR, Pointer, Tensor, TupleValue, IterableOf, alternatives
+from devfix.analysis.observations import AttributeStore
 from devfix.analysis.scopes import device_expressions, value_of, visible
 from devfix.fixes.device_expression import bound_before, device_for
 from devfix.fixes.insertion_point import inside_module, read_expression
@@ -33,97 +33,101 @@ MOST_FAR = 1
 
 
 # --- where it is made -------------------------------------------------------------------------------------------------
-def made_on_device(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
+def made_on_device(observations: Observations, attributes: list[Attribute]) -> list[Edit]:
     """Each tensor made on the device that its object knows; nothing where some object knows none."""
     edits: dict[Edit, None] = {}
     for attribute in attributes:
-        found = list(_made(facts, attribute))
+        found = list(_made(observations, attribute))
         if not found:
             return []
         edits.update(dict.fromkeys(found))
     return list(edits)
 
 
-def _made(facts: Facts, attribute: Attribute) -> Iterator[Edit]:
+def _made(observations: Observations, attribute: Attribute) -> Iterator[Edit]:
     """Where the object's own methods make it, else where the attribute is given it."""
-    keys = {birth.key for use in attribute.uses for birth in use.births if birth.kind == "made"}
-    sites = [facts.sources[key].site for key in sorted(keys)]
-    functions = {stored.site.level.frame.node for stored in attribute.stored}
+    keys = {origin.key for use in attribute.uses for origin in use.origins if origin.kind == "made"}
+    sites = [observations.sources[key].point for key in sorted(keys)]
+    functions = {stored.point.call_frame.activation.node for stored in attribute.stored}
     if attribute.cls is not None:
         functions |= {method for _, _, method in methods_of(attribute.cls)}
-    if sites and all(site.level.frame.node in functions for site in sites):
-        devices = [_own_device(facts, site) or _device_before(attribute, site) for site in sites]
+    if sites and all(point.call_frame.activation.node in functions for point in sites):
+        devices = [_own_device(observations, point) or _device_before(attribute, point) for point in sites]
         if None not in devices:
-            yield from (_created(site, device) for site, device in zip(sites, devices, strict=True) if device)
+            yield from (_created(point, device) for point, device in zip(sites, devices, strict=True) if device)
         return
     for stored in attribute.stored:
-        device = _own_device(facts, stored.site)
+        device = _own_device(observations, stored.point)
         if device is not None and stored.value is not None and _is_one_tensor(stored):
-            tree = stored.site.tree
+            tree = stored.point.tree
             yield AppendCode(tree.path, tree.span(stored.value), f".to({device})")
 
 
-def _is_one_tensor(stored: Stored) -> bool:
+def _is_one_tensor(stored: AttributeStore) -> bool:
     """Whether what an attribute is given is a tensor: nothing that holds several, or may, as a checkpoint does."""
-    several = (Ref, TupleValue, Yields)
-    held = options(stored.held)
-    if any(isinstance(option, several) or (isinstance(option, Tensor) and option.loose) for option in held):
+    several = (Pointer, TupleValue, IterableOf)
+    held = alternatives(stored.held)
+    if any(isinstance(option, several) or (isinstance(option, Tensor) and option.maybe_container) for option in held):
         return False
     return not isinstance(stored.value, (ast.Tuple, ast.List))
 
 
-def _device_before(attribute: Attribute, site: Site) -> str | None:
+def _device_before(attribute: Attribute, point: ProgramPoint) -> str | None:
     """``self.state.device`` where the attribute held a tensor on the accelerator until it is made anew."""
-    if not any(stored.site.level.frame.node is site.level.frame.node for stored in attribute.stored):
+    if not any(
+        stored.point.call_frame.activation.node is point.call_frame.activation.node for stored in attribute.stored
+    ):
         return None
     try:
-        value = value_of(site, site.level, ast.parse(attribute.shown, mode="eval").body)
+        value = value_of(point, point.call_frame, ast.parse(attribute.shown, mode="eval").body)
     except SyntaxError:
         return None
-    there = value is not None and any(isinstance(o, Tensor) and o.place == ACCELERATOR for o in options(value))
+    there = value is not None and any(isinstance(o, Tensor) and o.device == ACCELERATOR for o in alternatives(value))
     return f"{attribute.shown}.device" if there else None
 
 
-def _own_device(facts: Facts, site: Site) -> str | None:
+def _own_device(observations: Observations, point: ProgramPoint) -> str | None:
     """A device that the function (or the script) itself has, or that its object has."""
-    level = site.level
-    assert site.memory is not None
-    local = site.memory.names(level.frame.env)
+    call_frame = point.call_frame
+    assert point.memory is not None
+    local = point.memory.names(call_frame.activation.env)
     named = [
         text
-        for text in device_expressions(site, level, facts.preferred_device)
-        if text.split(".")[0] in local and bound_before(level, text.split(".")[0])
+        for text in device_expressions(point, call_frame, observations.preferred_device)
+        if text.split(".")[0] in local and bound_before(call_frame, text.split(".")[0])
     ]
     if named:
         return named[0]
-    if not inside_module(level) or getattr(level.frame.node, "name", "") in ("__init__", ""):
+    if not inside_module(call_frame) or getattr(call_frame.activation.node, "name", "") in ("__init__", ""):
         return None
-    found = device_for(facts, site, level)
+    found = device_for(observations, point, call_frame)
     foreign = found is not None and found.split(".")[0].split("(")[0] not in {*local, "next"}
-    return (_parameters_device(site, level) or found) if foreign or found is None else found
+    return (_parameters_device(point, call_frame) or found) if foreign or found is None else found
 
 
-def _parameters_device(site: Site, level: Level) -> str | None:
+def _parameters_device(point: ProgramPoint, call_frame: CallFrame) -> str | None:
     """The device of the module's own weights, wherever they are when the method runs, if it has some by then."""
-    own = visible(site, level).get("self")
-    if not isinstance(own, Ref) or site.memory is None or site.memory.record(own).kind != "module":
+    own = visible(point, call_frame).get("self")
+    if not isinstance(own, Pointer) or point.memory is None or point.memory.record(own).kind != "module":
         return None
-    return "next(self.parameters()).device" if _has_weights(site.memory, own, set()) else None
+    return "next(self.parameters()).device" if _has_weights(point.memory, own, set()) else None
 
 
-def _has_weights(memory: State, ref: Ref, seen: set[int]) -> bool:
+def _has_weights(memory: State, ref: Pointer, seen: set[int]) -> bool:
     record = memory.record(ref)
     if ref.id in seen or record.kind != "module":
         return False
     seen.add(ref.id)
     if record.weights and record.cls is None:
         return True
-    parts = [option for value in record.fields.values() for option in options(value) if isinstance(option, Ref)]
+    parts = [
+        option for value in record.fields.values() for option in alternatives(value) if isinstance(option, Pointer)
+    ]
     return any(_has_weights(memory, part, seen) for part in parts)
 
 
-def _created(site: Site, device: str) -> Edit:
-    tree, call = site.tree, site.node
+def _created(point: ProgramPoint, device: str) -> Edit:
+    tree, call = point.tree, point.node
     assert isinstance(call, ast.Call)
     name = ast.unparse(call.func).split(".")[-1]
     if name in _DETERMINISTIC and not any(keyword.arg in ("device", None) for keyword in call.keywords):
@@ -132,13 +136,13 @@ def _created(site: Site, device: str) -> Edit:
 
 
 # --- where it is used -------------------------------------------------------------------------------------------------
-def moved_at_use(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
+def moved_at_use(observations: Observations, attributes: list[Attribute]) -> list[Edit]:
     """``self.table.to(x.device)`` in each operation that needs it there; nothing where one has no such place."""
     edits: dict[Edit, None] = {}
     for attribute in attributes:
         far = 0
         for use in attribute.uses:
-            edit = _at(facts, attribute, use)
+            edit = _at(observations, attribute, use)
             if edit is None:
                 return []
             if edit not in edits and not _mentions(attribute, use):
@@ -151,57 +155,61 @@ def moved_at_use(facts: Facts, attributes: list[Attribute]) -> list[Edit]:
 
 def _mentions(attribute: Attribute, use: Use) -> bool:
     """Whether the operation stands in the file, or reads the name, of the attribute."""
-    site = use.meeting.site
-    return site.tree.path == attribute.site.tree.path or attribute.name in ast.unparse(site.stmt)
+    point = use.mismatch.point
+    return point.tree.path == attribute.point.tree.path or attribute.name in ast.unparse(point.stmt)
 
 
-def _at(facts: Facts, attribute: Attribute, use: Use) -> Edit | None:
-    site = use.meeting.site
-    tree = site.tree
-    partners = use.meeting.partners
-    written = written_in(tree, site.stmt, attribute.name)
+def _at(observations: Observations, attribute: Attribute, use: Use) -> Edit | None:
+    point = use.mismatch.point
+    tree = point.tree
+    partners = use.mismatch.partners
+    written = written_in(tree, point.stmt, attribute.name)
     if written is not None:
-        device, target = _device_at(facts, site, partners), _whole_tensor(site, written)
-        if device is None or target is None or any(birth.kind == "parameter" for birth in use.births):
+        device, target = _device_at(observations, point, partners), _whole_tensor(point, written)
+        if device is None or target is None or any(origin.kind == "parameter" for origin in use.origins):
             return None
         code = f"{tree.source(target)} = {tree.source(target)}.to({device})"
-        return InsertStatement(tree.path, tree.span(site.stmt), Where.BEFORE, code)
-    node = _read(attribute, use, [site.node])
+        return InsertStatement(tree.path, tree.span(point.stmt), Where.BEFORE, code)
+    node = _read(attribute, use, [point.node])
     if node is None:
         earlier = _bound_by(attribute, use)
-        if earlier is not None and (edit := _where_bound(facts, use, earlier, partners)) is not None:
+        if earlier is not None and (edit := _where_bound(observations, use, earlier, partners)) is not None:
             return edit
-        node = read_expression(site.node, use.operand.text)
-    device = _device_at(facts, site, partners)
-    if node is None or device is None or node not in tree.parents or not _is_tensor(site, node):
+        node = read_expression(point.node, use.operand.text)
+    device = _device_at(observations, point, partners)
+    if node is None or device is None or node not in tree.parents or not _is_tensor(point, node):
         return None
     return AppendCode(tree.path, tree.span(node), f".to({device})")
 
 
-def _whole_tensor(site: Site, written: ast.expr) -> ast.expr | None:
+def _whole_tensor(point: ProgramPoint, written: ast.expr) -> ast.expr | None:
     """``self.counts`` of ``self.counts[label]``, ``self.all["a"]`` of a dictionary: the tensor, none of its parts."""
     found = [written]
     while isinstance(found[-1], ast.Subscript):
         found.append(found[-1].value)
     for node in reversed(found):
-        value = value_of(site, site.level, node)
-        if value is not None and all(isinstance(option, Tensor) and not option.loose for option in options(value)):
+        value = value_of(point, point.call_frame, node)
+        if value is not None and all(
+            isinstance(option, Tensor) and not option.maybe_container for option in alternatives(value)
+        ):
             return node
     return None
 
 
-def _is_tensor(site: Site, node: ast.expr) -> bool:
+def _is_tensor(point: ProgramPoint, node: ast.expr) -> bool:
     """Whether an expression can be moved as it is: no tuple, list or dictionary of tensors."""
-    value = value_of(site, site.level, node)
-    return value is None or not any(isinstance(option, (Ref, TupleValue, Yields)) for option in options(value))
+    value = value_of(point, point.call_frame, node)
+    return value is None or not any(
+        isinstance(option, (Pointer, TupleValue, IterableOf)) for option in alternatives(value)
+    )
 
 
-def _device_at(facts: Facts, site: Site, partners: list[str]) -> str | None:
+def _device_at(observations: Observations, point: ProgramPoint, partners: list[str]) -> str | None:
     """The device that the function uses, else that of the very value that the tensor meets here."""
-    found = device_for(facts, site, site.level, partners)
-    if found is not None and _is_there(site, found.removesuffix(".device")):
+    found = device_for(observations, point, point.call_frame, partners)
+    if found is not None and _is_there(point, found.removesuffix(".device")):
         named = (name for text in partners for name in _names(text))
-        return next((f"{name}.device" for name in named if _is_there(site, name)), found)
+        return next((f"{name}.device" for name in named if _is_there(point, name)), found)
     return found
 
 
@@ -215,23 +223,23 @@ def _names(text: str) -> list[str]:
     return [node.id for node in sorted(found, key=lambda node: node.col_offset)]
 
 
-def _is_there(site: Site, text: str) -> bool:
+def _is_there(point: ProgramPoint, text: str) -> bool:
     """Whether a plain name is a tensor on the accelerator."""
-    value = value_of(site, site.level, ast.Name(text, ast.Load())) if text.isidentifier() else None
-    return value is not None and all(isinstance(o, Tensor) and o.place == ACCELERATOR for o in options(value))
+    value = value_of(point, point.call_frame, ast.Name(text, ast.Load())) if text.isidentifier() else None
+    return value is not None and all(isinstance(o, Tensor) and o.device == ACCELERATOR for o in alternatives(value))
 
 
 def _read(attribute: Attribute, use: Use, roots: list[ast.AST]) -> ast.expr | None:
     """The expression that reads the attribute; with its subscript, unless an index decides where the table must be."""
-    site = use.meeting.site
+    point = use.mismatch.point
     for root in roots:
         for node in ast.walk(root):
             if isinstance(node, ast.Attribute) and node.attr == attribute.name and isinstance(node.ctx, ast.Load):
-                owner = value_of(site, site.level, node.value)
+                owner = value_of(point, point.call_frame, node.value)
                 held = {ref for stored in attribute.stored for ref in stored.owners}
-                if owner is not None and held and not held & {o for o in options(owner) if isinstance(o, Ref)}:
+                if owner is not None and held and not held & {o for o in alternatives(owner) if isinstance(o, Pointer)}:
                     continue
-                return _with_subscripts(site.tree, node) if use.meeting.consumer != "index" else node
+                return _with_subscripts(point.tree, node) if use.mismatch.consumer != "index" else node
     return None
 
 
@@ -245,7 +253,7 @@ def _with_subscripts(tree: SourceTree, node: ast.expr) -> ast.expr:
 
 def _bound_by(attribute: Attribute, use: Use) -> ast.Assign | None:
     """The one statement of the same function that gives the operand's name a value read from the attribute."""
-    function, name = use.meeting.site.level.frame.node, use.operand.text
+    function, name = use.mismatch.point.call_frame.activation.node, use.operand.text
     found = [
         node
         for node in ast.walk(function)
@@ -256,16 +264,16 @@ def _bound_by(attribute: Attribute, use: Use) -> ast.Assign | None:
     return found[0]
 
 
-def _where_bound(facts: Facts, use: Use, stmt: ast.Assign, partners: list[str]) -> Edit | None:
-    site = use.meeting.site
-    there = Level(site.level.frame, stmt)
-    device = _device_at(facts, site, partners)
-    if device is None or site.tree.function(stmt) is not site.tree.function(site.node):
+def _where_bound(observations: Observations, use: Use, stmt: ast.Assign, partners: list[str]) -> Edit | None:
+    point = use.mismatch.point
+    there = CallFrame(point.call_frame.activation, stmt)
+    device = _device_at(observations, point, partners)
+    if device is None or point.tree.function(stmt) is not point.tree.function(point.node):
         return None
     root = device.split(".")[0].split("(")[0]
     if not bound_before(there, root) and root not in ("self", "next"):
         return None
-    return AppendCode(site.tree.path, site.tree.span(stmt.value), f".to({device})")
+    return AppendCode(point.tree.path, point.tree.span(stmt.value), f".to({device})")
 
 
 # --- aliases ----------------------------------------------------------------------------------------------------------
@@ -280,11 +288,11 @@ def read_through(attributes: list[Attribute]) -> list[Edit]:
         if len(attribute.stored) != 1 or value is None:
             return []
         for use in attribute.uses:
-            node = _read(attribute, use, [use.meeting.site.node])
+            node = _read(attribute, use, [use.mismatch.point.node])
             while isinstance(node, ast.Subscript):
                 node = node.value
             if node is None or ast.unparse(value).split(".")[0] != ast.unparse(node).split(".")[0]:
                 return []
-            tree = use.meeting.site.tree
+            tree = use.mismatch.point.tree
             edits[ReplaceExpression(tree.path, tree.span(node), ast.unparse(value))] = None
     return list(edits)

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Level, Site
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.move_observations import Transfer
 from devfix.analysis.observations import Binding
 from devfix.fixes.insertion_point import Move, inside_module, same_function
@@ -31,24 +31,24 @@ from devfix.model import Edit, InsertStatement, Remedy, Where
 __all__ = ["candidates"]
 
 
-def candidates(facts: Facts, culprits: Sequence[Culprit]) -> Iterator[Remedy]:
+def candidates(observations: Observations, culprits: Sequence[Culprit]) -> Iterator[Remedy]:
     """Remedies for items of one batch, in the order in which an expert would try them."""
     origins = {(culprit.key, culprit.item) for culprit in culprits}
-    near = beside_parts(facts, origins, [meeting for culprit in culprits for meeting in culprit.meetings])
+    near = beside_parts(observations, origins, [mismatch for culprit in culprits for mismatch in culprit.mismatches])
     if near:
-        yield Remedy("move " + ", ".join(f"`{shown(facts, culprit)}`" for culprit in culprits), tuple(near))
+        yield Remedy("move " + ", ".join(f"`{shown(observations, culprit)}`" for culprit in culprits), tuple(near))
     wanted = {culprit.item for culprit in culprits}
     siblings = [
         transfer
-        for transfer in facts.transfers
-        if transfer.birth.key == culprits[0].key
-        and transfer.place == "accelerator"
-        and transfer.birth.item not in wanted
-    ] or made_siblings(facts, culprits[0])
+        for transfer in observations.transfers
+        if transfer.origin.key == culprits[0].key
+        and transfer.device == "accelerator"
+        and transfer.origin.item not in wanted
+    ] or made_siblings(observations, culprits[0])
     for plan in (_beside_companions, beside_siblings, by_helper, _at_names, containers, _at_uses):
         placed: list[Placed] = []
         for culprit in culprits:
-            parts = plan(facts, culprit, siblings)
+            parts = plan(observations, culprit, siblings)
             if parts is None:
                 break
             placed.extend(parts)
@@ -59,11 +59,13 @@ def candidates(facts: Facts, culprits: Sequence[Culprit]) -> Iterator[Remedy]:
                 yield Remedy(f"move {told}", edits)
 
 
-def _beside_companions(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
+def _beside_companions(
+    observations: Observations, culprit: Culprit, siblings: Sequence[Transfer]
+) -> list[Placed] | None:
     """Behind the move of other data that goes into the same call, for data that the program makes itself."""
-    if facts.sources[culprit.key].kind != "made":
+    if observations.sources[culprit.key].kind != "made":
         return None
-    edits = beside_companion(facts, culprit.key, culprit.meetings)
+    edits = beside_companion(observations, culprit.key, culprit.mismatches)
     return [Placed(edit, f"`{edit.code.split(' =')[0]}`") for edit in edits] or None
 
 
@@ -82,20 +84,20 @@ def _under_one_flag(edits: Iterable[Edit]) -> tuple[Edit, ...]:
 
 
 # --- at the name that holds the item --------------------------------------------------------------------------------
-def _at_names(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
+def _at_names(observations: Observations, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
     """Where the item gets its first name, if the device has a name there, too."""
-    for binding in bindings_of(facts, culprit):
-        placed = _at_name(facts, culprit, binding)
+    for binding in bindings_of(observations, culprit):
+        placed = _at_name(observations, culprit, binding)
         if placed is not None:
             return [placed]
     return None
 
 
-def _at_name(facts: Facts, culprit: Culprit, binding: Binding) -> Placed | None:
-    site, name = binding.site, binding.name
-    tree, statement = site.tree, site.stmt
-    style = style_at(facts, site, culprit)
-    if style is None or not name.isidentifier() or inside_module(site.level):
+def _at_name(observations: Observations, culprit: Culprit, binding: Binding) -> Placed | None:
+    point, name = binding.point, binding.name
+    tree, statement = point.tree, point.stmt
+    style = style_at(observations, point, culprit)
+    if style is None or not name.isidentifier() or inside_module(point.call_frame):
         return None
     trailer, guard = style
     if binding.kind == "assign" and binding.value is not None and is_plain_access(binding.value) and guard is None:
@@ -108,7 +110,7 @@ def _at_name(facts: Facts, culprit: Culprit, binding: Binding) -> Placed | None:
             return None
         where = Where.BODY_START
     elif binding.kind == "param":
-        function = site.level.frame.node
+        function = point.call_frame.activation.node
         if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or _dispatches(function, name):
             return None
         edit = InsertStatement(tree.path, tree.span(function), Where.BODY_START, code)
@@ -135,18 +137,20 @@ def _asks_about(node: ast.AST, name: str) -> bool:
 
 
 # --- where it is used -----------------------------------------------------------------------------------------------
-def _at_uses(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
+def _at_uses(observations: Observations, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
     """Appended to the item in each operation that needs it on the device."""
     placed: dict[tuple[object, ...], Placed] = {}
-    for meeting, text in zip(culprit.meetings, culprit.texts, strict=False):
-        for level in meeting.site.levels:
-            if inside_module(level):
+    for mismatch, text in zip(culprit.mismatches, culprit.texts, strict=False):
+        for call_frame in mismatch.point.call_stack:
+            if inside_module(call_frame):
                 break
-            node = expression_of(meeting.site, level, culprit, text)
-            trailer = _trailer_at(facts, culprit, siblings, meeting.site, level) if node is not None else None
+            node = expression_of(mismatch.point, call_frame, culprit, text)
+            trailer = (
+                _trailer_at(observations, culprit, siblings, mismatch.point, call_frame) if node is not None else None
+            )
             if node is not None and trailer is not None:
-                span = level.tree.span(node)
-                placed[(level.tree.path, span)] = appended(level.tree, node, trailer, ast.unparse(node))
+                span = call_frame.tree.span(node)
+                placed[(call_frame.tree.path, span)] = appended(call_frame.tree, node, trailer, ast.unparse(node))
                 break
         else:
             return None
@@ -155,9 +159,15 @@ def _at_uses(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> li
     return list(placed.values())
 
 
-def _trailer_at(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer], site: Site, level: Level) -> str | None:
-    beside = [transfer for transfer in siblings if same_function(transfer.site.level, level)]
+def _trailer_at(
+    observations: Observations,
+    culprit: Culprit,
+    siblings: Sequence[Transfer],
+    point: ProgramPoint,
+    call_frame: CallFrame,
+) -> str | None:
+    beside = [transfer for transfer in siblings if same_function(transfer.point.call_frame, call_frame)]
     if beside:
-        return Move(beside[-1].site).trailer()
-    style = style_at(facts, site, culprit, level)
+        return Move(beside[-1].point).trailer()
+    style = style_at(observations, point, culprit, call_frame)
     return style[0] if style is not None and style[1] is None else None

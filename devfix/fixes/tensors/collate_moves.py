@@ -5,10 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.values import ACCELERATOR, ClassValue, Function, Record, Ref, Tensor, TupleValue, Value
-from devfix.analysis.move_observations import Placing
-from devfix.analysis.observations import HostUse, Source
+from devfix.analysis import Observations
+from devfix.analysis.domain.values import (
+    ACCELERATOR,
+    ClassValue,
+    Function,
+    HeapObject,
+    Pointer,
+    Tensor,
+    TupleValue,
+    Value,
+)
+from devfix.analysis.move_observations import DeviceAssignment
+from devfix.analysis.observations import HostAccess, DataSource
 from devfix.analysis.scopes import visible
 from devfix.fixes.insertion_point import device_at
 from devfix.model import Edit, InsertStatement, ReplaceExpression, Where
@@ -17,22 +26,22 @@ from devfix.syntax.tree import text_of
 __all__ = ["moved_in_the_loops"]
 
 
-def moved_in_the_loops(facts: Facts, use: HostUse) -> tuple[Edit, ...]:
+def moved_in_the_loops(observations: Observations, use: HostAccess) -> tuple[Edit, ...]:
     """Edits that leave the dataset on the CPU and move each batch; none where some move or loop is of another form."""
     if use.loader is None or use.sample is None:
         return ()
-    placings = list(_inside(facts, use.loader))
-    taken = [_without(placing) for placing in placings]
-    loops = [source for source in facts.sources if source.kind == "batch" and _same_origin(use.loader, source)]
+    device_assignments = list(_inside(observations, use.loader))
+    taken = [_without(placing) for placing in device_assignments]
+    loops = [source for source in observations.sources if source.kind == "batch" and _same_origin(use.loader, source)]
     if not taken or not loops or None in taken:
         return ()
-    moved = [_moved(facts, placings[0], source, use.sample) for source in loops]
+    moved = [_moved(observations, device_assignments[0], source, use.sample) for source in loops]
     if None in moved:
         return ()
     return tuple(edit for edit in dict.fromkeys([*taken, *moved]) if edit is not None)
 
 
-def _origin(loader: Record) -> list[object]:
+def _origin(loader: HeapObject) -> list[object]:
     """What makes a loader's batches: the class of its dataset, its ``collate_fn``."""
     made: list[object] = []
     collate = loader.fields.get("collate_fn")
@@ -41,40 +50,40 @@ def _origin(loader: Record) -> list[object]:
     return made
 
 
-def _same_origin(loader: Record, source: Source) -> bool:
-    if source.loader is None or source.site.memory is None or not source.site.memory.has(source.loader.id):
+def _same_origin(loader: HeapObject, source: DataSource) -> bool:
+    if source.loader is None or source.point.memory is None or not source.point.memory.has(source.loader.id):
         return False
-    memory, other = source.site.memory, source.site.memory.record(source.loader)
+    memory, other = source.point.memory, source.point.memory.record(source.loader)
     if other.kind != "loader":
         return False
     classes = [_class_of(memory.record(held).cls) for held in (_dataset(loader), _dataset(other)) if held is not None]
     return bool(set(_origin(loader)) & set(_origin(other))) or (len(classes) == 2 and classes[0] is classes[1])
 
 
-def _dataset(loader: Record) -> Ref | None:
+def _dataset(loader: HeapObject) -> Pointer | None:
     held = loader.fields.get("dataset")
-    return held if isinstance(held, Ref) else None
+    return held if isinstance(held, Pointer) else None
 
 
 def _class_of(cls: ClassValue | None) -> ast.AST | None:
     return cls.node if cls is not None else None
 
 
-def _inside(facts: Facts, loader: Record) -> Iterator[Placing]:
+def _inside(observations: Observations, loader: HeapObject) -> Iterator[DeviceAssignment]:
     """Moves to the accelerator that a step over the loader makes, in ``__getitem__`` or the ``collate_fn``."""
     collates = _origin(loader)
-    for places in facts.placings.values():
-        placing = places.get(ACCELERATOR)
+    for devices in observations.device_assignments.values():
+        placing = devices.get(ACCELERATOR)
         if placing is None or placing.latent:
             continue
-        functions = [level.frame.node for level in placing.site.levels]
+        functions = [call_frame.activation.node for call_frame in placing.point.call_stack]
         if any(node in collates or getattr(node, "name", "") == "__getitem__" for node in functions):
             yield placing
 
 
-def _without(placing: Placing) -> Edit | None:
+def _without(placing: DeviceAssignment) -> Edit | None:
     """``x.to(device)`` becomes ``x``."""
-    call, tree = placing.call, placing.site.tree
+    call, tree = placing.call, placing.point.tree
     if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("to", "cuda"):
         return None
     if len(call.args) > 1 or any(keyword.arg not in ("device", "non_blocking") for keyword in call.keywords):
@@ -82,29 +91,31 @@ def _without(placing: Placing) -> Edit | None:
     return ReplaceExpression(tree.path, tree.span(call), tree.source(call.func.value))
 
 
-def _moved(facts: Facts, placing: Placing, source: Source, sample: Value | Record) -> Edit | None:
+def _moved(
+    observations: Observations, placing: DeviceAssignment, source: DataSource, sample: Value | HeapObject
+) -> Edit | None:
     """``x, y = x.to(device), y.to(device)`` first thing in a loop that names the parts of its batches."""
-    loop = source.site.stmt
+    loop = source.point.stmt
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return None
     target: ast.expr = loop.target
     if isinstance(loop.iter, ast.Call) and text_of(loop.iter.func) == "enumerate" and isinstance(target, ast.Tuple):
         target = target.elts[-1]
-    trailer = _trailer(facts, placing, source)
-    code = _entries(target, sample, trailer) if isinstance(sample, Record) else _parts(target, sample, trailer)
+    trailer = _trailer(observations, placing, source)
+    code = _entries(target, sample, trailer) if isinstance(sample, HeapObject) else _parts(target, sample, trailer)
     if trailer is None or code is None:
         return None
-    return InsertStatement(source.site.tree.path, source.site.tree.span(loop), Where.BODY_START, code)
+    return InsertStatement(source.point.tree.path, source.point.tree.span(loop), Where.BODY_START, code)
 
 
-def _trailer(facts: Facts, placing: Placing, source: Source) -> str | None:
+def _trailer(observations: Observations, placing: DeviceAssignment, source: DataSource) -> str | None:
     """``.to(device)`` as the loop would say it."""
     said = placing.call.args[0] if placing.call.args else None
     like = ast.unparse(said) if said is not None else None
-    device = device_at(source.site, source.site.level, facts.preferred_device, like=like)
+    device = device_at(source.point, source.point.call_frame, observations.preferred_device, like=like)
     if device is not None:
         return f".to({device})"
-    return ".cuda()" if said is None and "torch" in visible(source.site, source.site.level) else None
+    return ".cuda()" if said is None and "torch" in visible(source.point, source.point.call_frame) else None
 
 
 def _parts(target: ast.expr, sample: Value, trailer: str | None) -> str | None:
@@ -116,7 +127,7 @@ def _parts(target: ast.expr, sample: Value, trailer: str | None) -> str | None:
     return f"{', '.join(there)} = {', '.join(f'{name}{trailer}' for name in there)}" if there else None
 
 
-def _entries(target: ast.expr, sample: Record, trailer: str | None) -> str | None:
+def _entries(target: ast.expr, sample: HeapObject, trailer: str | None) -> str | None:
     """``batch = {key: value.to(device) ...}``, or one line for each entry where not all are tensors of the device."""
     there = [key for key, value in sample.fields.items() if _is_there(value)]
     if not isinstance(target, ast.Name) or not there:
@@ -128,4 +139,4 @@ def _entries(target: ast.expr, sample: Record, trailer: str | None) -> str | Non
 
 
 def _is_there(value: Value) -> bool:
-    return isinstance(value, Tensor) and value.place == ACCELERATOR
+    return isinstance(value, Tensor) and value.device == ACCELERATOR

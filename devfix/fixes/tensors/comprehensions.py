@@ -6,20 +6,20 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Site
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import (
     Const,
     External,
     Number,
-    Ref,
+    Pointer,
     Tensor,
     Text,
     TupleValue,
     Value,
-    Yields,
-    options,
+    IterableOf,
+    alternatives,
 )
 from devfix.analysis.move_observations import Transfer
 from devfix.analysis.observations import Binding
@@ -32,58 +32,60 @@ from devfix.model import InsertStatement, Where
 __all__ = ["containers", "held_value"]
 
 
-def containers(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
+def containers(observations: Observations, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
     """A name that holds a dictionary or list of which everything must move: one comprehension."""
     for cut in range(len(culprit.item) - 1, -1, -1):
         above = replace(culprit, item=culprit.item[:cut])
-        if any(transfer.birth.item[:cut] == above.item and len(transfer.birth.item) > cut for transfer in siblings):
+        if any(transfer.origin.item[:cut] == above.item and len(transfer.origin.item) > cut for transfer in siblings):
             return None
-        for binding in bindings_of(facts, above):
-            code = _comprehension(facts, culprit, binding, siblings)
+        for binding in bindings_of(observations, above):
+            code = _comprehension(observations, culprit, binding, siblings)
             if code is not None:
                 where = Where.BODY_START if binding.kind == "target" else Where.AFTER
-                tree, anchor = binding.site.tree, binding.site.stmt
-                beside = [t for t in siblings if same_function(t.site.level, binding.site.level)]
-                if beside and isinstance(beside[-1].site.stmt, ast.Assign):
-                    where, anchor = Where.AFTER, beside[-1].site.stmt
+                tree, anchor = binding.point.tree, binding.point.stmt
+                beside = [t for t in siblings if same_function(t.point.call_frame, binding.point.call_frame)]
+                if beside and isinstance(beside[-1].point.stmt, ast.Assign):
+                    where, anchor = Where.AFTER, beside[-1].point.stmt
                 return [Placed(InsertStatement(tree.path, tree.span(anchor), where, code), f"`{binding.name}`")]
     return None
 
 
-def _comprehension(facts: Facts, culprit: Culprit, binding: Binding, siblings: Sequence[Transfer]) -> str | None:
-    site, name = binding.site, binding.name
-    loop = isinstance(site.stmt, (ast.For, ast.AsyncFor))
+def _comprehension(
+    observations: Observations, culprit: Culprit, binding: Binding, siblings: Sequence[Transfer]
+) -> str | None:
+    point, name = binding.point, binding.name
+    loop = isinstance(point.stmt, (ast.For, ast.AsyncFor))
     if binding.kind not in ("target", "unpack", "assign") or (binding.kind == "target") is not loop:
         return None
-    beside = [transfer for transfer in siblings if same_function(transfer.site.level, site.level)]
-    style = (Move(beside[-1].site).trailer(), None) if beside else style_at(facts, site, culprit)
-    found = held_value(facts, binding)
+    beside = [transfer for transfer in siblings if same_function(transfer.point.call_frame, point.call_frame)]
+    style = (Move(beside[-1].point).trailer(), None) if beside else style_at(observations, point, culprit)
+    found = held_value(observations, binding)
     if style is None or style[1] is not None or found is None or not name.isidentifier():
         return None
     value, memory = found
     if isinstance(value, TupleValue):
         held: list[Value] = list(value.items)
         shape = "tuple"
-    elif isinstance(value, Ref) and memory.record(value).kind in ("dict", "list"):
+    elif isinstance(value, Pointer) and memory.record(value).kind in ("dict", "list"):
         record = memory.record(value)
         held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
         shape = record.kind
-    elif isinstance(value, Yields):
+    elif isinstance(value, IterableOf):
         held, shape = [value.element], "list"
-    elif isinstance(value, Tensor) and value.loose and _star(culprit, name):
+    elif isinstance(value, Tensor) and value.maybe_container and _star(culprit, name):
         held, shape = [], "dict" if _star(culprit, name) == 2 else "list"
     else:
         return None
-    each = [option for item in held for option in options(item)]
+    each = [option for item in held for option in alternatives(item)]
     if shape == "list" and each and all(_has_tensors(memory, option) for option in each):
         moved = f"v{style[0]}"
         if not all(_all_tensors(memory, option) for option in each):
-            if not _names_torch(facts, site):
+            if not _names_torch(observations, point):
                 return None
             moved += " if isinstance(v, torch.Tensor) else v"
         item = name[:-1] if name.endswith("s") and len(name) > 2 else "item"
         return f"{name} = [{{k: {moved} for k, v in {item}.items()}} for {item} in {name}]"
-    if not all(isinstance(item, Tensor) and item.sure for item in held):
+    if not all(isinstance(item, Tensor) and item.is_certain for item in held):
         return None
     if shape == "dict":
         return f"{name} = {{k: v{style[0]} for k, v in {name}.items()}}"
@@ -106,22 +108,22 @@ def _all_tensors(memory: State, value: Value) -> bool:
 
 def _dictionary(memory: State, value: Value) -> list[Value]:
     """What a dictionary holds; empty for other values."""
-    if not isinstance(value, Ref) or memory.record(value).kind != "dict":
+    if not isinstance(value, Pointer) or memory.record(value).kind != "dict":
         return []
     record = memory.record(value)
     return [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
 
 
 def _is_tensor(value: Value) -> bool:
-    return all(isinstance(option, Tensor) and option.sure for option in options(value))
+    return all(isinstance(option, Tensor) and option.is_certain for option in alternatives(value))
 
 
 def _holds_none(memory: State, value: Value) -> bool:
     """Whether a value is known to be no tensor and to hold none."""
-    for option in options(value):
+    for option in alternatives(value):
         if isinstance(option, (Text, Number, Const)):
             continue
-        if isinstance(option, Yields) and _holds_none(memory, option.element):
+        if isinstance(option, IterableOf) and _holds_none(memory, option.element):
             continue
         if isinstance(option, TupleValue) and all(_holds_none(memory, item) for item in option.items):
             continue
@@ -129,29 +131,31 @@ def _holds_none(memory: State, value: Value) -> bool:
     return True
 
 
-def _names_torch(facts: Facts, site: Site) -> bool:
+def _names_torch(observations: Observations, point: ProgramPoint) -> bool:
     """Whether ``torch`` is PyTorch where the statement will stand."""
-    return value_of(site, site.level, ast.Name("torch", ast.Load())) == External("torch")
+    return value_of(point, point.call_frame, ast.Name("torch", ast.Load())) == External("torch")
 
 
-def held_value(facts: Facts, binding: Binding) -> tuple[Value, State] | None:
+def held_value(observations: Observations, binding: Binding) -> tuple[Value, State] | None:
     """What the name holds, in the first memory after the binding that knows it, with that memory."""
-    later = (other.site for other in facts.bindings if other.site.order > binding.site.order)
-    moments = [(site, site.level) for site in later]
-    moments += [(meeting.site, level) for meeting in facts.meetings for level in meeting.site.levels]
-    for site, level in moments:
-        if same_function(level, binding.site.level):
-            value = value_of(site, level, ast.Name(binding.name, ast.Load()))
-            if value is not None and site.memory is not None:
-                return value, site.memory
+    later = (other.point for other in observations.bindings if other.point.order > binding.point.order)
+    moments = [(point, point.call_frame) for point in later]
+    moments += [
+        (mismatch.point, call_frame) for mismatch in observations.mismatches for call_frame in mismatch.point.call_stack
+    ]
+    for point, call_frame in moments:
+        if same_function(call_frame, binding.point.call_frame):
+            value = value_of(point, call_frame, ast.Name(binding.name, ast.Load()))
+            if value is not None and point.memory is not None:
+                return value, point.memory
     return None
 
 
 def _star(culprit: Culprit, name: str) -> int | None:
     """1 where some call takes ``*name``, 2 where it takes ``**name``."""
-    for meeting in culprit.meetings:
-        for level in meeting.site.levels:
-            for node in ast.walk(level.stmt):
+    for mismatch in culprit.mismatches:
+        for call_frame in mismatch.point.call_stack:
+            for node in ast.walk(call_frame.stmt):
                 if isinstance(node, ast.Starred) and isinstance(node.value, ast.Name) and node.value.id == name:
                     return 1
                 if isinstance(node, ast.keyword) and node.arg is None and ast.unparse(node.value) == name:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Site
-from devfix.analysis.observations import Meeting
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import asks_for_accelerator
 from devfix.fixes.insertion_point import Move, all_live, inside_module, same_function
 from devfix.fixes.reorder import common_block
@@ -17,36 +17,38 @@ from devfix.model import InsertStatement, Where
 __all__ = ["beside_flagged", "under_flag"]
 
 
-def beside_flagged(facts: Facts, made: Site, making: Making, meetings: Iterable[Meeting]) -> InsertStatement | None:
+def beside_flagged(
+    observations: Observations, made: ProgramPoint, making: Making, mismatches: Iterable[DeviceMismatch]
+) -> InsertStatement | None:
     """``y = y.cuda()`` next to ``x = x.cuda()`` under ``if use_cuda:``, between the making of ``y`` and its use."""
     bound = _bound(making)
-    if bound is None or inside_module(made.level):
+    if bound is None or inside_module(made.call_frame):
         return None
     name, statement = bound
-    for move, guard in sorted(_flagged(facts, made), key=lambda pair: pair[0].site.key, reverse=True):
+    for move, guard in sorted(_flagged(observations, made), key=lambda pair: pair[0].point.key, reverse=True):
         found = common_block(made.tree, statement, guard)
         if found is None or found[0][found[1]] is not statement or found[1] >= found[2] or found[0][found[2]] != guard:
             continue
         behind = {node for later in found[0][found[2] + 1 :] for node in ast.walk(later)}
-        if all(any(level.stmt in behind for level in meeting.site.levels) for meeting in meetings):
+        if all(any(call_frame.stmt in behind for call_frame in mismatch.point.call_stack) for mismatch in mismatches):
             code = f"{name} = {name}{move.trailer()}"
-            return InsertStatement(made.tree.path, made.tree.span(move.site.stmt), Where.AFTER, code)
+            return InsertStatement(made.tree.path, made.tree.span(move.point.stmt), Where.AFTER, code)
     return None
 
 
-def under_flag(facts: Facts, made: Site, making: Making) -> InsertStatement | None:
+def under_flag(observations: Observations, made: ProgramPoint, making: Making) -> InsertStatement | None:
     """``if use_cuda: x = x.cuda()`` behind the making, as the program moves its modules and other tensors."""
     bound = _bound(making)
-    if bound is None or inside_module(made.level):
+    if bound is None or inside_module(made.call_frame):
         return None
     name, statement = bound
-    pairs = [pair for pair in _flagged(facts, None) if pair[0].legacy]
-    for move, guard in sorted(pairs, key=lambda pair: not same_function(pair[0].site.level, made.level)):
-        node = move.site.node
+    pairs = [pair for pair in _flagged(observations, None) if pair[0].legacy]
+    for move, guard in sorted(pairs, key=lambda pair: not same_function(pair[0].point.call_frame, made.call_frame)):
+        node = move.point.node
         assert isinstance(node, ast.Call)
         parts = [*node.args, *(keyword.value for keyword in node.keywords), guard.test]
-        if all(all_live(made, made.level, part) for part in parts):
-            code = f"if {move.site.tree.source(guard.test)}:\n    {name} = {name}{move.trailer()}"
+        if all(all_live(made, made.call_frame, part) for part in parts):
+            code = f"if {move.point.tree.source(guard.test)}:\n    {name} = {name}{move.trailer()}"
             return InsertStatement(made.tree.path, made.tree.span(statement), Where.AFTER, code)
     return None
 
@@ -61,12 +63,14 @@ def _bound(making: Making) -> tuple[str, ast.stmt] | None:
     return drawn_later(making) or (making.words, statement)
 
 
-def _flagged(facts: Facts, made: Site | None) -> Iterator[tuple[Move, ast.If]]:
+def _flagged(observations: Observations, made: ProgramPoint | None) -> Iterator[tuple[Move, ast.If]]:
     """Moves under conditions on the accelerator; with ``made``, those of the same function."""
-    tensors = [transfer.site for transfer in facts.transfers if transfer.place == "accelerator"]
-    for site in dict.fromkeys([*tensors, *facts.moves]):
-        if not isinstance(site.node, ast.Call) or (made is not None and not same_function(site.level, made.level)):
+    tensors = [transfer.point for transfer in observations.transfers if transfer.device == "accelerator"]
+    for point in dict.fromkeys([*tensors, *observations.moves]):
+        if not isinstance(point.node, ast.Call) or (
+            made is not None and not same_function(point.call_frame, made.call_frame)
+        ):
             continue
-        move = Move(site)
+        move = Move(point)
         if isinstance(move.guard, ast.If) and asks_for_accelerator(move.guard.test):
             yield move, move.guard

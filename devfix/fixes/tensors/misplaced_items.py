@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Level, Site
-from devfix.analysis.domain.values import Tensor, options
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.values import Tensor, alternatives
 from devfix.analysis.move_observations import Transfer
-from devfix.analysis.observations import Binding, Meeting
+from devfix.analysis.observations import Binding, DeviceMismatch
 from devfix.analysis.scopes import value_of
 from devfix.fixes.insertion_point import find_expression, headers, same_function
 from devfix.model import AppendCode, Edit
@@ -27,7 +27,7 @@ class Culprit:
 
     key: int
     item: Item
-    meetings: tuple[Meeting, ...]
+    mismatches: tuple[DeviceMismatch, ...]
     texts: tuple[str, ...]
 
 
@@ -39,33 +39,33 @@ class Placed:
     told: str
 
 
-def shown(facts: Facts, culprit: Culprit) -> str:
+def shown(observations: Observations, culprit: Culprit) -> str:
     """What people call the item: its first name, else the expression that uses it."""
-    names = [binding.name for binding in bindings_of(facts, culprit)]
+    names = [binding.name for binding in bindings_of(observations, culprit)]
     return names[0] if names else culprit.texts[0]
 
 
-def bindings_of(facts: Facts, culprit: Culprit) -> list[Binding]:
+def bindings_of(observations: Observations, culprit: Culprit) -> list[Binding]:
     """The names that the item was bound to, one for each place."""
     found: dict[tuple[object, ...], Binding] = {}
-    for binding in facts.bindings:
-        if binding.birth.key == culprit.key and binding.birth.item == culprit.item and binding.birth.kind != "load":
-            found.setdefault((binding.site.key, binding.name), binding)
+    for binding in observations.bindings:
+        if binding.origin.key == culprit.key and binding.origin.item == culprit.item and binding.origin.kind != "load":
+            found.setdefault((binding.point.key, binding.name), binding)
     return list(found.values())
 
 
-def made_siblings(facts: Facts, culprit: Culprit) -> list[Transfer]:
+def made_siblings(observations: Observations, culprit: Culprit) -> list[Transfer]:
     """For data that a project function made: moves of what else it gave, in a function that names the culprit."""
-    if facts.sources[culprit.key].kind != "made":
+    if observations.sources[culprit.key].kind != "made":
         return []
-    named = [binding for binding in bindings_of(facts, culprit) if binding.kind in ("unpack", "param")]
+    named = [binding for binding in bindings_of(observations, culprit) if binding.kind in ("unpack", "param")]
     return [
         transfer
-        for transfer in facts.transfers
-        if transfer.place == "accelerator"
-        and transfer.birth.kind == "made"
-        and transfer.birth.key != culprit.key
-        and any(same_function(binding.site.level, transfer.site.level) for binding in named)
+        for transfer in observations.transfers
+        if transfer.device == "accelerator"
+        and transfer.origin.kind == "made"
+        and transfer.origin.key != culprit.key
+        and any(same_function(binding.point.call_frame, transfer.point.call_frame) for binding in named)
     ]
 
 
@@ -78,17 +78,19 @@ def appended(tree: SourceTree, node: ast.expr, trailer: str, name: str) -> Place
     return Placed(AppendCode(tree.path, tree.span(node), trailer), f"`{name}`")
 
 
-def expression_of(site: Site, level: Level, culprit: Culprit, text: str, whole: bool = False) -> ast.expr | None:
+def expression_of(
+    point: ProgramPoint, call_frame: CallFrame, culprit: Culprit, text: str, whole: bool = False
+) -> ast.expr | None:
     """The expression in a level's statement (or, innermost, in the operation) that is the item."""
-    innermost = level is site.levels[-1]
-    roots: list[ast.AST] = [site.node] if innermost and not whole else headers(level.stmt)
+    innermost = call_frame is point.call_stack[-1]
+    roots: list[ast.AST] = [point.node] if innermost and not whole else headers(call_frame.stmt)
     for root in roots:
         for node in ast.walk(root):
             if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
-                value = value_of(site, level, node)
-                for option in options(value) if value is not None else ():
-                    if isinstance(option, Tensor) and [b.item for b in option.births if b.key == culprit.key] == [
+                value = value_of(point, call_frame, node)
+                for option in alternatives(value) if value is not None else ():
+                    if isinstance(option, Tensor) and [b.item for b in option.origins if b.key == culprit.key] == [
                         culprit.item
                     ]:
                         return node
-    return find_expression(site.node, text) if innermost and text != "…" else None
+    return find_expression(point.node, text) if innermost and text != "…" else None

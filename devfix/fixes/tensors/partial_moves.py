@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Level, Site
-from devfix.analysis.domain.values import CPU, Tensor, options
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.values import CPU, Tensor, alternatives
 from devfix.analysis.move_observations import Transfer
-from devfix.analysis.observations import Meeting
+from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import value_of
 from devfix.fixes.device_expression import binds, bound_before
 from devfix.fixes.insertion_point import Move, headers, inside_module, same_function
@@ -23,19 +23,19 @@ __all__ = ["beside_parts"]
 Origin = tuple[int, tuple[str, ...]]
 
 
-def beside_parts(facts: Facts, origins: set[Origin], meetings: Iterable[Meeting]) -> list[Edit]:
+def beside_parts(observations: Observations, origins: set[Origin], mismatches: Iterable[DeviceMismatch]) -> list[Edit]:
     """Edits after which nothing of these origins (key and item) fails, in the manner of the parts that are moved.
 
     ``x_dev`` for ``x`` where the program has made it so; ``test = test.to(device)`` next to the same of ``train``;
     ``Y[i:j].to(device)`` next to ``X[i:j].to(device)``.  Nothing where some use has no such neighbour.
     """
     keys = {key for key, _ in origins}
-    near = [t for t in facts.transfers if t.birth.key in keys and t.place == "accelerator"]
+    near = [t for t in observations.transfers if t.origin.key in keys and t.device == "accelerator"]
     moved = [transfer for transfer in near if _is_plain(transfer)]
-    moved.sort(key=lambda transfer: transfer.site.key, reverse=True)
+    moved.sort(key=lambda transfer: transfer.point.key, reverse=True)
     edits: dict[Edit, None] = {}
-    for meeting in dict.fromkeys(meetings):
-        found = _like_neighbours(meeting, moved, origins)
+    for mismatch in dict.fromkeys(mismatches):
+        found = _like_neighbours(mismatch, moved, origins)
         if not found:
             return list(dict.fromkeys(edit for transfer in near for edit in _returned_beside(transfer, origins)))
         edits.update(dict.fromkeys(found))
@@ -44,19 +44,23 @@ def beside_parts(facts: Facts, origins: set[Origin], meetings: Iterable[Meeting]
 
 def _is_plain(transfer: Transfer) -> bool:
     """Whether a move is one of a statement that binds names, under no condition of its own."""
-    move = Move(transfer.site)
-    return isinstance(transfer.site.stmt, ast.Assign) and move.guard is None and not inside_module(transfer.site.level)
+    move = Move(transfer.point)
+    return (
+        isinstance(transfer.point.stmt, ast.Assign)
+        and move.guard is None
+        and not inside_module(transfer.point.call_frame)
+    )
 
 
-def _like_neighbours(meeting: Meeting, moved: list[Transfer], origins: set[Origin]) -> list[Edit]:
+def _like_neighbours(mismatch: DeviceMismatch, moved: list[Transfer], origins: set[Origin]) -> list[Edit]:
     """One edit for each name of the data in the outermost statement of the stack that has moves near it."""
-    for level in meeting.site.levels:
-        if inside_module(level):
+    for call_frame in mismatch.point.call_stack:
+        if inside_module(call_frame):
             return []
-        near = [transfer for transfer in moved if same_function(level, transfer.site.level)]
-        names = sorted(_names(meeting.site, level, origins), key=lambda node: (node.lineno, node.col_offset))
+        near = [transfer for transfer in moved if same_function(call_frame, transfer.point.call_frame)]
+        names = sorted(_names(mismatch.point, call_frame, origins), key=lambda node: (node.lineno, node.col_offset))
         edits = [
-            next((edit for plan in _PLANS for transfer in near if (edit := plan(level, transfer, node))), None)
+            next((edit for plan in _PLANS for transfer in near if (edit := plan(call_frame, transfer, node))), None)
             for node in names
         ]
         found = [edit for edit in edits if edit is not None]
@@ -65,41 +69,47 @@ def _like_neighbours(meeting: Meeting, moved: list[Transfer], origins: set[Origi
     return []
 
 
-def _names(site: Site, level: Level, origins: set[Origin]) -> Iterator[ast.Name]:
+def _names(point: ProgramPoint, call_frame: CallFrame, origins: set[Origin]) -> Iterator[ast.Name]:
     """The names in a level's statement that are CPU tensors of these origins."""
-    for root in headers(level.stmt):
+    for root in headers(call_frame.stmt):
         for node in ast.walk(root):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and _is_one(site, level, node, origins):
+            if (
+                isinstance(node, ast.Name)
+                and isinstance(node.ctx, ast.Load)
+                and _is_one(point, call_frame, node, origins)
+            ):
                 yield node
 
 
-def _is_one(site: Site, level: Level, node: ast.Name, origins: set[Origin]) -> bool:
-    value = value_of(site, level, node)
+def _is_one(point: ProgramPoint, call_frame: CallFrame, node: ast.Name, origins: set[Origin]) -> bool:
+    value = value_of(point, call_frame, node)
     return any(
         isinstance(option, Tensor)
-        and option.place == CPU
-        and any((birth.key, birth.item) in origins for birth in option.births)
-        for option in (options(value) if value is not None else ())
+        and option.device == CPU
+        and any((origin.key, origin.item) in origins for origin in option.origins)
+        for option in (alternatives(value) if value is not None else ())
     )
 
 
 # --- the copy that the program has already --------------------------------------------------------------------------
-def _moved_name(level: Level, transfer: Transfer, node: ast.Name) -> Edit | None:
+def _moved_name(call_frame: CallFrame, transfer: Transfer, node: ast.Name) -> Edit | None:
     """``x_dev`` for ``x`` behind ``x_dev = x.to(device)``, and ``x`` for an alias of what it was before."""
-    tree, statement = level.tree, transfer.site.stmt
+    tree, statement = call_frame.tree, transfer.point.stmt
     receiver = transfer.call.func.value if isinstance(transfer.call.func, ast.Attribute) else None
     target = _target_of(statement, transfer.call)
     if not isinstance(receiver, ast.Name) or target is None or target == node.id:
         return None
-    bindings = _bindings(level, node.id)
+    bindings = _bindings(call_frame, node.id)
     if receiver.id != node.id and not _is_alias(tree, bindings, receiver.id, statement):
         return None
     choice = tree.parents.get(statement)
     whole = choice if isinstance(choice, ast.If) and choice.orelse and binds(choice, target) else statement
-    others = [stmt for stmt in _bindings(level, target) if stmt is not statement and not _precedes(tree, stmt, whole)]
+    others = [
+        stmt for stmt in _bindings(call_frame, target) if stmt is not statement and not _precedes(tree, stmt, whole)
+    ]
     if not all(_within(tree, stmt, whole) and _takes(stmt, target, receiver.id) for stmt in others):
         return None
-    if not all(_precedes(tree, stmt, whole) for stmt in bindings) or not _precedes(tree, whole, level.stmt):
+    if not all(_precedes(tree, stmt, whole) for stmt in bindings) or not _precedes(tree, whole, call_frame.stmt):
         return None
     return ReplaceExpression(tree.path, tree.span(node), target)
 
@@ -144,28 +154,28 @@ def _pairs(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 # --- beside the move of another part --------------------------------------------------------------------------------
-def _beside(level: Level, transfer: Transfer, node: ast.Name) -> Edit | None:
+def _beside(call_frame: CallFrame, transfer: Transfer, node: ast.Name) -> Edit | None:
     """``test = test.to(device)`` behind ``train = train.to(device)``."""
-    tree, statement = level.tree, transfer.site.stmt
+    tree, statement = call_frame.tree, transfer.point.stmt
     receiver = transfer.call.func.value if isinstance(transfer.call.func, ast.Attribute) else None
     target = _target_of(statement, transfer.call)
     if not isinstance(receiver, ast.Name) or target != receiver.id or target == node.id:
         return None
-    bindings = _bindings(level, node.id)
+    bindings = _bindings(call_frame, node.id)
     ahead = all(_precedes(tree, binding, statement) for binding in bindings)
-    if not ahead or not bound_before(Level(transfer.site.level.frame, statement), node.id):
+    if not ahead or not bound_before(CallFrame(transfer.point.call_frame.activation, statement), node.id):
         return None
-    if not _precedes(tree, statement, level.stmt):
+    if not _precedes(tree, statement, call_frame.stmt):
         return None
-    code = f"{node.id} = {node.id}{Move(transfer.site).trailer()}"
+    code = f"{node.id} = {node.id}{Move(transfer.point).trailer()}"
     return InsertStatement(tree.path, tree.span(statement), Where.AFTER, code)
 
 
-def _in_its_binding(level: Level, transfer: Transfer, node: ast.Name) -> Edit | None:
+def _in_its_binding(call_frame: CallFrame, transfer: Transfer, node: ast.Name) -> Edit | None:
     """``Y[i:j].to(device)`` where the same block has ``X[i:j].to(device)``."""
-    tree, statement = level.tree, transfer.site.stmt
+    tree, statement = call_frame.tree, transfer.point.stmt
     taken = transfer.call.func.value if isinstance(transfer.call.func, ast.Attribute) else None
-    bindings = _bindings(level, node.id)
+    bindings = _bindings(call_frame, node.id)
     if not isinstance(taken, ast.Subscript) or len(bindings) != 1:
         return None
     value = next((v for t, v in _pairs(bindings[0]) if isinstance(t, ast.Name) and t.id == node.id), None)
@@ -174,24 +184,24 @@ def _in_its_binding(level: Level, transfer: Transfer, node: ast.Name) -> Edit | 
     found = common_block(tree, bindings[0], statement)
     if found is None or found[0][found[1]] is not bindings[0] or found[0][found[2]] is not statement:
         return None
-    return AppendCode(tree.path, tree.span(value), Move(transfer.site).trailer())
+    return AppendCode(tree.path, tree.span(value), Move(transfer.point).trailer())
 
 
 def _returned_beside(transfer: Transfer, origins: set[Origin]) -> Iterator[Edit]:
     """``return x.to(device), y.to(device)`` where only ``x`` is moved."""
-    site, statement = transfer.site, transfer.site.stmt
+    point, statement = transfer.point, transfer.point.stmt
     given = statement.value if isinstance(statement, ast.Return) else None
-    if not isinstance(given, ast.Tuple) or transfer.call not in given.elts or inside_module(site.level):
+    if not isinstance(given, ast.Tuple) or transfer.call not in given.elts or inside_module(point.call_frame):
         return
     for node in given.elts:
-        if isinstance(node, ast.Name) and _is_one(site, site.level, node, origins):
-            yield AppendCode(site.tree.path, site.tree.span(node), Move(site).trailer())
+        if isinstance(node, ast.Name) and _is_one(point, point.call_frame, node, origins):
+            yield AppendCode(point.tree.path, point.tree.span(node), Move(point).trailer())
 
 
 # --- order ----------------------------------------------------------------------------------------------------------
-def _bindings(level: Level, name: str) -> list[ast.stmt]:
+def _bindings(call_frame: CallFrame, name: str) -> list[ast.stmt]:
     """The statements of the function that bind a name."""
-    tree, function = level.tree, level.frame.node
+    tree, function = call_frame.tree, call_frame.activation.node
     return [
         tree.statement(node)
         for node in ast.walk(function)

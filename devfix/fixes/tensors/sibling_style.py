@@ -6,8 +6,8 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Level
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import CallFrame
 from devfix.analysis.move_observations import Transfer
 from devfix.analysis.observations import Binding
 from devfix.analysis.scopes import visible
@@ -25,20 +25,20 @@ from devfix.model import InsertStatement, Where
 __all__ = ["beside_siblings", "by_helper"]
 
 
-def beside_siblings(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
+def beside_siblings(observations: Observations, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
     """Next to the moves of other items of the same batch, in their style."""
     for transfer in _last_of_each(siblings):
-        for binding in bindings_of(facts, culprit):
-            if not same_function(binding.site.level, transfer.site.level):
+        for binding in bindings_of(observations, culprit):
+            if not same_function(binding.point.call_frame, transfer.point.call_frame):
                 continue
             placed = _like_sibling(culprit, binding, transfer)
             if placed is not None:
                 return [placed]
     for transfer in siblings:
-        if not inside_module(transfer.site.level):
-            node = expression_of(transfer.site, transfer.site.level, culprit, "…", whole=True)
+        if not inside_module(transfer.point.call_frame):
+            node = expression_of(transfer.point, transfer.point.call_frame, culprit, "…", whole=True)
             if node is not None:
-                return [appended(transfer.site.tree, node, Move(transfer.site).trailer(), ast.unparse(node))]
+                return [appended(transfer.point.tree, node, Move(transfer.point).trailer(), ast.unparse(node))]
     return None
 
 
@@ -46,15 +46,15 @@ def _last_of_each(siblings: Sequence[Transfer]) -> list[Transfer]:
     """The last sibling move of each function, one per place."""
     last: dict[int, Transfer] = {}
     for transfer in siblings:
-        known = last.get(id(transfer.site.level.frame.node))
-        if known is None or transfer.site.key >= known.site.key:
-            last[id(transfer.site.level.frame.node)] = transfer
+        known = last.get(id(transfer.point.call_frame.activation.node))
+        if known is None or transfer.point.key >= known.point.key:
+            last[id(transfer.point.call_frame.activation.node)] = transfer
     return list(last.values())
 
 
 def _like_sibling(culprit: Culprit, binding: Binding, transfer: Transfer) -> Placed | None:
-    tree, statement = transfer.site.tree, transfer.site.stmt
-    name, move = binding.name, Move(transfer.site)
+    tree, statement = transfer.point.tree, transfer.point.stmt
+    name, move = binding.name, Move(transfer.point)
     trailer = move.trailer()
     if isinstance(move.guard, ast.IfExp):
         if not name.isidentifier() or not isinstance(statement, ast.Assign):
@@ -62,7 +62,7 @@ def _like_sibling(culprit: Culprit, binding: Binding, transfer: Transfer) -> Pla
         code = f"{name} = {name}{trailer} if {tree.source(move.guard.test)} else {name}"
         return Placed(InsertStatement(tree.path, tree.span(statement), Where.AFTER, code), f"`{name}`")
     inline = isinstance(transfer.call.func, ast.Attribute) and is_plain_access(transfer.call.func.value)
-    beside = not inline and isinstance(statement, ast.Assign) and statement.lineno >= binding.site.stmt.lineno
+    beside = not inline and isinstance(statement, ast.Assign) and statement.lineno >= binding.point.stmt.lineno
     if (
         not beside
         and binding.kind in ("assign", "attribute")
@@ -76,27 +76,27 @@ def _like_sibling(culprit: Culprit, binding: Binding, transfer: Transfer) -> Pla
                 return appended(tree, element, trailer, name)
     if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or not name.isidentifier():
         return None
-    if statement.lineno < binding.site.stmt.lineno and statement is not binding.site.stmt:
+    if statement.lineno < binding.point.stmt.lineno and statement is not binding.point.stmt:
         return None
     edit = InsertStatement(tree.path, tree.span(statement), Where.AFTER, f"{name} = {name}{trailer}")
     return Placed(edit, f"`{name}`")
 
 
-def by_helper(facts: Facts, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
+def by_helper(observations: Observations, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
     """``batch = to_device(batch, device)``, as another loop of the program does it."""
-    for transfer in reversed(facts.transfers):
-        if transfer.place != "accelerator" or transfer.birth.key == culprit.key:
+    for transfer in reversed(observations.transfers):
+        if transfer.device != "accelerator" or transfer.origin.key == culprit.key:
             continue
-        for level in transfer.site.levels:
-            name = _helper_target(level.stmt)
+        for call_frame in transfer.point.call_stack:
+            name = _helper_target(call_frame.stmt)
             if name is None:
                 continue
-            direct = level is transfer.site.level
+            direct = call_frame is transfer.point.call_frame
             for cut in range(len(culprit.item) if not direct else 0, -1, -1):
-                if direct and transfer.birth.item not in ((), ("*",)):
+                if direct and transfer.origin.item not in ((), ("*",)):
                     continue  # only moves of a whole batch are copied from another loop
-                for binding in bindings_of(facts, replace(culprit, item=culprit.item[:cut])):
-                    placed = _same_call(binding, level, name)
+                for binding in bindings_of(observations, replace(culprit, item=culprit.item[:cut])):
+                    placed = _same_call(binding, call_frame, name)
                     if placed is not None:
                         return [placed]
     return None
@@ -116,9 +116,9 @@ def _helper_target(stmt: ast.stmt) -> str | None:
     return name if any(isinstance(argument, ast.Name) and argument.id == name for argument in value.args) else None
 
 
-def _same_call(binding: Binding, level: Level, name: str) -> Placed | None:
-    site, stmt = binding.site, level.stmt
-    if binding.name != name or not isinstance(stmt, ast.Assign) or inside_module(site.level):
+def _same_call(binding: Binding, call_frame: CallFrame, name: str) -> Placed | None:
+    point, stmt = binding.point, call_frame.stmt
+    if binding.name != name or not isinstance(stmt, ast.Assign) or inside_module(point.call_frame):
         return None
     bound = {
         inner.id
@@ -127,11 +127,11 @@ def _same_call(binding: Binding, level: Level, name: str) -> Placed | None:
         for inner in ast.walk(node.target)
         if isinstance(inner, ast.Name)
     }
-    if not all(other in visible(site, site.level) for other in names_in(stmt.value) - bound - {name}):
+    if not all(other in visible(point, point.call_frame) for other in names_in(stmt.value) - bound - {name}):
         return None
-    loop = binding.kind == "target" and isinstance(site.stmt, (ast.For, ast.AsyncFor))
-    if not loop and not isinstance(site.stmt, ast.Assign):
+    loop = binding.kind == "target" and isinstance(point.stmt, (ast.For, ast.AsyncFor))
+    if not loop and not isinstance(point.stmt, ast.Assign):
         return None
     where = Where.BODY_START if loop else Where.AFTER
-    edit = InsertStatement(site.tree.path, site.tree.span(site.stmt), where, level.tree.source(stmt))
+    edit = InsertStatement(point.tree.path, point.tree.span(point.stmt), where, call_frame.tree.source(stmt))
     return Placed(edit, f"`{name}`")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from devfix.analysis import Facts
-from devfix.analysis.domain.location import Site
-from devfix.analysis.domain.values import Ref
+from devfix.analysis import Observations
+from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.values import Pointer
 from devfix.analysis.observations import Binding
 from devfix.fixes.insertion_point import inside_module, same_function
 from devfix.fixes.move_style import device_words
@@ -19,11 +19,14 @@ from devfix.model import AppendCode, Edit, InsertStatement, Remedy, Where
 __all__ = ["wholes"]
 
 
-def wholes(facts: Facts, culprits: Sequence[Culprit]) -> Iterator[Remedy]:
+def wholes(observations: Observations, culprits: Sequence[Culprit]) -> Iterator[Remedy]:
     """One move of each bundle that the culprits are, or belong to; nothing where one of them belongs to none."""
     edits: dict[Edit, str] = {}
     for culprit in culprits:
-        found = next((pair for binding in _holders(facts, culprit) for pair in _moves(facts, culprit, binding)), None)
+        found = next(
+            (pair for binding in _holders(observations, culprit) for pair in _moves(observations, culprit, binding)),
+            None,
+        )
         if found is None:
             return
         edits[found[0]] = found[1]
@@ -31,28 +34,30 @@ def wholes(facts: Facts, culprits: Sequence[Culprit]) -> Iterator[Remedy]:
         yield Remedy("move " + ", ".join(f"`{name}`" for name in dict.fromkeys(edits.values())), tuple(edits))
 
 
-def _holders(facts: Facts, culprit: Culprit) -> Iterator[Binding]:
+def _holders(observations: Observations, culprit: Culprit) -> Iterator[Binding]:
     """The names of the bundle, outside of modules."""
     for cut in range(len(culprit.item), -1, -1):
-        for binding in bindings_of(facts, Culprit(culprit.key, culprit.item[:cut], culprit.meetings, culprit.texts)):
-            if not inside_module(binding.site.level) and _is_bundle(facts, binding):
+        for binding in bindings_of(
+            observations, Culprit(culprit.key, culprit.item[:cut], culprit.mismatches, culprit.texts)
+        ):
+            if not inside_module(binding.point.call_frame) and _is_bundle(observations, binding):
                 yield binding
 
 
-def _is_bundle(facts: Facts, binding: Binding) -> bool:
-    if facts.sources[binding.birth.key].kind == "encoding" and not binding.birth.item:
+def _is_bundle(observations: Observations, binding: Binding) -> bool:
+    if observations.sources[binding.origin.key].kind == "encoding" and not binding.origin.item:
         return True
-    found = held_value(facts, binding)
+    found = held_value(observations, binding)
     if found is None:
         return False
     value, memory = found
-    return isinstance(value, Ref) and memory.has(value.id) and memory.record(value).kind == "bundle"
+    return isinstance(value, Pointer) and memory.has(value.id) and memory.record(value).kind == "bundle"
 
 
-def _moves(facts: Facts, culprit: Culprit, binding: Binding) -> Iterator[tuple[Edit, str]]:
-    site, name = binding.site, binding.name
-    tree, statement = site.tree, site.stmt
-    device = device_words(facts, site, culprit)
+def _moves(observations: Observations, culprit: Culprit, binding: Binding) -> Iterator[tuple[Edit, str]]:
+    point, name = binding.point, binding.name
+    tree, statement = point.tree, point.stmt
+    device = device_words(observations, point, culprit)
     if device is not None and isinstance(binding.value, (ast.Call, ast.Subscript)):
         yield AppendCode(tree.path, tree.span(binding.value), f".to({device})"), name
     elif device is not None and name.isidentifier():
@@ -60,18 +65,18 @@ def _moves(facts: Facts, culprit: Culprit, binding: Binding) -> Iterator[tuple[E
         if loop or isinstance(statement, (ast.Assign, ast.AnnAssign)):
             where = Where.BODY_START if loop else Where.AFTER
             yield InsertStatement(tree.path, tree.span(statement), where, f"{name} = {name}.to({device})"), name
-    moved = _later_move(facts, culprit, site)
-    words = device_words(facts, moved, culprit) if moved is not None else None
+    moved = _later_move(observations, culprit, point)
+    words = device_words(observations, moved, culprit) if moved is not None else None
     if device is None and moved is not None and words is not None and name.isidentifier():
         span = tree.span(moved.stmt)
         yield InsertStatement(tree.path, span, Where.AFTER, f"{name} = {name}.to({words})"), name
 
 
-def _later_move(facts: Facts, culprit: Culprit, site: Site) -> Site | None:
+def _later_move(observations: Observations, culprit: Culprit, point: ProgramPoint) -> ProgramPoint | None:
     """A move of a module behind the statement that names the bundle, in the same block and ahead of its use."""
-    for move in facts.moves:
-        if same_function(move.level, site.level) and move.order < culprit.meetings[0].site.order:
-            found = common_block(site.tree, site.stmt, move.stmt)
+    for move in observations.moves:
+        if same_function(move.call_frame, point.call_frame) and move.order < culprit.mismatches[0].point.order:
+            found = common_block(point.tree, point.stmt, move.stmt)
             if found is not None and found[1] < found[2] and found[0][found[2]] is move.stmt:
                 return move
     return None

@@ -26,17 +26,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.rules import ACCELERATOR, Example, Facts, Finding, Remedy, ReplaceExpression, Rule, Severity
+from devfix.rules import ACCELERATOR, Example, Observations, Finding, Remedy, ReplaceExpression, Rule, Severity
 
 
-def detect(facts: Facts) -> Iterator[Finding]:
+def detect(observations: Observations) -> Iterator[Finding]:
     """One finding for each call without arguments."""
-    for call, placings in facts.placings.items():
-        if ACCELERATOR not in placings or not isinstance(call.func, ast.Attribute) or call.func.attr != "cuda":
+    for call, device_assignments in observations.device_assignments.items():
+        if (
+            ACCELERATOR not in device_assignments
+            or not isinstance(call.func, ast.Attribute)
+            or call.func.attr != "cuda"
+        ):
             continue
         if call.args or call.keywords:
             continue
-        site = placings[ACCELERATOR].site
+        site = device_assignments[ACCELERATOR].point
         tree, span = site.tree, site.tree.span(call)
         edit = ReplaceExpression(tree.path, span, f'{tree.source(call.func.value)}.to("cuda")')
         yield Finding(

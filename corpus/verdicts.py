@@ -91,7 +91,7 @@ def row(case: Case, found: Verdict) -> str:
     none = "none: it trains something else" if found.silent else "none"
     error = failure.text.strip().split("\n")[0][:110].replace("|", "\\|") if failure else none
     worst = difference(found)
-    return f"| {case.name} | {error} | {found.word} | {'–' if worst is None else f'{worst:.2g}'} |"
+    return f"| {case.name} | {error} | {found.status} | {'–' if worst is None else f'{worst:.2g}'} |"
 
 
 def gpu() -> str | None:
@@ -127,8 +127,8 @@ def main(arguments: list[str]) -> int:
     for case in chosen:
         found = verdict(case, options.device)
         rows.append(row(case, found))
-        bad += found.word != "fixed"
-        print(f"{found.word:13s} {case.name}" + ("" if found.word == "fixed" else f": {found.reason}"), flush=True)
+        bad += found.status != "fixed"
+        print(f"{found.status:13s} {case.name}" + ("" if found.status == "fixed" else f": {found.reason}"), flush=True)
     total = f"{len(chosen) - bad} of {len(chosen)} are fixed."
     print(total)
     if options.table is not None:

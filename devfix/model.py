@@ -1,7 +1,7 @@
 """The words that every layer shares, as frozen dataclasses.
 
 This module imports nothing of the project.  The words are those of the design: *place*, *event*, *finding*,
-*remedy*, *patch*, *resolution*.  Positions count lines from 1 and columns in code points from 0, over the text
+*fix*, *patch*, *resolution*.  Positions count lines from 1 and columns in code points from 0, over the text
 after decoding (a byte-order mark is not part of it).
 """
 
@@ -25,11 +25,11 @@ __all__ = [
     "Outcome",
     "Patch",
     "Problem",
-    "Remedy",
+    "Fix",
     "ReplaceExpression",
     "ReplaceStatement",
     "Resolution",
-    "Safety",
+    "Applicability",
     "Severity",
     "Span",
     "Status",
@@ -50,8 +50,8 @@ class Severity(str, Enum):
         return list(Severity).index(self)
 
 
-class Safety(str, Enum):
-    """``SAFE`` remedies are applied by default, ``UNSAFE`` ones only with ``--unsafe-fixes``."""
+class Applicability(str, Enum):
+    """``SAFE`` fixes are applied by default, ``UNSAFE`` ones only with ``--unsafe-fixes``."""
 
     SAFE = "safe"
     UNSAFE = "unsafe"
@@ -61,8 +61,8 @@ class Status(str, Enum):
     """What became of a finding."""
 
     FIXED = "fixed"
-    FIXABLE = "fixable"  # a remedy exists and was not asked for (check, or unsafe without --unsafe-fixes)
-    NOT_FIXED = "not-fixed"  # no remedy, or the edit was dropped: ``Resolution.reason`` says why
+    FIXABLE = "fixable"  # a fix exists and was not asked for (check, or unsafe without --unsafe-fixes)
+    NOT_FIXED = "not-fixed"  # no fix, or the edit was dropped: ``Resolution.reason`` says why
     SUPPRESSED = "suppressed"  # by a comment in the source
 
 
@@ -218,16 +218,16 @@ Edit = InsertStatement | MoveStatements | AppendCode | AddKeyword | ReplaceExpre
 
 
 @dataclass(frozen=True)
-class Remedy:
+class Fix:
     """What to rewrite for one finding: an imperative ``title`` ("move `labels` to `device`"), edits, safety."""
 
     title: str
     edits: tuple[Edit, ...]
-    safety: Safety = Safety.SAFE
+    applicability: Applicability = Applicability.SAFE
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files that the remedy changes, sorted."""
+        """The files that the fix changes, sorted."""
         return tuple(sorted({edit.path for edit in self.edits}))
 
 
@@ -236,7 +236,7 @@ class Finding:
     """One rule's claim about one path of events.
 
     ``path`` and ``span`` say where the cause is (where a person would edit); ``events`` tell the story in order and
-    end with the line that fails.  ``remedies`` are alternatives, best first; when there is none, ``reason`` says why.
+    end with the line that fails.  ``fixes`` are alternatives, best first; when there is none, ``reason`` says why.
     """
 
     code: str
@@ -246,14 +246,14 @@ class Finding:
     span: Span
     message: str
     events: tuple[Event, ...] = ()
-    remedies: tuple[Remedy, ...] = ()
+    fixes: tuple[Fix, ...] = ()
     reason: str = ""
     notes: tuple[str, ...] = ()
 
     @property
-    def safety(self) -> Safety | None:
-        """Safety of the best remedy, ``None`` where there is no remedy."""
-        return self.remedies[0].safety if self.remedies else None
+    def applicability(self) -> Applicability | None:
+        """Safety of the best fix, ``None`` where there is no fix."""
+        return self.fixes[0].applicability if self.fixes else None
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ class Resolution:
     finding: Finding
     status: Status
     reason: str = ""
-    remedy: Remedy | None = None
+    fix: Fix | None = None
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class RuleTest:
     """Asserts what a rule does to programs: a text (``train.py``), or texts by file name, the entry first.
 
     Each is tried as it is, with Windows line ends, with tabs, and without the last line end.  Only this rule runs, with
-    its unsafe remedies.
+    its unsafe fixes.
     """
 
     def __init__(self, rule: Rule) -> None:
@@ -80,11 +80,11 @@ class RuleTest:
             assert self._repaired(repaired) == repaired, f"{words}: a second pass changes something"
 
     def _assert_only_planned(self, words: str, old: Texts, new: Texts) -> None:
-        """Lines differ only where an edit of a remedy says so, or stand beside it."""
+        """Lines differ only where an edit of a fix says so, or stand beside it."""
         planned: dict[str, set[int]] = {name: set() for name in old}
         for resolution in self._run(old, repair=False).resolutions:
-            for remedy in resolution.finding.remedies:
-                for edit in remedy.edits:
+            for fix in resolution.finding.fixes:
+                for edit in fix.edits:
                     planned[_short(edit.path, old)].update(_lines(edit))
         for name in old:
             before, after = old[name].splitlines(), new[name].splitlines()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from devfix.config import Settings
-from devfix.model import Safety
+from devfix.model import Applicability
 from devfix.rules import registry
 
 IMPORTS = "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader, TensorDataset\n\n"
@@ -70,10 +70,10 @@ def changed_remedies(monkeypatch, change):
 
     def detect(facts):
         for finding in original(facts):
-            yield replace(finding, remedies=tuple(change(remedy) for remedy in finding.remedies))
+            yield replace(finding, fixes=tuple(change(fix) for fix in finding.fixes))
 
     with_rules(monkeypatch, DEV201=detect)
 
 
 def only_unsafe(monkeypatch):
-    changed_remedies(monkeypatch, lambda remedy: replace(remedy, safety=Safety.UNSAFE))
+    changed_remedies(monkeypatch, lambda fix: replace(fix, applicability=Applicability.UNSAFE))

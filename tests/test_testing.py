@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from devfix.model import Remedy, ReplaceExpression
+from devfix.model import Fix, ReplaceExpression
 from devfix.rules.registry import all_rules, own_rules, rule_for
 from devfix.testing import RuleTest
 
@@ -59,12 +59,12 @@ def test_a_finding_in_clean_code_fails():
 def test_an_edit_that_no_line_asks_for_fails():
     def detect(facts):
         for finding in RULE.detect(facts):
-            (remedy,) = finding.remedies
-            (edit,) = remedy.edits
+            (fix,) = finding.fixes
+            (edit,) = fix.edits
             wide = replace(edit.expression, line=4, end_line=4, column=8, end_column=21)
             if finding.span.line == 5:
                 first = ReplaceExpression(edit.path, wide, "torch.ones(n)  + 0")
-                yield replace(finding, remedies=(Remedy("two", (edit, first)),))
+                yield replace(finding, fixes=(Fix("two", (edit, first)),))
 
     rule = replace(RULE, detect=detect)
 

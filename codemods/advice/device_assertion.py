@@ -41,9 +41,9 @@ from devfix.analysis.domain.values import ACCELERATOR, DeviceValue, External, Po
 from devfix.analysis.observations import Step
 from devfix.analysis.scopes import device_expressions, module_names, value_of, visible
 from devfix.fixes.device_expression import bound_before, weight_places
-from devfix.fixes.event_path import story
+from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import enclosing
-from devfix.model import Finding, InsertStatement, Remedy, Severity, Where
+from devfix.model import Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
@@ -53,20 +53,20 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """One finding for each model and each loop that trains it without such an assertion."""
-    told: set[tuple[ast.stmt, str]] = set()
+    described: set[tuple[ast.stmt, str]] = set()
     for step in observations.steps:
         for module in dict.fromkeys(step.modules):
             found = _assertion(observations, step, module)
-            if found is None or (found[1], found[2]) in told:
+            if found is None or (found[1], found[2]) in described:
                 continue
-            told.add((found[1], found[2]))
+            described.add((found[1], found[2]))
             yield _finding(step, *found)
 
 
 def _assertion(observations: Observations, step: Step, module: int) -> tuple[CallFrame, ast.stmt, str, str] | None:
     """The level and the loop ahead of which it goes, the model's name, and the type of the device."""
     point = step.point
-    if point.memory is None or set(weight_places(point, Pointer(module), set())) != {ACCELERATOR}:
+    if point.state is None or set(weight_places(point, Pointer(module), set())) != {ACCELERATOR}:
         return None
     for call_frame in point.call_stack:
         loops = enclosing(call_frame.tree, call_frame.stmt, _LOOPS)
@@ -87,18 +87,20 @@ def _assertion(observations: Observations, step: Step, module: int) -> tuple[Cal
 
 def _moved_within(point: ProgramPoint, loop: ast.stmt) -> bool:
     """Whether some module goes to its device inside the loop, if only again."""
-    assert point.memory is not None
+    assert point.state is not None
     inside = set(ast.walk(loop))
     moved = [
-        record.moved for _, record in point.memory.records() if record.kind == "module" and record.moved is not None
+        obj.last_moved_at
+        for _, obj in point.state.heap_objects()
+        if obj.kind == "module" and obj.last_moved_at is not None
     ]
     return any(inside.intersection(call_frame.stmt for call_frame in one.call_stack) for one in moved)
 
 
 def _local(point: ProgramPoint, call_frame: CallFrame, text: str) -> bool:
     """Whether an expression starts with a name of the function itself."""
-    assert point.memory is not None
-    return text.split(".")[0] in point.memory.names(call_frame.activation.env)
+    assert point.state is not None
+    return text.split(".")[0] in point.state.names(call_frame.activation.env)
 
 
 def _type_words(observations: Observations, point: ProgramPoint, call_frame: CallFrame, ahead: CallFrame) -> str | None:
@@ -135,8 +137,8 @@ def _finding(step: Step, call_frame: CallFrame, loop: ast.stmt, name: str, words
         tree.path,
         span,
         f"nothing asserts that `{name}` is on its device before it is trained",
-        story((step.point, "used", "it is trained here")),
-        (Remedy(f"assert where `{name}` is", (edit,)),),
+        event_path((step.point, "used", "it is trained here")),
+        (Fix(f"assert where `{name}` is", (edit,)),),
     )
 
 

@@ -42,14 +42,14 @@ from codemods.checkpoints.load_without_map_location import edit_of, target_of
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.values import Const, DeviceValue, Text, alternatives
-from devfix.analysis.observations import Loading, DeviceMismatch, Operand
+from devfix.analysis.observations import DeviceMismatch, Loading, Operand
 from devfix.analysis.scenarios import device_words
 from devfix.analysis.scopes import value_of
 from devfix.fixes.device_expression import device_for
 from devfix.fixes.devices.conflicting_devices import contradictions, loads
-from devfix.fixes.event_path import story
+from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import same_function
-from devfix.model import AddKeyword, AppendCode, Edit, Finding, Remedy, ReplaceExpression, Severity
+from devfix.model import AddKeyword, AppendCode, Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
@@ -59,14 +59,14 @@ _OTHER_INDEX = re.compile(r"cuda:(?:[1-9]\d*)")
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """One finding for each call of ``torch.load`` that maps to a foreign place."""
-    told: set[ast.Call] = set()
+    described: set[ast.Call] = set()
     for one in contradictions(observations):
         loading = _loading_at(observations, one.call) if loads(one.call) and one.mismatch is None else None
-        if loading is not None and one.call not in told:
-            told.add(one.call)
+        if loading is not None and one.call not in described:
+            described.add(one.call)
             yield _finding(observations, loading, "insists on an accelerator in a program that runs without", ())
     for loading in observations.loadings.values():
-        if loading.call in told or not loading.mapped or loading.latent:
+        if loading.call in described or not loading.mapped or loading.latent:
             continue
         index = _foreign_index(loading)
         if index is not None:
@@ -111,7 +111,7 @@ def _uses(observations: Observations, loading: Loading) -> Iterator[Use]:
     number = list(observations.loadings.values()).index(loading)
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
-            of_this = operand.origins and all(b.kind == "load" and b.key == number for b in operand.origins)
+            of_this = operand.origins and all(b.kind == "load" and b.site_id == number for b in operand.origins)
             if of_this:
                 yield mismatch.point, mismatch, operand
 
@@ -119,18 +119,18 @@ def _uses(observations: Observations, loading: Loading) -> Iterator[Use]:
 def _may_be_a_number(observations: Observations, use: Use) -> bool:
     """Whether the operation takes numbers as well: an entry of a checkpoint may be one, unless it has a shape."""
     _, mismatch, operand = use
-    takes_numbers = mismatch is not None and (mismatch.takes_numbers or mismatch.consumer == "index")
+    takes_numbers = mismatch is not None and (mismatch.takes_numbers or mismatch.operation == "index")
     return takes_numbers and not (operand is not None and (operand.is_certain or _is_saved(observations, operand)))
 
 
 def _is_saved(observations: Observations, operand: Operand) -> bool:
     """Whether the program itself saves a tensor with dimensions under this key."""
-    return bool(operand.origins) and all(b.item and observations.entries.get(b.item[0], False) for b in operand.origins)
+    return bool(operand.origins) and all(b.path and observations.entries.get(b.path[0], False) for b in operand.origins)
 
 
 def _finding(observations: Observations, loading: Loading, what: str, uses: tuple[Use, ...]) -> Finding:
     point = loading.point
-    remedies = list(_remedies(observations, loading, uses))
+    fixes = list(_fixes(observations, loading, uses))
     perhaps = bool(uses) and all(_may_be_a_number(observations, use) for use in uses)
     return Finding(
         RULE.code,
@@ -139,26 +139,26 @@ def _finding(observations: Observations, loading: Loading, what: str, uses: tupl
         point.tree.path,
         point.span,
         f"`{ast.unparse(loading.call.func)}` {what}",
-        story(
+        event_path(
             (point, "loaded", "the checkpoint is mapped here"),
             *((used, "used", "it meets values on the accelerator here") for used, _, _ in uses[:2]),
         ),
-        tuple(remedies),
-        "" if remedies else "nothing names the device where the checkpoint is loaded",
+        tuple(fixes),
+        "" if fixes else "nothing names the device where the checkpoint is loaded",
     )
 
 
-def _remedies(observations: Observations, loading: Loading, uses: tuple[Use, ...]) -> Iterator[Remedy]:
+def _fixes(observations: Observations, loading: Loading, uses: tuple[Use, ...]) -> Iterator[Fix]:
     partial = any(use.kind in ("module", "optimizer", "needs-cpu", "array") for use in loading.uses)
     at_uses = list(dict.fromkeys(_at_uses(observations, uses)))
     if partial and at_uses:
-        yield Remedy("move what is used", tuple(at_uses))
+        yield Fix("move what is used", tuple(at_uses))
     target, _ = target_of(observations, loading)
     if target is not None and not (uses and target == '"cpu"'):
         target = target if _keyword(loading) == "map_location" else _as_text(loading, target)
-        yield Remedy(f"load with `{_keyword(loading)}={target}`", (_edit(loading, target),))
+        yield Fix(f"load with `{_keyword(loading)}={target}`", (_edit(loading, target),))
     if at_uses and not partial:
-        yield Remedy("move what is used", tuple(at_uses))
+        yield Fix("move what is used", tuple(at_uses))
 
 
 def _keyword(loading: Loading) -> str:

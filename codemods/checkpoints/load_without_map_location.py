@@ -36,9 +36,9 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.values import ACCELERATOR, Number
 from devfix.analysis.observations import Loading
 from devfix.analysis.scopes import module_names, value_of
-from devfix.fixes.event_path import story
+from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import device_at, last_move
-from devfix.model import AddKeyword, Edit, Finding, Remedy, ReplaceExpression, Severity
+from devfix.model import AddKeyword, Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE", "edit_of", "target_of"]
@@ -78,9 +78,9 @@ def _chooses(node: ast.If | ast.IfExp | ast.Try) -> bool:
 def _finding(observations: Observations, loading: Loading) -> Finding:
     point = loading.point
     target, reason = target_of(observations, loading)
-    remedies: tuple[Remedy, ...] = ()
+    fixes: tuple[Fix, ...] = ()
     if target is not None:
-        remedies = (Remedy(f"load with `map_location={target}`", (edit_of(loading, target),)),)
+        fixes = (Fix(f"load with `map_location={target}`", (edit_of(loading, target),)),)
     uses = [(use.point, "used", _USES.get(use.kind, "it is used here")) for use in loading.uses[:2]]
     return Finding(
         RULE.code,
@@ -89,8 +89,8 @@ def _finding(observations: Observations, loading: Loading) -> Finding:
         point.tree.path,
         point.span,
         "`torch.load` without `map_location` puts tensors back on the device that they were saved from",
-        story((point, "loaded", "the checkpoint comes back where it was saved"), *uses),
-        remedies,
+        event_path((point, "loaded", "the checkpoint comes back where it was saved"), *uses),
+        fixes,
         reason,
     )
 
@@ -112,7 +112,7 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
     only_module_on_cpu = bool(loading.uses) and all(
         use.kind in ("module", "state", "moved") and not use.on_accelerator for use in loading.uses
     )
-    move = last_move(observations.moves, max([point.order, *(use.point.order for use in loading.uses)]))
+    move = last_move(observations.moves, max([point.time, *(use.point.time for use in loading.uses)]))
     like = move.arguments if move is not None and not move.legacy else None
     device = device_at(point, point.call_frame, observations.preferred_device, like=like)
     if any(use.kind == "needs-cpu" for use in loading.uses):
@@ -136,9 +136,9 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
 
 
 def _accelerated(loading: Loading) -> set[int]:
-    memory = loading.point.memory
+    memory = loading.point.state
     assert memory is not None
-    return {key for key, record in memory.records() if record.kind == "module" and ACCELERATOR in record.devices}
+    return {key for key, obj in memory.heap_objects() if obj.kind == "module" and ACCELERATOR in obj.devices}
 
 
 def edit_of(loading: Loading, target: str) -> Edit:

@@ -48,8 +48,8 @@ from devfix.analysis.move_observations import Wrapped
 from devfix.fixes.devices.conflict_fixes import edits_for, placed_again
 from devfix.fixes.devices.conflicting_devices import Contradiction, contradictions, loads
 from devfix.fixes.devices.device_ids import first_index, foreign_ids
-from devfix.fixes.event_path import story
-from devfix.model import Edit, Finding, Remedy, Severity
+from devfix.fixes.event_path import event_path
+from devfix.model import Edit, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
@@ -73,21 +73,21 @@ def _wrapped(wrapped: Wrapped, edit: Edit | None) -> Finding:
         tree.path,
         tree.span(wrapped.ids),
         f"`device_ids={ids}` names another accelerator than the one that the module is on",
-        story(
+        event_path(
             (wrapped.moved, "moved", "the module goes to the first accelerator"),
             (wrapped.point, "used", f"and is wrapped for accelerator {first_index(wrapped)}"),
         ),
-        () if edit is None else (Remedy("name the accelerator that the module is on", (edit,)),),
+        () if edit is None else (Fix("name the accelerator that the module is on", (edit,)),),
         "" if edit is not None else "which accelerators are meant is the author's to say",
     )
 
 
 def _finding(observations: Observations, one: Contradiction) -> Finding:
-    remedies = [Remedy(title, edits) for title, edits in edits_for(observations, one)]
+    fixes = [Fix(title, edits) for title, edits in edits_for(observations, one)]
     again = placed_again(observations, one)
     if again is not None:
-        at_use = Remedy("move it where it is used", (again,))
-        remedies.insert(0 if _far_away(one) else len(remedies), at_use)
+        at_use = Fix("move it where it is used", (again,))
+        fixes.insert(0 if _far_away(one) else len(fixes), at_use)
     shown = ast.unparse(one.call)
     shown = shown if len(shown) <= 40 else f"{ast.unparse(one.call.func)[-30:]}(...)"
     what = (
@@ -99,17 +99,17 @@ def _finding(observations: Observations, one: Contradiction) -> Finding:
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.ERROR if one.certain and (remedies or one.mismatch is not None) else Severity.LATENT,
+        Severity.ERROR if one.certain and (fixes or one.mismatch is not None) else Severity.LATENT,
         one.point.tree.path,
         one.point.tree.span(one.call),
         f"`{shown}` hard-codes {what}",
-        story(
+        event_path(
             (one.choice, "moved", "the program's own choice of a device"),
             (one.point, "created" if one.device == CPU else "moved", "this goes to a device of its own"),
             (failing, "used", "and meets the other here"),
         ),
-        tuple(remedies),
-        "" if remedies else "nothing names the program's device here",
+        tuple(fixes),
+        "" if fixes else "nothing names the program's device here",
     )
 
 

@@ -40,9 +40,9 @@ from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.analysis.scenarios import device_words
 from devfix.analysis.scopes import device_of, value_of, visible
 from devfix.fixes.devices.model_parallel import in_halves
-from devfix.fixes.event_path import story
+from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import all_live, find_expression
-from devfix.model import AppendCode, Finding, Remedy, Severity
+from devfix.model import AppendCode, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 from devfix.syntax.tree import text_of
 
@@ -51,7 +51,7 @@ __all__ = ["RULE"]
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """One finding for each operation in which two accelerators meet; distributed programs are another rule's matter."""
-    two = observations.two
+    two = observations.multi_accelerator
     if two is None or not in_halves(observations):
         return
     seen: set[tuple[object, ...]] = set()
@@ -63,23 +63,23 @@ def detect(observations: Observations) -> Iterator[Finding]:
 
 def _finding(two: Observations, mismatch: DeviceMismatch) -> Finding:
     tree = mismatch.point.tree
-    remedies = tuple(_remedies(two, mismatch))
+    fixes = tuple(_fixes(two, mismatch))
     stray, home = _sides(mismatch)
-    shown = stray.text if stray is not None else mismatch.consumer
+    shown = stray.text if stray is not None else mismatch.operation
     return Finding(
         RULE.code,
         RULE.name,
         Severity.ERROR,
         tree.path,
         tree.span(mismatch.point.node),
-        f"`{shown}` is on another accelerator than what it meets in `{mismatch.consumer}`",
-        story(
+        f"`{shown}` is on another accelerator than what it meets in `{mismatch.operation}`",
+        event_path(
             (_moved(two, mismatch, stray), "moved", "this goes to one accelerator"),
             (_moved(two, mismatch, home), "moved", "this goes to another"),
             (mismatch.point, "used", "they meet here"),
         ),
-        remedies,
-        "" if remedies else "nothing here names the accelerator",
+        fixes,
+        "" if fixes else "nothing here names the accelerator",
     )
 
 
@@ -100,7 +100,7 @@ def _position(node: ast.AST, text: str) -> tuple[int, int]:
     return (found.lineno, found.col_offset) if found is not None else (1 << 30, 0)
 
 
-def _remedies(two: Observations, mismatch: DeviceMismatch) -> Iterator[Remedy]:
+def _fixes(two: Observations, mismatch: DeviceMismatch) -> Iterator[Fix]:
     stray, home = _sides(mismatch)
     point = mismatch.point
     if stray is None or home is None or _written(point, stray.text):
@@ -110,7 +110,7 @@ def _remedies(two: Observations, mismatch: DeviceMismatch) -> Iterator[Remedy]:
         return
     for words in dict.fromkeys(_words(two, mismatch, home)):
         edit = AppendCode(point.tree.path, point.tree.span(node), f".to({words})")
-        yield Remedy(f"move `{stray.text}` to `{words}`", (edit,))
+        yield Fix(f"move `{stray.text}` to `{words}`", (edit,))
 
 
 def _written(point: ProgramPoint, text: str) -> bool:
@@ -184,12 +184,12 @@ def _of_weights(point: ProgramPoint, home: Operand) -> Iterator[str]:
 def _moved(two: Observations, mismatch: DeviceMismatch, operand: Operand | None) -> ProgramPoint | None:
     if operand is None:
         return None
-    memory = mismatch.point.memory
+    memory = mismatch.point.state
     if operand.module is not None and memory is not None:
-        return memory.record(operand.module).moved
+        return memory.heap_object(operand.module).last_moved_at
     for origin in operand.origins:
         if origin.kind == "moved":
-            call = list(two.device_assignments)[origin.key]
+            call = list(two.device_assignments)[origin.site_id]
             return next(iter(two.device_assignments[call].values())).point
     return None
 

@@ -39,8 +39,8 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.fixes.devices.local_rank import Stray, current_edit, index_edits, rank_at, strays
-from devfix.fixes.event_path import story
-from devfix.model import Edit, Finding, Remedy, Severity
+from devfix.fixes.event_path import event_path
+from devfix.model import Edit, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
@@ -56,8 +56,8 @@ def detect(observations: Observations) -> Iterator[Finding]:
     ):
         return
     current = [stray for stray in found if stray.named is None and not isinstance(stray.node, ast.Constant)]
-    if current and observations.two is not None and observations.two.set_current is None:
-        first = min(current, key=lambda stray: stray.point.order)
+    if current and observations.multi_accelerator is not None and observations.multi_accelerator.set_current is None:
+        first = min(current, key=lambda stray: stray.point.time)
         edit = current_edit(observations, first)
         certain = edit is not None or any(operand.text for operand in first.mismatch.cpu)
         if certain:
@@ -80,11 +80,11 @@ def _finding(stray: Stray, what: str, title: str, edits: tuple[Edit, ...]) -> Fi
         tree.path,
         tree.span(node),
         f"every process uses {what}, which is number 0, instead of its own",
-        story(
+        event_path(
             (stray.point, "moved", "this goes to accelerator 0 in every process"),
             (stray.mismatch.point, "used", "and meets what belongs to this process here"),
         ),
-        (Remedy(title, edits),) if edits else (),
+        (Fix(title, edits),) if edits else (),
         "" if edits else "nothing names the process's own accelerator here",
     )
 

@@ -42,9 +42,9 @@ from devfix.analysis.domain.values import ACCELERATOR, CPU
 from devfix.analysis.observations import RandomDraw
 from devfix.analysis.scopes import device_of, value_of, visible
 from devfix.fixes.device_expression import device_for
-from devfix.fixes.event_path import story
+from devfix.fixes.event_path import event_path
 from devfix.fixes.vendored_code import foreign_part
-from devfix.model import AddKeyword, Edit, Finding, Remedy, ReplaceExpression, Safety, Severity
+from devfix.model import AddKeyword, Applicability, Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
@@ -64,7 +64,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
 def _finding(observations: Observations, group: list[RandomDraw], clashes: list[RandomDraw]) -> Finding:
     first = clashes[0]
     source = first.allocated_at or first.given
-    remedies = tuple(_remedies(observations, group, clashes))
+    fixes = tuple(_fixes(observations, group, clashes))
     here, there = ("the CPU", "the accelerator") if first.device == CPU else ("the accelerator", "the CPU")
     return Finding(
         RULE.code,
@@ -73,7 +73,7 @@ def _finding(observations: Observations, group: list[RandomDraw], clashes: list[
         source.tree.path,
         source.span,
         f"a generator on {here} draws random numbers for {there}",
-        story(
+        event_path(
             (
                 source,
                 "created",
@@ -81,29 +81,29 @@ def _finding(observations: Observations, group: list[RandomDraw], clashes: list[
             ),
             *((clash.point, "used", f"random numbers are drawn for {there} here") for clash in clashes[:2]),
         ),
-        remedies,
-        "" if remedies else "the generator draws for both devices, or nothing names the device",
+        fixes,
+        "" if fixes else "the generator draws for both devices, or nothing names the device",
     )
 
 
-def _remedies(observations: Observations, group: list[RandomDraw], clashes: list[RandomDraw]) -> Iterator[Remedy]:
+def _fixes(observations: Observations, group: list[RandomDraw], clashes: list[RandomDraw]) -> Iterator[Fix]:
     drawn = [edits for clash in clashes if (edits := _drawn_here(clash)) is not None]
     if len(drawn) == len(clashes):
-        yield Remedy("draw on the CPU, and move", tuple(drawn))
+        yield Fix("draw on the CPU, and move", tuple(drawn))
     placed = [edit for clash in clashes if (edit := _placed_there(observations, clash)) is not None]
     if len(placed) == len(clashes) and len({drawing.wanted for drawing in group}) == 2:
-        yield Remedy("draw where the generator is", tuple(placed))
+        yield Fix("draw where the generator is", tuple(placed))
     allocated_at = clashes[0].allocated_at
     if allocated_at is not None and len({drawing.wanted for drawing in group}) == 1:
         edit = _made_there(observations, allocated_at, clashes[0].wanted == ACCELERATOR)
         if edit is not None:
-            yield Remedy("make the generator where its numbers are needed", (edit,))
-    told = _made_as_told(group)
-    if told is not None:
-        yield Remedy("make the generator where the caller says", (told,))
+            yield Fix("make the generator where its numbers are needed", (edit,))
+    described = _made_as_told(group)
+    if described is not None:
+        yield Fix("make the generator where the caller says", (described,))
     given = [edit for clash in clashes if (edit := _given(observations, clash)) is not None]
     if len(given) == len(clashes):
-        yield Remedy("give it a generator of the device", tuple(dict.fromkeys(given)), Safety.UNSAFE)
+        yield Fix("give it a generator of the device", tuple(dict.fromkeys(given)), Applicability.UNSAFE)
 
 
 def _drawn_here(clash: RandomDraw) -> Edit | None:

@@ -41,11 +41,11 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.observations import HostAccess
-from devfix.fixes.event_path import story
+from devfix.fixes.event_path import event_path
 from devfix.fixes.host_transfer import to_cpu
 from devfix.fixes.modules.cpu_offload import ListAppend, kept_there, trip
 from devfix.fixes.tensors.collate_moves import moved_in_the_loops
-from devfix.model import Finding, Remedy, ReplaceExpression, Safety, Severity
+from devfix.model import Applicability, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
@@ -69,7 +69,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
 
 def _of_module(observations: Observations, kept: ListAppend) -> Finding:
     call, (_, call_frame) = next(iter(kept.calls.items()))
-    remedies = tuple(trip(observations, kept))
+    fixes = tuple(trip(observations, kept))
     return Finding(
         RULE.code,
         RULE.name,
@@ -77,12 +77,12 @@ def _of_module(observations: Observations, kept: ListAppend) -> Finding:
         call_frame.tree.path,
         call_frame.tree.span(call),
         f"`{kept.name}` is kept on the CPU and given values on the accelerator",
-        story(
+        event_path(
             (kept.moved, "moved", "this stays on the CPU"),
             *((point, "used", "and is given values on the accelerator here") for point, _ in kept.calls.values()),
         ),
-        remedies,
-        "" if remedies else "what it is given cannot be told apart: bring it to the CPU",
+        fixes,
+        "" if fixes else "what it is given cannot be told apart: bring it to the CPU",
     )
 
 
@@ -94,28 +94,28 @@ def _finding(observations: Observations, use: HostAccess) -> Finding:
         Severity.LATENT if use.latent else Severity.ERROR,
         tree.path,
         tree.span(use.expression),
-        _TOLD[use.kind].format(text=text, consumer=use.consumer),
-        story((use.point, "used", "it is needed on the CPU here")),
-        (*_in_the_loops(observations, use), _remedy(use)),
+        _TOLD[use.kind].format(text=text, consumer=use.operation),
+        event_path((use.point, "used", "it is needed on the CPU here")),
+        (*_in_the_loops(observations, use), _fix(use)),
     )
 
 
-def _in_the_loops(observations: Observations, use: HostAccess) -> Iterator[Remedy]:
+def _in_the_loops(observations: Observations, use: HostAccess) -> Iterator[Fix]:
     """A dataset that leaves the move to the loop."""
     edits = moved_in_the_loops(observations, use) if use.kind in ("pinned", "workers") else ()
     if edits:
-        yield Remedy("move the batches in the loop, not in the dataset", edits)
+        yield Fix("move the batches in the loop, not in the dataset", edits)
 
 
-def _remedy(use: HostAccess) -> Remedy:
+def _fix(use: HostAccess) -> Fix:
     tree = use.point.tree
     if use.kind == "pinned":
         off = ReplaceExpression(tree.path, tree.span(use.expression), "False")
-        return Remedy("do not pin what is on the accelerator", (off,))
+        return Fix("do not pin what is on the accelerator", (off,))
     if use.kind == "workers":
         none = ReplaceExpression(tree.path, tree.span(use.expression), "0")
-        return Remedy("load in the main process", (none,), Safety.UNSAFE)
-    return Remedy(f"bring `{ast.unparse(use.expression)}` to the CPU", (to_cpu(tree, use.expression, use.held),))
+        return Fix("load in the main process", (none,), Applicability.UNSAFE)
+    return Fix(f"bring `{ast.unparse(use.expression)}` to the CPU", (to_cpu(tree, use.expression, use.held),))
 
 
 __getattr__, __dir__ = command_attributes(__name__)

@@ -43,9 +43,9 @@ from collections.abc import Iterator
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.observations import HostAccess, ListAppend
-from devfix.fixes.event_path import story
+from devfix.fixes.event_path import event_path
 from devfix.fixes.host_transfer import as_number, each_to_cpu, to_cpu
-from devfix.model import Edit, Finding, Remedy, Severity
+from devfix.model import Edit, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
@@ -73,7 +73,7 @@ def _lists(observations: Observations, use: HostAccess) -> frozenset[int]:
     """The lists in which all that is read was kept."""
     if not use.container:
         return frozenset()
-    keys = [{origin.key for origin in tensor.origins if origin.kind == "kept"} for tensor in use.held]
+    keys = [{origin.site_id for origin in tensor.origins if origin.kind == "kept"} for tensor in use.held]
     return frozenset(key for found in keys for key in found) if all(keys) else frozenset()
 
 
@@ -85,13 +85,13 @@ def _of_one(use: HostAccess) -> Finding:
         edit = as_number(tree, use.expression)
     else:
         edit = to_cpu(tree, use.expression, use.held)
-    remedies = [Remedy(f"bring `{_shown(use)}` to the CPU", (edit,))] if edit is not None else []
-    return _finding(use, use.point, use.expression, remedies, [(use.point, "used", f"`{_reader(use)}` reads it here")])
+    fixes = [Fix(f"bring `{_shown(use)}` to the CPU", (edit,))] if edit is not None else []
+    return _finding(use, use.point, use.expression, fixes, [(use.point, "used", f"`{_reader(use)}` reads it here")])
 
 
 def _is_number(use: HostAccess) -> bool:
     scalars = all(tensor.is_single_number for tensor in use.held)
-    return scalars and use.kind == "array" and use.consumer.split(".")[-1] in _OF_NUMBERS
+    return scalars and use.kind == "array" and use.operation.split(".")[-1] in _OF_NUMBERS
 
 
 def _each_element(use: HostAccess) -> Edit | None:
@@ -107,14 +107,14 @@ def _of_list(observations: Observations, keys: frozenset[int], uses: list[HostAc
     asked = {name for key in keys for name in observations.kept_uses.get(key, ())}
     steps = [(device.point, "created", "a tensor on the accelerator is kept here") for device in devices]
     steps += [(use.point, "used", f"`{_reader(use)}` reads it here") for use in uses]
-    remedies = []
+    fixes = []
     at_uses = [_each_element(use) for use in uses]
     if not asked & {"operand", "backward"}:
         edits = dict.fromkeys(_kept_edit(device, asked) for device in devices)
-        remedies.append(Remedy("keep numbers, not tensors" if not asked else "keep them on the CPU", tuple(edits)))
+        fixes.append(Fix("keep numbers, not tensors" if not asked else "keep them on the CPU", tuple(edits)))
     if None not in at_uses:
-        remedies.append(Remedy("bring them to the CPU here", tuple(edit for edit in at_uses if edit is not None)))
-    return _finding(uses[0], devices[0].point, devices[0].expression, remedies, steps)
+        fixes.append(Fix("bring them to the CPU here", tuple(edit for edit in at_uses if edit is not None)))
+    return _finding(uses[0], devices[0].point, devices[0].expression, fixes, steps)
 
 
 def _kept_edit(device: ListAppend, asked: set[str]) -> Edit:
@@ -128,7 +128,7 @@ def _finding(
     use: HostAccess,
     where: ProgramPoint,
     node: ast.expr,
-    remedies: list[Remedy],
+    fixes: list[Fix],
     steps: list[tuple[ProgramPoint, str, str]],
 ) -> Finding:
     holds = "holds tensors" if use.container else "is"
@@ -139,9 +139,9 @@ def _finding(
         where.tree.path,
         where.tree.span(node),
         f"`{_shown(use)}` {holds} on the accelerator, and `{_reader(use)}` reads the CPU's memory",
-        story(*steps),
-        tuple(remedies),
-        "" if remedies else "what is read has no expression of its own: bring it to the CPU first",
+        event_path(*steps),
+        tuple(fixes),
+        "" if fixes else "what is read has no expression of its own: bring it to the CPU first",
     )
 
 
@@ -151,7 +151,7 @@ def _shown(use: HostAccess) -> str:
 
 def _reader(use: HostAccess) -> str:
     node = use.point.node
-    return ast.unparse(node.func) if isinstance(node, ast.Call) and use.kind != "numpy" else use.consumer
+    return ast.unparse(node.func) if isinstance(node, ast.Call) and use.kind != "numpy" else use.operation
 
 
 __getattr__, __dir__ = command_attributes(__name__)

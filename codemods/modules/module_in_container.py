@@ -36,8 +36,8 @@ from collections.abc import Iterator
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.values import ACCELERATOR, ClassValue, Pointer
-from devfix.analysis.observations import DeviceMismatch, Operand, AttributeStore
-from devfix.fixes.event_path import story
+from devfix.analysis.observations import AttributeStore, DeviceMismatch, Operand
+from devfix.fixes.event_path import event_path
 from devfix.fixes.modules.attribute_writes import methods_of
 from devfix.fixes.modules.registered_containers import (
     ListAppend,
@@ -52,7 +52,7 @@ from devfix.fixes.modules.registered_containers import (
     writes_out,
 )
 from devfix.fixes.modules.structural_changes import structural_change, weights_of
-from devfix.model import Edit, Finding, Remedy, Safety, Severity
+from devfix.model import Applicability, Edit, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 from devfix.syntax.tree import SourceTree
 
@@ -79,33 +79,38 @@ def detect(observations: Observations) -> Iterator[Finding]:
 
 def _made(observations: Observations, mismatch: DeviceMismatch, operand: Operand) -> Iterator[ProgramPoint]:
     """Where what fails is made."""
-    memory = mismatch.point.memory
+    memory = mismatch.point.state
     assert memory is not None
     for part in weights_of(operand):
-        allocated_at = memory.record(part).allocated_at if memory.has(part.id) else None
+        allocated_at = memory.heap_object(part).allocated_at if memory.has(part.id) else None
         if allocated_at is not None:
             yield allocated_at
 
 
 def _kept(observations: Observations, mismatch: DeviceMismatch, operand: Operand) -> ListAppend | None:
     """The container of a moved module because of which the operand has stayed."""
-    memory = mismatch.point.memory
+    memory = mismatch.point.state
     assert memory is not None
     for part in weights_of(operand):
         if not memory.has(part.id) or structural_change(mismatch.point, part) is not None:
             continue
         for kept in keepers(memory, part):
-            if memory.record(kept.owner).moved is not None and ACCELERATOR in memory.record(kept.owner).devices:
+            if (
+                memory.heap_object(kept.owner).last_moved_at is not None
+                and ACCELERATOR in memory.heap_object(kept.owner).devices
+            ):
                 return kept
     held = {
-        origin.holder for origin in operand.origins if origin.kind == "parameter" and origin.holder and not origin.key
+        origin.attribute_id
+        for origin in operand.origins
+        if origin.kind == "parameter" and origin.attribute_id and not origin.site_id
     }
     for stored in observations.stored.values():
         for owner in stored.owners if stored.number in held else ():
-            record = memory.record(owner) if memory.has(owner.id) else None
-            if record is None or record.kind != "module" or record.moved is None:
+            obj = memory.heap_object(owner) if memory.has(owner.id) else None
+            if obj is None or obj.kind != "module" or obj.last_moved_at is None:
                 continue
-            value = record.fields.get(stored.name)
+            value = obj.fields.get(stored.name)
             if value is not None and holds_parameters(memory, value):
                 return ListAppend(owner, stored.name, value)
     return None
@@ -121,17 +126,17 @@ def _finding(
     kept: ListAppend, stored: list[AttributeStore], mismatches: list[DeviceMismatch], made: list[ProgramPoint]
 ) -> Finding:
     first, point = stored[0], mismatches[0].point
-    memory = point.memory
+    memory = point.state
     assert memory is not None
-    mapping = isinstance(kept.container, Pointer) and memory.record(kept.container).kind == "dict"
+    mapping = isinstance(kept.container, Pointer) and memory.heap_object(kept.container).kind == "dict"
     what = "parameters" if holds_parameters(memory, kept.container) else "modules"
     kind = "tuple" if kept.is_tuple else "dictionary" if mapping else "list"
     name = ast.unparse(first.point.node) if isinstance(first.point.node, ast.Attribute) else kept.name
     edits = _edits(kept, stored, point, mapping, what)
-    remedies: tuple[Remedy, ...] = ()
+    fixes: tuple[Fix, ...] = ()
     if not isinstance(edits, str):
         container = f"nn.{'Parameter' if what == 'parameters' else 'Module'}{'Dict' if mapping else 'List'}"
-        remedies = (Remedy(f"keep `{name}` in an `{container}`", tuple(edits), Safety.UNSAFE),)
+        fixes = (Fix(f"keep `{name}` in an `{container}`", tuple(edits), Applicability.UNSAFE),)
     return Finding(
         RULE.code,
         RULE.name,
@@ -139,13 +144,17 @@ def _finding(
         first.point.tree.path,
         first.point.tree.span(first.point.stmt),
         f"`{name}` is a Python {kind}: its {what} stay on the CPU when the module moves, and `parameters()` lacks them",
-        story(
+        event_path(
             *((allocated_at, "created", "it is made on the CPU here") for allocated_at in made),
             *((item.point, "stored", f"the {what} are kept in a Python {kind}") for item in stored),
-            (memory.record(kept.owner).moved, "moved", f"the module moves here, without the {what} of the {kind}"),
+            (
+                memory.heap_object(kept.owner).last_moved_at,
+                "moved",
+                f"the module moves here, without the {what} of the {kind}",
+            ),
             (point, "used", "they meet values on the accelerator here"),
         ),
-        remedies,
+        fixes,
         edits if isinstance(edits, str) else "",
         ("registered, they get keys in the state dict and are trained: earlier checkpoints and losses do not fit",),
     )
@@ -155,9 +164,9 @@ def _edits(
     kept: ListAppend, stored: list[AttributeStore], point: ProgramPoint, mapping: bool, what: str
 ) -> list[Edit] | str:
     """The edits after which the container is a registered one, or why there are none."""
-    memory = point.memory
+    memory = point.state
     assert memory is not None
-    cls = memory.record(kept.owner).cls
+    cls = memory.heap_object(kept.owner).cls
     problem = contents_problem(memory, kept.container) if what == "modules" else None
     problem = problem or (use_problem(cls, kept.name, mapping) if cls is not None else "its class is not in the source")
     if problem is not None:

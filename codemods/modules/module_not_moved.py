@@ -42,11 +42,11 @@ from collections.abc import Iterator
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.observations import DeviceMismatch
-from devfix.fixes.event_path import story
+from devfix.fixes.event_path import event_path
 from devfix.fixes.modules.loss_weights import loss_weights
-from devfix.fixes.modules.module_moves import Home, home_of
-from devfix.fixes.modules.module_roots import Whole, unmoved
-from devfix.model import Finding, Remedy, Severity
+from devfix.fixes.modules.module_moves import InsertionPoint, insertion_point_of
+from devfix.fixes.modules.module_roots import RootModule, unmoved
+from devfix.model import Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
@@ -56,15 +56,15 @@ _MOST_TOGETHER = 8
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """One finding per object that stays on the CPU, at its construction."""
-    found: dict[tuple[object, ...], tuple[Whole, list[DeviceMismatch]]] = {}
+    found: dict[tuple[object, ...], tuple[RootModule, list[DeviceMismatch]]] = {}
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
-            for whole in unmoved(observations, mismatch, operand):
-                found.setdefault(_made_at(whole.allocated_at), (whole, []))[1].append(mismatch)
-    homes = [home_of(observations, mismatches[0], whole) for whole, mismatches in found.values()]
+            for root in unmoved(observations, mismatch, operand):
+                found.setdefault(_made_at(root.allocated_at), (root, []))[1].append(mismatch)
+    homes = [insertion_point_of(observations, mismatches[0], root) for root, mismatches in found.values()]
     together = _together(homes)
-    for home, (whole, mismatches) in zip(homes, found.values(), strict=True):
-        yield _finding(home, whole, mismatches, together)
+    for home, (root, mismatches) in zip(homes, found.values(), strict=True):
+        yield _finding(home, root, mismatches, together)
     yield from loss_weights(observations, RULE.code, RULE.name)
 
 
@@ -76,17 +76,19 @@ def _made_at(allocated_at: ProgramPoint) -> tuple[object, ...]:
     )
 
 
-def _together(homes: list[Home]) -> tuple[Remedy, ...]:
+def _together(homes: list[InsertionPoint]) -> tuple[Fix, ...]:
     """All of them moved at once, for networks that meet each other: one alone would only fail elsewhere."""
-    best = [home.remedies[0] for home in homes if home.remedies]
+    best = [home.fixes[0] for home in homes if home.fixes]
     if not 1 < len(best) <= _MOST_TOGETHER:
         return ()
-    names = ", ".join(dict.fromkeys(f"`{home.name}`" for home in homes if home.remedies))
-    return (Remedy(f"move {names} together", tuple(dict.fromkeys(edit for r in best for edit in r.edits))),)
+    names = ", ".join(dict.fromkeys(f"`{home.name}`" for home in homes if home.fixes))
+    return (Fix(f"move {names} together", tuple(dict.fromkeys(edit for r in best for edit in r.edits))),)
 
 
-def _finding(home: Home, whole: Whole, mismatches: list[DeviceMismatch], together: tuple[Remedy, ...]) -> Finding:
-    fate = "never moved" if whole.partly is None else "moved on one branch only"
+def _finding(
+    home: InsertionPoint, root: RootModule, mismatches: list[DeviceMismatch], together: tuple[Fix, ...]
+) -> Finding:
+    fate = "never moved" if root.partly is None else "moved on one branch only"
     return Finding(
         RULE.code,
         RULE.name,
@@ -94,16 +96,16 @@ def _finding(home: Home, whole: Whole, mismatches: list[DeviceMismatch], togethe
         home.call_frame.tree.path,
         home.call_frame.tree.span(home.node),
         f"`{home.name}` is {fate} and meets values on the accelerator",
-        story(
-            (whole.allocated_at, "created", "this module is made on the CPU"),
-            (whole.partly, "moved", "it is moved on this branch, and not on the other"),
+        event_path(
+            (root.allocated_at, "created", "this module is made on the CPU"),
+            (root.partly, "moved", "it is moved on this branch, and not on the other"),
             *(
                 (mismatch.point, "used", "its weights on the CPU meet values on the accelerator here")
                 for mismatch in mismatches[:2]
             ),
         ),
-        (*home.remedies, *together) if home.remedies else (),
-        "" if home.remedies else "neither the module nor a device has a name where it could be moved",
+        (*home.fixes, *together) if home.fixes else (),
+        "" if home.fixes else "neither the module nor a device has a name where it could be moved",
     )
 
 

@@ -39,11 +39,11 @@ from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import Pointer, alternatives
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import module_names, value_of
-from devfix.fixes.event_path import story
+from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import Move, all_live, device_at, hoisted, inside_module, move_of, same_function
 from devfix.fixes.modules.structural_changes import Change, parents_of, structural_change, weights_of
 from devfix.fixes.reorder import common_block
-from devfix.model import Finding, InsertStatement, Remedy, Severity, Where
+from devfix.model import Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE", "parents_of", "structural_change", "weights_of"]
@@ -63,11 +63,11 @@ def detect(observations: Observations) -> Iterator[Finding]:
 
 
 def _finding(observations: Observations, pairs: list[tuple[Change, DeviceMismatch]]) -> Finding:
-    changes = sorted({change.attached.order: change for change, _ in pairs}.values(), key=lambda c: c.attached.order)
+    changes = sorted({change.attached.time: change for change, _ in pairs}.values(), key=lambda c: c.attached.time)
     last, mismatch = changes[-1], pairs[0][1]
     names = list(dict.fromkeys(_part_name(change.attached) for change in changes))
     listed = " and ".join(f"`{name}`" for name in names)
-    remedy, reason = _remedy(observations, changes, mismatch)
+    fix, reason = _fix(observations, changes, mismatch)
     verb = "is" if len(names) == 1 else "are"
     steps = [(last.moved, "moved", "the model is moved here")]
     steps += [(change.attached, "replaced", "this part is made on the CPU after that") for change in changes]
@@ -79,8 +79,8 @@ def _finding(observations: Observations, pairs: list[tuple[Change, DeviceMismatc
         last.attached.tree.path,
         last.attached.tree.span(last.attached.stmt),
         f"{listed} {verb} attached after the model was moved and {'stays' if verb == 'is' else 'stay'} on the CPU",
-        story(*steps),
-        (remedy,) if remedy is not None else (),
+        event_path(*steps),
+        (fix,) if fix is not None else (),
         reason,
     )
 
@@ -99,7 +99,7 @@ def _part_name(point: ProgramPoint) -> str:
     return ast.unparse(node)[:60]
 
 
-def _remedy(observations: Observations, changes: list[Change], mismatch: DeviceMismatch) -> tuple[Remedy | None, str]:
+def _fix(observations: Observations, changes: list[Change], mismatch: DeviceMismatch) -> tuple[Fix | None, str]:
     """The move after the last change, in the innermost function where the model and the device have names."""
     last = changes[-1]
     move = move_of(last.moved)
@@ -114,7 +114,7 @@ def _remedy(observations: Observations, changes: list[Change], mismatch: DeviceM
             continue
         anchor = _anchor(changes, call_frame, mismatch)
         edit = InsertStatement(call_frame.tree.path, call_frame.tree.span(anchor), Where.AFTER, code)
-        return Remedy(f"move the model again after the change: `{code.splitlines()[-1].strip()}`", (edit,)), ""
+        return Fix(f"move the model again after the change: `{code.splitlines()[-1].strip()}`", (edit,)), ""
     return None, "no name for the model and its device is in reach of the change"
 
 
@@ -193,7 +193,7 @@ def _trailer(
 def _model_expression(change: Change, call_frame: CallFrame, innermost: bool) -> str | None:
     """How this level names the model that was moved."""
     point = change.attached
-    assert point.memory is not None
+    assert point.state is not None
     if innermost:
         node = point.node
         if isinstance(node, ast.Call):
@@ -207,15 +207,15 @@ def _model_expression(change: Change, call_frame: CallFrame, innermost: bool) ->
             if value is None:
                 continue
             found = [
-                o for o in alternatives(value) if isinstance(o, Pointer) and point.memory.record(o).kind == "module"
+                o for o in alternatives(value) if isinstance(o, Pointer) and point.state.heap_object(o).kind == "module"
             ]
-            if found and any(point.memory.record(o).moved is not None for o in found):
+            if found and any(point.state.heap_object(o).last_moved_at is not None for o in found):
                 return ast.unparse(expression)
         if isinstance(point.node, ast.Call) and isinstance(point.node.func, ast.Name) and point.node.args:
             first = point.node.args[0]
             if isinstance(first, (ast.Name, ast.Attribute)):
                 return ast.unparse(first)
-    wanted = {change.parent.id} | _ancestors(point.memory, change.parent.id, change.moved)
+    wanted = {change.parent.id} | _ancestors(point.state, change.parent.id, change.moved)
     names = module_names(point, call_frame, wanted)
     return names[0] if names else None
 
@@ -226,7 +226,7 @@ def _ancestors(memory: State, key: int, moved: ProgramPoint) -> set[int]:
     call_frame = [key]
     while call_frame:
         above = [p for k in call_frame for p in parents_of(memory, k) if p not in found]
-        call_frame = [p for p in above if memory.at(p).moved is moved]
+        call_frame = [p for p in above if memory.at(p).last_moved_at is moved]
         found.update(call_frame)
     return found
 

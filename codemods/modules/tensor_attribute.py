@@ -35,13 +35,13 @@ from collections.abc import Callable, Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.fixes.event_path import story
+from devfix.fixes.event_path import event_path
 from devfix.fixes.modules.attribute_writes import Attribute, groups
 from devfix.fixes.modules.parameter_copies import copied_early, early_copy, shaped_like_parameter
 from devfix.fixes.modules.register_buffer import registered
 from devfix.fixes.modules.sibling_moves import moved_as_a_whole, moved_with_siblings
 from devfix.fixes.modules.use_site_moves import made_on_device, moved_at_use, read_through
-from devfix.model import AppendCode, Edit, Finding, Remedy, Severity
+from devfix.model import AppendCode, Edit, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
@@ -58,9 +58,9 @@ def _made_too_early(observations: Observations, attribute: Attribute) -> bool:
     """Whether it holds copies of parameters, made before the model's move: DEV401 speaks."""
     if not observations.copies or attribute.is_alias:
         return False
-    told = {hazard.built for hazard in copied_early(observations)}
+    described = {hazard.built for hazard in copied_early(observations)}
     found = [early_copy(observations, use.mismatch, use.operand) for use in attribute.uses]
-    return all(copy is not None and copy[0].point in told for copy in found)
+    return all(copy is not None and copy[0].point in described for copy in found)
 
 
 def _shaped(observations: Observations, attributes: list[Attribute]) -> list[Edit]:
@@ -69,7 +69,9 @@ def _shaped(observations: Observations, attributes: list[Attribute]) -> list[Edi
     for use in (use for attribute in attributes for use in attribute.uses):
         for origin in use.origins:
             found = (
-                shaped_like_parameter(observations, origin.key, observations.sources[origin.key].point, use.mismatch)
+                shaped_like_parameter(
+                    observations, origin.site_id, observations.sources[origin.site_id].point, use.mismatch
+                )
                 if (origin.kind == "made")
                 else []
             )
@@ -80,7 +82,7 @@ def _shaped(observations: Observations, attributes: list[Attribute]) -> list[Edi
 
 
 def _finding(observations: Observations, group: list[Attribute]) -> Finding:
-    remedies, reason = _remedies(observations, group)
+    fixes, reason = _fixes(observations, group)
     first = group[0]
     uses = [use for attribute in group for use in attribute.uses]
     names = list(dict.fromkeys(f"`{attribute.shown}`" for attribute in group))
@@ -94,13 +96,13 @@ def _finding(observations: Observations, group: list[Attribute]) -> Finding:
         first.point.tree.path,
         first.point.tree.span(first.point.stmt),
         _message(group, names),
-        story(
+        event_path(
             *made,
             *stored,
             (moved, "moved", "the module moves here, without it"),
             (uses[0].mismatch.point, "used", "it meets values on the accelerator here"),
         ),
-        remedies,
+        fixes,
         reason,
     )
 
@@ -123,29 +125,33 @@ def _message(group: list[Attribute], names: list[str]) -> str:
 
 def _births(observations: Observations, group: list[Attribute]) -> list[ProgramPoint]:
     keys = {
-        origin.key for attribute in group for use in attribute.uses for origin in use.origins if origin.kind == "made"
+        origin.site_id
+        for attribute in group
+        for use in attribute.uses
+        for origin in use.origins
+        if origin.kind == "made"
     }
     return [observations.sources[key].point for key in sorted(keys)]
 
 
-def _remedies(observations: Observations, group: list[Attribute]) -> tuple[tuple[Remedy, ...], str]:
-    """Remedies in the order in which an expert would try them, or why there is none."""
+def _fixes(observations: Observations, group: list[Attribute]) -> tuple[tuple[Fix, ...], str]:
+    """Fixes in the order in which an expert would try them, or why there is none."""
     listed = ", ".join(dict.fromkeys(f"`{attribute.shown}`" for attribute in group))
-    whole = [
-        Remedy(f"move the object that has {listed}", tuple(edits))
+    root = [
+        Fix(f"move the object that has {listed}", tuple(edits))
         for edits in [moved_as_a_whole(observations, group)]
         if edits
     ]
     apart, reason = _apart(observations, group, listed)
-    return (*whole, *apart), "" if whole else reason
+    return (*root, *apart), "" if root else reason
 
 
-def _apart(observations: Observations, group: list[Attribute], listed: str) -> tuple[tuple[Remedy, ...], str]:
-    """Remedies that bring each attribute to the device by itself, or why there is none."""
+def _apart(observations: Observations, group: list[Attribute], listed: str) -> tuple[tuple[Fix, ...], str]:
+    """Fixes that bring each attribute to the device by itself, or why there is none."""
     buffers, reason = _buffers(group)
     verbs = {"register": [a for a in group if a in buffers]} if buffers else {}
-    told = registered(buffers) if buffers else []
-    edits = [] if isinstance(told, str) else told
+    described = registered(buffers) if buffers else []
+    edits = [] if isinstance(described, str) else described
     for attribute in group:
         if attribute in buffers:
             continue
@@ -157,11 +163,11 @@ def _apart(observations: Observations, group: list[Attribute], listed: str) -> t
                 break
         else:
             return (), reason or "nothing names the device where it is used"
-    remedies = [Remedy(" and ".join(_told(verb, held) for verb, held in verbs.items()), _distinct(edits))]
+    fixes = [Fix(" and ".join(_told(verb, held) for verb, held in verbs.items()), _distinct(edits))]
     at_use = _distinct(moved_at_use(observations, group))
-    if at_use and at_use != remedies[0].edits:
-        remedies.append(Remedy(f"move {listed} where it is used", at_use))
-    return tuple(remedies), ""
+    if at_use and at_use != fixes[0].edits:
+        fixes.append(Fix(f"move {listed} where it is used", at_use))
+    return tuple(fixes), ""
 
 
 _PLANS: tuple[tuple[str, Callable[[Observations, list[Attribute]], list[Edit]]], ...] = (
@@ -179,7 +185,7 @@ _ALIAS_PLANS: tuple[tuple[str, Callable[[Observations, list[Attribute]], list[Ed
 def _buffers(group: list[Attribute]) -> tuple[list[Attribute], str]:
     """The attributes that can become buffers and will move with their modules, and why the others cannot."""
     moving = [a for a in group if a.of_module and a.moved is not None and not a.is_alias]
-    refused = {a: told for a in moving if isinstance(told := registered([a]), str)}
+    refused = {a: described for a in moving if isinstance(described := registered([a]), str)}
     kept = [attribute for attribute in moving if attribute not in refused]
     return (kept if not isinstance(registered(kept), str) else []), next(iter(refused.values()), "")
 

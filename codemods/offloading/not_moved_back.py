@@ -42,10 +42,10 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import ACCELERATOR
-from devfix.fixes.event_path import story
-from devfix.fixes.modules.restore_device import Absence, remedies, runs_last
+from devfix.fixes.event_path import event_path
+from devfix.fixes.modules.restore_device import Absence, fixes, runs_last
 from devfix.fixes.modules.structural_changes import weights_of
-from devfix.model import Finding, Remedy, Severity
+from devfix.model import Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
@@ -56,10 +56,10 @@ def detect(observations: Observations) -> Iterator[Finding]:
     found: dict[tuple[object, ...], list[Absence]] = {}
     for absence in _absences(observations):
         found.setdefault(absence.moved.key, []).append(absence)
-    together: dict[object, tuple[tuple[Remedy, ...], list[Absence]]] = {}
+    together: dict[object, tuple[tuple[Fix, ...], list[Absence]]] = {}
     for key, absences in found.items():
         if not runs_last(absences[0]):
-            back = tuple(remedies(observations, absences[0]))
+            back = tuple(fixes(observations, absences[0]))
             together.setdefault(back[0].edits if back else key, (back, []))[1].extend(absences)
     for back, absences in together.values():
         yield _finding(back, absences)
@@ -68,32 +68,32 @@ def detect(observations: Observations) -> Iterator[Finding]:
 def _absences(observations: Observations) -> Iterator[Absence]:
     """Weights that a move by hand took from the accelerator, where they are met."""
     for mismatch in observations.mismatches:
-        memory = mismatch.point.memory
+        memory = mismatch.point.state
         for operand in mismatch.cpu if memory is not None else ():
             for part in weights_of(operand):
                 assert memory is not None
-                moved = memory.at(part.id).moved if memory.has(part.id) else None
+                moved = memory.at(part.id).last_moved_at if memory.has(part.id) else None
                 if moved is None or moved not in observations.moves_to_cpu or not isinstance(moved.node, ast.Call):
                     continue
-                before = moved.memory
+                before = moved.state
                 if before is not None and before.has(part.id) and ACCELERATOR in before.at(part.id).devices:
                     yield Absence(moved, part, mismatch)
 
 
-def _finding(found: tuple[Remedy, ...], absences: list[Absence]) -> Finding:
+def _finding(found: tuple[Fix, ...], absences: list[Absence]) -> Finding:
     first = absences[0]
     names = list(dict.fromkeys(f"`{ast.unparse(absence.receiver)}`" for absence in absences))
-    told = " is sent to the CPU, is not brought back, and meets values on the accelerator"
+    described = " is sent to the CPU, is not brought back, and meets values on the accelerator"
     if len(names) > 1:
-        told = " are sent to the CPU, are not brought back, and meet values on the accelerator"
+        described = " are sent to the CPU, are not brought back, and meet values on the accelerator"
     return Finding(
         RULE.code,
         RULE.name,
         Severity.LATENT if all(absence.mismatch.latent for absence in absences) else Severity.ERROR,
         first.moved.tree.path,
         first.moved.span,
-        ", ".join(names) + told,
-        story(
+        ", ".join(names) + described,
+        event_path(
             (first.moved, "moved", "it goes to the CPU here, in place"),
             *(
                 (absence.mismatch.point, "used", "its weights meet values on the accelerator here")

@@ -32,9 +32,9 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.move_observations import LeafMove
-from devfix.fixes.event_path import story
+from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import device_at, names_in
-from devfix.model import AddKeyword, AppendCode, Edit, Finding, Remedy, ReplaceExpression, Severity
+from devfix.model import AddKeyword, AppendCode, Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 from devfix.syntax.tree import SourceTree
 
@@ -75,12 +75,12 @@ def _finding(observations: Observations, move: LeafMove, use: str) -> Finding:
         tree.path,
         tree.span(move.call),
         f"a {what} is moved after it was made, and the copy is no leaf: {_TOLD[use]}",
-        story(
+        event_path(
             (move.made, "created", "the leaf is made here"),
             (move.point, "moved", "this is a copy of it on the accelerator"),
             (move.uses[use], "used", _TOLD[use]),
         ),
-        (Remedy("make the leaf on the device", edits),) if edits else (),
+        (Fix("make the leaf on the device", edits),) if edits else (),
         "" if edits else "the leaf is made in another place: make it on the device there",
     )
 

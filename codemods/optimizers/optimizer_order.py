@@ -39,11 +39,11 @@ from collections.abc import Iterator
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame
 from devfix.analysis.observations import OptimizerHazard
-from devfix.fixes.event_path import story
+from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import all_live, device_at, move_of
 from devfix.fixes.modules.parameter_copies import copied_early
 from devfix.fixes.reorder_after_move import built_behind, model_names, moved_ahead
-from devfix.model import Finding, InsertStatement, Remedy, Severity, Where
+from devfix.model import Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
@@ -73,7 +73,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
 
 
 def _finding(observations: Observations, hazard: OptimizerHazard) -> Finding:
-    remedies, reason = _remedies(observations, hazard)
+    fixes, reason = _fixes(observations, hazard)
     severity = Severity.ADVICE if hazard.kind == "harmless" else Severity.ERROR
     late = "a submodule is replaced here" if hazard.kind == "replaced" else "the parameters are moved here"
     return Finding(
@@ -83,31 +83,31 @@ def _finding(observations: Observations, hazard: OptimizerHazard) -> Finding:
         hazard.built.tree.path,
         hazard.built.span,
         _MESSAGES[hazard.kind].format(name=hazard.optimizer.split(".")[-1]),
-        story(
+        event_path(
             (hazard.built, "built", _BUILT.get(hazard.kind, "the optimizer is built here")),
             (hazard.loaded, "loaded", "its state is loaded here") if hazard.loaded else (None, "", ""),
             (hazard.late, "replaced" if hazard.kind == "replaced" else "moved", late),
             (hazard.step, "used", _USED.get(hazard.kind, "and it steps here")),
         ),
-        tuple(remedies),
-        "" if remedies else reason,
+        tuple(fixes),
+        "" if fixes else reason,
     )
 
 
-def _remedies(observations: Observations, hazard: OptimizerHazard) -> tuple[list[Remedy], str]:
-    remedy, reason = built_behind(observations, hazard.built, hazard.late, replaced=hazard.kind == "replaced")
-    remedies = [remedy] if remedy is not None else []
-    if not remedies and hazard.kind == "state-loaded" and hazard.loaded is not None:
-        remedies.extend(filter(None, [moved_ahead(hazard.loaded, hazard.late)]))
+def _fixes(observations: Observations, hazard: OptimizerHazard) -> tuple[list[Fix], str]:
+    fix, reason = built_behind(observations, hazard.built, hazard.late, replaced=hazard.kind == "replaced")
+    fixes = [fix] if fix is not None else []
+    if not fixes and hazard.kind == "state-loaded" and hazard.loaded is not None:
+        fixes.extend(filter(None, [moved_ahead(hazard.loaded, hazard.late)]))
     if hazard.kind not in ("replaced", "copied"):
-        remedies.extend(_earlier_move(observations, hazard))
-    return remedies, reason
+        fixes.extend(_earlier_move(observations, hazard))
+    return fixes, reason
 
 
-def _earlier_move(observations: Observations, hazard: OptimizerHazard) -> Iterator[Remedy]:
+def _earlier_move(observations: Observations, hazard: OptimizerHazard) -> Iterator[Fix]:
     """Move the model ahead of the construction, where both the model and the device have names there."""
     point = hazard.built
-    memory = point.memory
+    memory = point.state
     assert memory is not None
     call = hazard.late.node
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
@@ -134,7 +134,7 @@ def _earlier_move(observations: Observations, hazard: OptimizerHazard) -> Iterat
                 continue
             code = f"if {move.point.tree.source(move.guard.test)}:\n    {code}"
         edit = InsertStatement(call_frame.tree.path, call_frame.tree.span(call_frame.stmt), Where.BEFORE, code)
-        yield Remedy("move the model ahead of the optimizer", (edit,))
+        yield Fix("move the model ahead of the optimizer", (edit,))
         return
 
 

@@ -40,12 +40,12 @@ from dataclasses import replace
 
 from devfix.analysis import Observations
 from devfix.analysis.observations import DeviceMismatch, Operand
-from devfix.fixes.event_path import story
+from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import under_if
 from devfix.fixes.tensors.batch_moves import candidates
-from devfix.fixes.tensors.misplaced_items import Culprit, made_siblings, shown
-from devfix.fixes.tensors.whole_object import wholes
-from devfix.model import AddKeyword, Finding, Remedy, Safety, Severity
+from devfix.fixes.tensors.misplaced_items import MisplacedItem, made_siblings, shown
+from devfix.fixes.tensors.whole_object import roots
+from devfix.model import AddKeyword, Applicability, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
@@ -68,20 +68,22 @@ def detect(observations: Observations) -> Iterator[Finding]:
                 if (
                     operand.is_certain
                     or not mismatch.opaque
-                    or _is_input(mismatch, operand, (origin.key, origin.item), certain)
+                    or _is_input(mismatch, operand, (origin.site_id, origin.path), certain)
                 ):
-                    met.setdefault(origin.key, {}).setdefault(origin.item, []).append((mismatch, operand))
+                    met.setdefault(origin.site_id, {}).setdefault(origin.path, []).append((mismatch, operand))
     sometimes = {
-        (t.origin.key, t.origin.item) for t in observations.transfers if t.device == "accelerator" and under_if(t.point)
+        (t.origin.site_id, t.origin.path)
+        for t in observations.transfers
+        if t.device == "accelerator" and under_if(t.point)
     }
     for key, items in met.items():
-        culprits = []
+        misplaced_items = []
         for item, pairs in items.items():
             if (key, item) in sometimes and observations.sources[key].kind != "made":
                 continue  # moved under a condition that devfix cannot decide: the author knows when
             distinct = {(mismatch.point.key, operand.text): (mismatch, operand) for mismatch, operand in pairs}
-            culprits.append(
-                Culprit(
+            misplaced_items.append(
+                MisplacedItem(
                     key,
                     item,
                     tuple(mismatch for mismatch, _ in distinct.values()),
@@ -89,28 +91,30 @@ def detect(observations: Observations) -> Iterator[Finding]:
                 )
             )
         if observations.sources[key].kind == "made":
-            culprits = [culprit for culprit in culprits if made_siblings(observations, culprit)]
-        if culprits:
-            yield _finding(observations, key, culprits)
+            misplaced_items = [misplaced for misplaced in misplaced_items if made_siblings(observations, misplaced)]
+        if misplaced_items:
+            yield _finding(observations, key, misplaced_items)
 
 
 def _certain(observations: Observations) -> set[tuple[int, tuple[str, ...]]]:
     """Items of unknown datasets that some operation, or the move of such a batch elsewhere, proves to be tensors."""
-    whole = {
-        t.origin.key for t in observations.transfers if t.device == "accelerator" and t.origin.item in ((), ("*",))
+    root = {
+        t.origin.site_id for t in observations.transfers if t.device == "accelerator" and t.origin.path in ((), ("*",))
     }
-    roots = [binding for binding in observations.bindings if binding.origin.kind == "batch" and not binding.origin.item]
-    moved = {binding.name for binding in roots if binding.origin.key in whole}
-    alike = {binding.origin.key for binding in roots if binding.name in moved and binding.origin.key not in whole}
+    roots = [binding for binding in observations.bindings if binding.origin.kind == "batch" and not binding.origin.path]
+    moved = {binding.name for binding in roots if binding.origin.site_id in root}
+    alike = {
+        binding.origin.site_id for binding in roots if binding.name in moved and binding.origin.site_id not in root
+    }
     items = {
-        (origin.key, origin.item)
+        (origin.site_id, origin.path)
         for mismatch in observations.mismatches
         for operand in mismatch.cpu
         for origin in operand.origins
-        if origin.key in alike and origin.kind == "batch"
+        if origin.site_id in alike and origin.kind == "batch"
     }
     return items | {
-        (origin.key, origin.item)
+        (origin.site_id, origin.path)
         for mismatch in observations.mismatches
         if not mismatch.opaque
         for operand in mismatch.cpu
@@ -137,24 +141,24 @@ def _is_input(
     return named.get(operand.text) in _TENSOR_KEYWORDS
 
 
-def _finding(observations: Observations, key: int, culprits: list[Culprit]) -> Finding:
+def _finding(observations: Observations, key: int, misplaced_items: list[MisplacedItem]) -> Finding:
     source = observations.sources[key]
-    first = culprits[0].mismatches[0]
-    names = list(dict.fromkeys(shown(observations, culprit) for culprit in culprits))
+    first = misplaced_items[0].mismatches[0]
+    names = list(dict.fromkeys(shown(observations, misplaced) for misplaced in misplaced_items))
     bindings = [
         binding
-        for culprit in culprits
+        for misplaced in misplaced_items
         for binding in observations.bindings
-        if binding.origin.key == key and binding.origin.item == culprit.item
+        if binding.origin.site_id == key and binding.origin.path == misplaced.item
     ]
     named = next((b.point for b in bindings if b.kind != "param"), source.point)
     where = source.point if source.kind in ("encoding", "whole") else named
-    remedies = _remedies(observations, culprits)
-    waits = any("non_blocking=True" in _told(remedy) for remedy in remedies[:1])
+    fixes = _fixes(observations, misplaced_items)
+    waits = any("non_blocking=True" in _told(fix) for fix in fixes[:1])
     notes: tuple[str, ...] = ()
     if waits and source.pinned is False:
         notes = ("non_blocking=True overlaps the copy only with DataLoader(pin_memory=True); --unsafe-fixes adds it",)
-        remedies = [*remedies, *_pinned(observations, key, remedies)]
+        fixes = [*fixes, *_pinned(observations, key, fixes)]
     listed = ", ".join(f"`{name}`" for name in names)
     plural = len(names) > 1
     return Finding(
@@ -165,29 +169,29 @@ def _finding(observations: Observations, key: int, culprits: list[Culprit]) -> F
         where.tree.span(_header(where.stmt, where.node)),
         f"{listed} {'come' if plural else 'comes'} {_ORIGIN[source.kind]} on the CPU and "
         f"{'meet' if plural else 'meets'} values on the accelerator",
-        story(
+        event_path(
             (where, "created", "the batch comes on the CPU"),
             *(
                 (mismatch.point, "used", f"{text} is used with values on the accelerator")
-                for culprit in culprits
-                for mismatch, text in list(zip(culprit.mismatches, culprit.texts, strict=False))[:2]
+                for misplaced in misplaced_items
+                for mismatch, text in list(zip(misplaced.mismatches, misplaced.texts, strict=False))[:2]
             ),
         ),
-        tuple(remedies),
-        "" if remedies else "neither the item nor its device has a name where it could be moved",
+        tuple(fixes),
+        "" if fixes else "neither the item nor its device has a name where it could be moved",
         notes,
     )
 
 
-def _remedies(observations: Observations, culprits: list[Culprit]) -> list[Remedy]:
+def _fixes(observations: Observations, misplaced_items: list[MisplacedItem]) -> list[Fix]:
     """What moves as a whole is moved as a whole, unless the author moves its parts."""
     parts = [
         t
         for t in observations.transfers
-        if t.origin.key == culprits[0].key and t.device == "accelerator" and t.origin.item
+        if t.origin.site_id == misplaced_items[0].key and t.device == "accelerator" and t.origin.path
     ]
-    whole, each = list(wholes(observations, culprits)), list(candidates(observations, culprits))
-    return [*each, *whole] if parts else [*whole, *each]
+    root, each = list(roots(observations, misplaced_items)), list(candidates(observations, misplaced_items))
+    return [*each, *root] if parts else [*root, *each]
 
 
 _ORIGIN = {
@@ -202,21 +206,21 @@ def _header(statement: ast.stmt, node: ast.AST) -> ast.AST:
     return node if hasattr(node, "lineno") else statement
 
 
-def _told(remedy: Remedy) -> str:
-    return " ".join(getattr(edit, "code", "") for edit in remedy.edits)
+def _told(fix: Fix) -> str:
+    return " ".join(getattr(edit, "code", "") for edit in fix.edits)
 
 
-def _pinned(observations: Observations, key: int, remedies: list[Remedy]) -> list[Remedy]:
+def _pinned(observations: Observations, key: int, fixes: list[Fix]) -> list[Fix]:
     """The same move with pinned memory, where the loader's construction is in the project."""
     point = observations.sources[key].loader_site
-    if point is None or not isinstance(point.node, ast.Call) or not remedies:
+    if point is None or not isinstance(point.node, ast.Call) or not fixes:
         return []
     if any(keyword.arg == "pin_memory" for keyword in point.node.keywords):
         return []
     edit = AddKeyword(point.tree.path, point.tree.span(point.node), "pin_memory", "True")
-    best = remedies[0]
+    best = fixes[0]
     title = f"{best.title}, and pin the loader's memory"
-    return [replace(best, title=title, edits=(*best.edits, edit), safety=Safety.UNSAFE)]
+    return [replace(best, title=title, edits=(*best.edits, edit), applicability=Applicability.UNSAFE)]
 
 
 __getattr__, __dir__ = command_attributes(__name__)

@@ -33,9 +33,9 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.move_observations import Uncalled
-from devfix.fixes.event_path import story
+from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import device_at
-from devfix.model import AppendCode, Finding, Remedy, ReplaceExpression, Severity
+from devfix.model import AppendCode, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
@@ -45,7 +45,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
     """One finding per method that is not called."""
     for missing in observations.uncalled.values():
         tree, text = missing.point.tree, ast.unparse(missing.node)
-        remedies = tuple(_remedies(observations, missing))
+        fixes = tuple(_fixes(observations, missing))
         yield Finding(
             RULE.code,
             RULE.name,
@@ -53,18 +53,18 @@ def detect(observations: Observations) -> Iterator[Finding]:
             tree.path,
             tree.span(missing.node),
             f"`{text}` is not called: nothing moves",
-            story((missing.point, "moved", "the parentheses are missing here")),
-            remedies,
-            "" if remedies else "nothing names the device here",
+            event_path((missing.point, "moved", "the parentheses are missing here")),
+            fixes,
+            "" if fixes else "nothing names the device here",
         )
 
 
-def _remedies(observations: Observations, missing: Uncalled) -> Iterator[Remedy]:
+def _fixes(observations: Observations, missing: Uncalled) -> Iterator[Fix]:
     """The call; and where the program chooses its device, the move to that."""
     tree, node = missing.point.tree, missing.node
     text, span = ast.unparse(node), tree.span(node)
     if node.attr != "to":
-        yield Remedy(f"call it: `{text}()`", (AppendCode(tree.path, span, "()"),))
+        yield Fix(f"call it: `{text}()`", (AppendCode(tree.path, span, "()"),))
     device = (
         device_at(missing.point, missing.point.call_frame, observations.preferred_device)
         if node.attr != "cpu"
@@ -72,7 +72,7 @@ def _remedies(observations: Observations, missing: Uncalled) -> Iterator[Remedy]
     )
     if device is not None:
         code = f"{tree.source(node.value)}.to({device})"
-        yield Remedy(f"move it: `{code}`", (ReplaceExpression(tree.path, span, code),))
+        yield Fix(f"move it: `{code}`", (ReplaceExpression(tree.path, span, code),))
 
 
 __getattr__, __dir__ = command_attributes(__name__)

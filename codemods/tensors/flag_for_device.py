@@ -29,8 +29,8 @@ import ast
 from collections.abc import Iterator
 
 from devfix.analysis import Observations
-from devfix.fixes.event_path import story
-from devfix.model import Edit, Finding, Remedy, ReplaceExpression, Severity
+from devfix.fixes.event_path import event_path
+from devfix.model import Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 from devfix.syntax.tree import SourceTree
 
@@ -51,8 +51,8 @@ def detect(observations: Observations) -> Iterator[Finding]:
             tree.path,
             tree.span(call),
             f"`{given}` is given as the device of `{ast.unparse(call.func)}`",
-            story((point, "moved", "the first argument is the device")),
-            (Remedy(title, (edit,)),) if edit is not None else (),
+            event_path((point, "moved", "the first argument is the device")),
+            (Fix(title, (edit,)),) if edit is not None else (),
             "" if edit is not None else "the call has another argument in the place of the flag",
         )
 

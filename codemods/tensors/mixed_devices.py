@@ -38,10 +38,10 @@ from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.values import Pointer
 from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.fixes.devices.derived_devices import puts_back
-from devfix.fixes.event_path import story
+from devfix.fixes.event_path import event_path
 from devfix.fixes.modules.module_roots import is_made_by_program, whole_of
 from devfix.fixes.modules.structural_changes import structural_change
-from devfix.fixes.tensors.misplaced_items import Culprit, made_siblings
+from devfix.fixes.tensors.misplaced_items import MisplacedItem, made_siblings
 from devfix.fixes.vendored_code import foreign_part
 from devfix.model import Finding, Severity
 from devfix.rules.rule import Rule, command_attributes
@@ -69,28 +69,28 @@ def _cause(
 ) -> tuple[ProgramPoint | None, str] | None:
     """Where the value comes from, and in words; ``None`` where another rule names the cause or nothing is certain."""
     if operand.module is not None:
-        memory = mismatch.point.memory
+        memory = mismatch.point.state
         if memory is None or structural_change(mismatch.point, operand.module) is not None:
             return None
-        record = memory.record(operand.module)
-        whole = whole_of(observations, mismatch.point, operand.module)
+        obj = memory.heap_object(operand.module)
+        root = whole_of(observations, mismatch.point, operand.module)
         allocated_at = (
-            whole.allocated_at if whole is not None else record.allocated_at if record.moved is None else None
+            root.allocated_at if root is not None else obj.allocated_at if obj.last_moved_at is None else None
         )
         if not is_made_by_program(memory, operand.module):
             return None
-        if allocated_at is None and record.moved is not None and puts_back(record.moved):
-            return record.moved, "this puts the module where it was: on the CPU"
+        if allocated_at is None and obj.last_moved_at is not None and puts_back(obj.last_moved_at):
+            return obj.last_moved_at, "this puts the module where it was: on the CPU"
         return (allocated_at, "this module is made on the CPU and never moved") if allocated_at is not None else None
     if len(operand.origins) != 1 or not operand.is_certain:
         return None
     origin = operand.origins[0]
     if origin.kind == "made" and not made_siblings(
-        observations, Culprit(origin.key, origin.item, (mismatch,), (operand.text,))
+        observations, MisplacedItem(origin.site_id, origin.path, (mismatch,), (operand.text,))
     ):
-        return observations.sources[origin.key].point, "this tensor is made on the CPU"
-    if origin.kind in ("parameter", "buffer") and origin.key:
-        return _cause(observations, mismatch, Operand(operand.text, module=Pointer(origin.key)))
+        return observations.sources[origin.site_id].point, "this tensor is made on the CPU"
+    if origin.kind in ("parameter", "buffer") and origin.site_id:
+        return _cause(observations, mismatch, Operand(operand.text, module=Pointer(origin.site_id)))
     return None
 
 
@@ -107,8 +107,8 @@ def _finding(mismatch: DeviceMismatch, operand: Operand, origin: ProgramPoint | 
         Severity.LATENT if mismatch.latent else Severity.ERROR,
         point.tree.path,
         point.span,
-        f"{name} is on the CPU and meets values on the accelerator in `{mismatch.consumer}`",
-        story((origin, "created", what), (mismatch.point, "used", "it meets values on the accelerator here")),
+        f"{name} is on the CPU and meets values on the accelerator in `{mismatch.operation}`",
+        event_path((origin, "created", what), (mismatch.point, "used", "it meets values on the accelerator here")),
         (),
         reason,
     )

@@ -39,8 +39,8 @@ from devfix.analysis.domain.values import Pointer, Tensor, TupleValue, Value
 from devfix.analysis.move_observations import Dropped
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import value_of
-from devfix.fixes.event_path import story
-from devfix.model import Edit, Finding, Remedy, ReplaceExpression, ReplaceStatement, Severity
+from devfix.fixes.event_path import event_path
+from devfix.model import Edit, Finding, Fix, ReplaceExpression, ReplaceStatement, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
@@ -52,8 +52,8 @@ def detect(observations: Observations) -> Iterator[Finding]:
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
             for origin in operand.origins:
-                if origin.kind == "dropped" and origin.key in observations.dropped:
-                    met.setdefault(origin.key, []).append(mismatch)
+                if origin.kind == "dropped" and origin.site_id in observations.dropped:
+                    met.setdefault(origin.site_id, []).append(mismatch)
     for key, mismatches in met.items():
         yield _finding(observations.dropped[key], mismatches)
 
@@ -61,19 +61,21 @@ def detect(observations: Observations) -> Iterator[Finding]:
 def _finding(dropped: Dropped, mismatches: list[DeviceMismatch]) -> Finding:
     tree, target = dropped.point.tree, ast.unparse(dropped.target)
     edit = _assigned(dropped) if dropped.kind == "statement" else _in_loop(dropped)
-    told = "is moved, but the result is dropped" if dropped.kind == "statement" else "is moved item by item in vain"
+    described = (
+        "is moved, but the result is dropped" if dropped.kind == "statement" else "is moved item by item in vain"
+    )
     return Finding(
         RULE.code,
         RULE.name,
         Severity.LATENT if all(mismatch.latent for mismatch in mismatches) else Severity.ERROR,
         tree.path,
         tree.span(dropped.call),
-        f"`{target}` {told}: it stays on the CPU",
-        story(
+        f"`{target}` {described}: it stays on the CPU",
+        event_path(
             (dropped.point, "moved", "the result of this move is not kept"),
             *((mismatch.point, "used", "it meets values on the accelerator here") for mismatch in mismatches[:2]),
         ),
-        (Remedy(f"keep what the move gives: `{target}`", (edit,)),) if edit is not None else (),
+        (Fix(f"keep what the move gives: `{target}`", (edit,)),) if edit is not None else (),
         "" if edit is not None else "what holds the items cannot be assigned to in one line",
     )
 
@@ -130,8 +132,8 @@ def _is_sequence(dropped: Dropped) -> bool:
     point = dropped.point
     value: Value | None = value_of(point, point.call_frame, dropped.target)
     if isinstance(value, Pointer):
-        assert point.memory is not None
-        return point.memory.record(value).kind == "list"
+        assert point.state is not None
+        return point.state.heap_object(value).kind == "list"
     return isinstance(value, TupleValue) or (isinstance(value, Tensor) and value.maybe_container)
 
 

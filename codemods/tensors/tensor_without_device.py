@@ -41,8 +41,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from devfix.analysis import Observations
-from devfix.fixes.event_path import story
-from devfix.fixes.tensors.factory_fixes import Made, made_on_cpu, remedies
+from devfix.fixes.event_path import event_path
+from devfix.fixes.tensors.factory_fixes import Made, fixes, made_on_cpu
 from devfix.model import Finding, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
@@ -60,7 +60,7 @@ def _finding(observations: Observations, group: list[Made]) -> Finding:
     mismatches = list(dict.fromkeys(mismatch for made in group for mismatch, _ in made.uses))
     names = list(dict.fromkeys(made.words for made in group))
     plural = len(names) > 1
-    found = tuple(remedies(observations, group))
+    found = tuple(fixes(observations, group))
     return Finding(
         RULE.code,
         RULE.name,
@@ -69,7 +69,7 @@ def _finding(observations: Observations, group: list[Made]) -> Finding:
         first.making.tree.span(first.making.call),
         f"{', '.join(f'`{name}`' for name in names)} {'are' if plural else 'is'} made on the CPU and "
         f"{'meet' if plural else 'meets'} values on the accelerator",
-        story(
+        event_path(
             *((made.point, "created", f"{made.words} is made on the CPU") for made in group),
             *((mismatch.point, "used", "it meets values on the accelerator here") for mismatch in mismatches[:2]),
         ),

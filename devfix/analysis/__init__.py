@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from devfix.analysis import scenarios
+from devfix.analysis.domain.scenario import MULTI_ACCELERATOR, NO_ACCELERATOR, ONE_ACCELERATOR, Scenario
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import Const
 from devfix.analysis.interpreter import Interpreter, OutOfBudget, Watch
@@ -28,8 +29,8 @@ def analyse(
 
     ``read`` gives a file's text or ``None``; ``root`` bounds the project.  With ``latent``, functions that the run
     does not reach are run with unknown arguments afterwards.  ``None`` where the file cannot be parsed.
-    ``watch`` sees every value of every run (``interp.elsewhere`` and ``interp.two`` tell the further machines); what it
-    raises ends the analysis.
+    ``watch`` sees every value of every run (``interp.scenario`` tells on which machine); what it raises
+    ends the analysis.
     """
     parsed: dict[str, SourceTree] = {}
 
@@ -44,11 +45,13 @@ def analyse(
         return None
     observations.current_device = scenarios.says_current(program.trees())
     if scenarios.may_contradict(observations, program.trees()):
-        observations.elsewhere = Observations(path, preferred_device=device, foreign_index=observations.foreign_index)
-        _follow(Program(read, root, parse_once), observations.elsewhere, latent=False, elsewhere=True, watch=watch)
+        observations.no_accelerator = Observations(
+            path, preferred_device=device, foreign_index=observations.foreign_index
+        )
+        _follow(Program(read, root, parse_once), observations.no_accelerator, False, NO_ACCELERATOR, watch)
     if scenarios.names_several(program.trees()):
-        observations.two = Observations(path, preferred_device=device)
-        _follow(Program(read, root, parse_once), observations.two, latent=False, two=True, watch=watch)
+        observations.multi_accelerator = Observations(path, preferred_device=device)
+        _follow(Program(read, root, parse_once), observations.multi_accelerator, False, MULTI_ACCELERATOR, watch)
     return observations
 
 
@@ -56,15 +59,14 @@ def _follow(
     program: Program,
     observations: Observations,
     latent: bool,
-    elsewhere: bool = False,
-    two: bool = False,
+    scenario: Scenario = ONE_ACCELERATOR,
     watch: Watch | None = None,
 ) -> bool:
     """Fill ``observations`` with one run of a program; false where its file cannot be parsed."""
     module = program.entry(observations.path)
     if module is None:
         return False
-    interp = Interpreter(program, observations, elsewhere=elsewhere, two=two, watch=watch)
+    interp = Interpreter(program, observations, scenario=scenario, watch=watch)
     module.env = interp.new_env()
     interp.now.bind(module.env, "__name__", Const("__main__"))
     try:

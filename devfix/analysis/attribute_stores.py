@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
-    Origin,
     ClassValue,
+    Origin,
     Pointer,
     Tensor,
     TupleValue,
@@ -49,9 +49,9 @@ def keep(
     """``owner.name = value``: the value as it is read from the attribute later, with the attribute as its holder."""
     if not _matters(interp, value):
         return value
-    record = interp.record(owner)
-    stored = _noted(interp, record.cls, name, value, node, source, point)
-    stored.owners[owner] = interp.moment
+    obj = interp.heap_object(owner)
+    stored = _noted(interp, obj.cls, name, value, node, source, point)
+    stored.owners[owner] = interp.clock
     return _tagged(interp, value, stored.number)
 
 
@@ -80,7 +80,7 @@ def _noted(
     key = (interp.activation.module.path, *position(node), name)
     stored = interp.observations.stored.get(key)
     if stored is None:
-        where = point if point is not None and point.memory is not None else interp.point(node, remember=True)
+        where = point if point is not None and point.state is not None else interp.point(node, remember=True)
         stored = AttributeStore(len(interp.observations.stored) + 1, name, where, cls, source, value)
         interp.observations.stored[key] = stored
     return stored
@@ -88,7 +88,7 @@ def _noted(
 
 def added(interp: Interpreter, container: Pointer, value: Value) -> Value:
     """What a container that an attribute holds is given later."""
-    number = interp.record(container).get("holder")
+    number = interp.heap_object(container).get("holder")
     return _tagged(interp, value, number) if isinstance(number, int) else value
 
 
@@ -98,11 +98,11 @@ def _matters(interp: Interpreter, value: Value, depth: int = 0) -> bool:
         if isinstance(option, Tensor) and option.device == CPU:
             return True
         if isinstance(option, Pointer):
-            record = interp.record(option)
-            if depth and record.kind == "module":
+            obj = interp.heap_object(option)
+            if depth and obj.kind == "module":
                 return True
-            if record.kind in _CONTAINERS and depth < _DEEPEST:
-                held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+            if obj.kind in _CONTAINERS and depth < _DEEPEST:
+                held = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
                 if not held or any(_matters(interp, item, depth + 1) for item in held):
                     return True
         elif isinstance(option, TupleValue) and any(_matters(interp, item, depth + 1) for item in option.items):
@@ -116,18 +116,18 @@ def _tagged(interp: Interpreter, value: Value, number: int, depth: int = 0) -> V
             if any(origin.kind == "batch" for origin in origins):
                 return value  # an item of a batch stays one
             return replace(
-                value, origins=tuple(replace(origin, holder=number) for origin in origins or (Origin("stored"),))
+                value, origins=tuple(replace(origin, attribute_id=number) for origin in origins or (Origin("stored"),))
             )
         case Union(alternatives):
             return join(_tagged(interp, option, number, depth) for option in alternatives)
         case TupleValue(items) if depth < _DEEPEST:
             return TupleValue(tuple(_tagged(interp, item, number, depth + 1) for item in items))
         case Pointer():
-            record = interp.record(value)
-            if record.kind in _CONTAINERS and depth < _DEEPEST and record.get("holder") is None:
-                fields = {key: _tagged(interp, item, number, depth + 1) for key, item in record.fields.items()}
-                rest = None if record.rest is None else _tagged(interp, record.rest, number, depth + 1)
-                interp.now.update(value, fields=fields, rest=rest, info=(*record.info, ("holder", number)))
+            obj = interp.heap_object(value)
+            if obj.kind in _CONTAINERS and depth < _DEEPEST and obj.get("holder") is None:
+                fields = {key: _tagged(interp, item, number, depth + 1) for key, item in obj.fields.items()}
+                rest = None if obj.default_item is None else _tagged(interp, obj.default_item, number, depth + 1)
+                interp.now.update(value, fields=fields, default_item=rest, info=(*obj.info, ("holder", number)))
     return value
 
 
@@ -144,7 +144,7 @@ def is_plain(origins: tuple[Origin, ...], source: ast.expr | None) -> bool:
 
     The parameter itself, assigned to another attribute, is registered there, too.
     """
-    if any(origin.kind == "parameter" and origin.holder for origin in origins):
+    if any(origin.kind == "parameter" and origin.attribute_id for origin in origins):
         return True
     if isinstance(source, ast.Call):
         return isinstance(source.func, ast.Attribute) and source.func.attr in _TENSOR_ONLY

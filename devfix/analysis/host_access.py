@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    Origin,
     HeapObject,
+    IterableOf,
+    Origin,
     Pointer,
     Tensor,
     TupleValue,
     Union,
     Unknown,
     Value,
-    IterableOf,
 )
 from devfix.analysis.observations import HostAccess, ListAppend
 from devfix.models.tensor_methods import TENSOR_METHODS
@@ -66,7 +66,7 @@ def _items(interp: Interpreter, value: Value) -> list[Value]:
     """The values of a display, one for each element."""
     if isinstance(value, TupleValue):
         return list(value.items)
-    return list(interp.record(value).fields.values()) if isinstance(value, Pointer) else []
+    return list(interp.heap_object(value).fields.values()) if isinstance(value, Pointer) else []
 
 
 def _certain(interp: Interpreter, value: Value, depth: int = 0) -> list[Tensor]:
@@ -82,9 +82,9 @@ def _certain(interp: Interpreter, value: Value, depth: int = 0) -> list[Tensor]:
             return [tensor for item in items for tensor in _certain(interp, item, depth + 1)]
         case IterableOf(element):
             return _certain(interp, element, depth + 1)
-        case Pointer() if depth < MOST_DEPTH and interp.record(value).kind in ("list", "set"):
-            record = interp.record(value)
-            held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+        case Pointer() if depth < MOST_DEPTH and interp.heap_object(value).kind in ("list", "set"):
+            obj = interp.heap_object(value)
+            held = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
             return [tensor for item in held for tensor in _certain(interp, item, depth + 1)]
     return []
 
@@ -95,7 +95,7 @@ def note_method(interp: Interpreter, tensor: Tensor, name: str, node: ast.Call) 
         note(interp, node, f".{name}()", tensor, node.func.value, "numpy")
     for origin in tensor.origins:
         if origin.kind == "kept":
-            interp.observations.kept_uses.setdefault(origin.key, set()).add(name)
+            interp.observations.kept_uses.setdefault(origin.site_id, set()).add(name)
 
 
 def keep(interp: Interpreter, container: Pointer, value: Value, expression: ast.expr) -> Value:
@@ -116,16 +116,16 @@ def keep(interp: Interpreter, container: Pointer, value: Value, expression: ast.
 
 def stamp(interp: Interpreter, container: Pointer, expression: ast.expr) -> None:
     """A comprehension has made a list of ``expression``."""
-    record = interp.record(container)
-    fields = {name: keep(interp, container, value, expression) for name, value in record.fields.items()}
-    rest = None if record.rest is None else keep(interp, container, record.rest, expression)
-    interp.now.update(container, fields=fields, rest=rest)
+    obj = interp.heap_object(container)
+    fields = {name: keep(interp, container, value, expression) for name, value in obj.fields.items()}
+    rest = None if obj.default_item is None else keep(interp, container, obj.default_item, expression)
+    interp.now.update(container, fields=fields, default_item=rest)
 
 
 def note_loader(interp: Interpreter, loader: HeapObject, sample: Value) -> None:
     """A loader's samples are on the accelerator: they cannot be pinned, nor made by forked workers."""
-    record = interp.record(sample) if isinstance(sample, Pointer) else None
-    entries = record if record is not None and record.kind == "dict" and record.rest is None else None
+    obj = interp.heap_object(sample) if isinstance(sample, Pointer) else None
+    entries = obj if obj is not None and obj.kind == "dict" and obj.default_item is None else None
     inside = entries.fields.values() if entries is not None else (sample,)
     held = tuple(dict.fromkeys(tensor for value in inside for tensor in _certain(interp, value)))
     point = loader.allocated_at

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
-    Origin,
     Builtin,
     Const,
     DeviceValue,
+    IterableOf,
+    Origin,
     Pointer,
     Tensor,
     TupleValue,
     Union,
     Value,
-    IterableOf,
     alternatives,
     join,
 )
@@ -105,7 +105,7 @@ def _put(interp: Interpreter, target: ast.expr, value: Value) -> None:
             interp.bind(name, value)
         case ast.Attribute(value=owner, attr=name):
             for option in alternatives(interp.evaluate(owner)):
-                if isinstance(option, Pointer) and name in interp.record(option).fields:
+                if isinstance(option, Pointer) and name in interp.heap_object(option).fields:
                     interp.now.put(option, name, value)
         case ast.Subscript(value=owner, slice=key):
             for option in alternatives(interp.evaluate(owner)):
@@ -134,13 +134,13 @@ def after_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
 def _mark(interp: Interpreter, device: ast.expr, key: int) -> bool:
     value = interp.evaluate(device)
     if isinstance(value, Pointer):
-        record = interp.record(value)
-        if record.kind not in ("list", "dict"):
+        obj = interp.heap_object(value)
+        if obj.kind not in ("list", "dict"):
             return False
-        fields = {name: _marked(item, key) for name, item in record.fields.items()}
-        rest = None if record.rest is None else _marked(record.rest, key)
-        interp.now.update(value, fields=fields, rest=rest)
-        return fields != record.fields or rest != record.rest
+        fields = {name: _marked(item, key) for name, item in obj.fields.items()}
+        rest = None if obj.default_item is None else _marked(obj.default_item, key)
+        interp.now.update(value, fields=fields, default_item=rest)
+        return fields != obj.fields or rest != obj.default_item
     marked = _marked(value, key)
     if marked != value:
         _put(interp, device, marked)
@@ -150,7 +150,7 @@ def _mark(interp: Interpreter, device: ast.expr, key: int) -> bool:
 def _marked(value: Value, key: int) -> Value:
     match value:
         case Tensor(device=device) if device == CPU and _came(value):
-            items = {origin.item for origin in value.origins}
+            items = {origin.path for origin in value.origins}
             item = items.pop() if value.maybe_container and len(items) == 1 else ()
             return replace(value, origins=(Origin("dropped", key, item),))
         case TupleValue(items):
@@ -208,7 +208,7 @@ def uncalled(interp: Interpreter, node: ast.Attribute, base: Value, value: Value
     """``model.cuda`` without parentheses, as a statement, assigned to the same name, or returned."""
     if node.attr not in ("cuda", "cpu", "to") or not isinstance(value, Builtin):
         return value
-    moved = isinstance(base, Tensor) or (isinstance(base, Pointer) and interp.record(base).kind == "module")
+    moved = isinstance(base, Tensor) or (isinstance(base, Pointer) and interp.heap_object(base).kind == "module")
     assert interp.activation is not None
     if not moved or not _is_meant(interp.activation.module.tree.parents, node, text_of(node.value)):
         return value
@@ -277,8 +277,8 @@ def move_leaf(interp: Interpreter, leaf: Tensor, moved: Tensor, call: ast.Call) 
     if len(leaf.origins) != 1:
         return moved
     origin = leaf.origins[0]
-    made = interp.observations.leaves.get(origin.key) if origin.kind == "made" else None
-    if not (made is not None or (origin.kind == "parameter" and not origin.key and not origin.holder)):
+    made = interp.observations.leaves.get(origin.site_id) if origin.kind == "made" else None
+    if not (made is not None or (origin.kind == "parameter" and not origin.site_id and not origin.attribute_id)):
         return moved
     source = call.func.value
     if isinstance(source, ast.Call):  # what a method makes of a leaf is none: `w.detach().to(device)`
@@ -316,14 +316,14 @@ def detached(tensor: Tensor) -> Tensor:
 def note_leaf_use(interp: Interpreter, value: Value, use: str, node: ast.AST) -> None:
     """The copy is registered, optimised, asked for its gradient, or told to keep that."""
     for option in alternatives(value):
-        if isinstance(option, Pointer) and interp.record(option).kind in ("list", "dict"):
-            record = interp.record(option)
-            for item in (*record.fields.values(), *([record.rest] if record.rest is not None else [])):
+        if isinstance(option, Pointer) and interp.heap_object(option).kind in ("list", "dict"):
+            obj = interp.heap_object(option)
+            for item in (*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])):
                 note_leaf_use(interp, item, use, node)
         elif isinstance(option, TupleValue):
             for item in option.items:
                 note_leaf_use(interp, item, use, node)
         for origin in option.origins if isinstance(option, Tensor) else ():
             for move in interp.observations.leaf_moves.values():
-                if origin.kind == "leaf-moved" and move.number == origin.key:
+                if origin.kind == "leaf-moved" and move.number == origin.site_id:
                     move.uses.setdefault(use, interp.point(node))

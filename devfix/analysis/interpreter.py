@@ -12,22 +12,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from devfix.analysis.domain.location import Activation, CallFrame, ProgramPoint
-from devfix.analysis.domain.state import Base, Unreachable, State
+from devfix.analysis.domain.scenario import ONE_ACCELERATOR, Scenario
+from devfix.analysis.domain.state import Base, State, Unreachable
 from devfix.analysis.domain.values import (
     CPU,
     Bound,
     ClassValue,
+    Device,
     External,
     Function,
-    Namespace,
-    Device,
     HeapObject,
+    Namespace,
     Pointer,
     Unknown,
     Value,
 )
 from devfix.analysis.observations import Observations
-from devfix.analysis.program import PythonModule, Program
+from devfix.analysis.program import Program, PythonModule
 from devfix.analysis.transfer import attributes, calls, conditions, expressions, imports, loops, statements
 
 __all__ = ["Interpreter", "OutOfBudget", "Watch"]
@@ -56,14 +57,12 @@ class Interpreter:
         program: Program,
         observations: Observations,
         step_budget: int = STEP_BUDGET,
-        elsewhere: bool = False,
-        two: bool = False,
+        scenario: Scenario = ONE_ACCELERATOR,
         watch: Watch | None = None,
     ) -> None:
         self.program = program
         self.watch = watch
-        self.elsewhere = elsewhere
-        self.two = two
+        self.scenario = scenario
         self.current_is_zero = True
         self.observations = observations
         self.base = Base()
@@ -71,10 +70,10 @@ class Interpreter:
         self.activation: Activation | None = None
         self.steps = 0
         self.step_budget = step_budget
-        self.moment = 0
+        self.clock = 0
         self.depth = 0
         self.loop_depth = 0
-        self.separations = 0
+        self.path_splits = 0
         self.loops: list[loops.Loop] = []
         self.default_place: Device = CPU
         self.backend: str | None = None  # of the process group; None before there is one
@@ -102,13 +101,13 @@ class Interpreter:
         self._next += 1
         return self._next
 
-    def new(self, record: HeapObject) -> Pointer:
+    def new(self, obj: HeapObject) -> Pointer:
         """Put a record on the heap."""
         ref = Pointer(self.fresh())
-        self.now.write(ref.id, record)
+        self.now.write(ref.id, obj)
         return ref
 
-    def record(self, ref: Pointer) -> HeapObject:
+    def heap_object(self, ref: Pointer) -> HeapObject:
         """What a reference points at now."""
         return self.now.at(ref.id)
 
@@ -121,7 +120,7 @@ class Interpreter:
     # --- position ---------------------------------------------------------------------------------------------
     def point(self, node: ast.AST, remember: bool = False) -> ProgramPoint:
         """This moment, at ``node``; with ``remember``, the names and objects of the moment are kept."""
-        self.moment += 1
+        self.clock += 1
         call_stack: list[CallFrame] = []
         activation = self.activation
         while activation is not None:
@@ -130,7 +129,7 @@ class Interpreter:
             activation = activation.parent
         assert self.activation is not None
         memory = self.now.fork() if remember else None
-        return ProgramPoint(self.moment, self.activation.module.tree, node, tuple(reversed(call_stack)), memory)
+        return ProgramPoint(self.clock, self.activation.module.tree, node, tuple(reversed(call_stack)), memory)
 
     def spend_step(self) -> None:
         """Count one step; raises :class:`OutOfBudget` when there are too many."""

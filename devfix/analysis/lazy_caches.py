@@ -42,7 +42,7 @@ def _fills(interp: Interpreter, stmt: ast.Assign, asked: set[str]) -> bool:
 def _is_placeholder(interp: Interpreter, tensor: Tensor) -> bool:
     """Whether a tensor was made with one element or none."""
     return bool(tensor.origins) and all(
-        origin.kind == "made" and _has_no_size(interp.observations.sources[origin.key].point.node)
+        origin.kind == "made" and _has_no_size(interp.observations.sources[origin.site_id].point.node)
         for origin in tensor.origins
     )
 
@@ -61,6 +61,10 @@ def replace_everywhere(interp: Interpreter, statements: list[ast.Assign]) -> Non
         if isinstance(target, ast.Subscript) and interp.state is not None:
             made = interp.evaluate(stmt.value)
             for base in alternatives(interp.evaluate(target.value)):
-                if isinstance(base, Pointer) and interp.record(base).kind in ("list", "dict"):
-                    fields = dict.fromkeys(interp.record(base).fields, made)
-                    interp.now.update(base, fields=fields, rest=made if interp.record(base).rest is not None else None)
+                if isinstance(base, Pointer) and interp.heap_object(base).kind in ("list", "dict"):
+                    fields = dict.fromkeys(interp.heap_object(base).fields, made)
+                    interp.now.update(
+                        base,
+                        fields=fields,
+                        default_item=made if interp.heap_object(base).default_item is not None else None,
+                    )

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import ast
 
     from devfix.analysis.domain.location import ProgramPoint
-    from devfix.analysis.domain.values import Origin, Device
+    from devfix.analysis.domain.values import Device, Origin
 
 __all__ = ["Dropped", "Flagged", "LeafMove", "DeviceAssignment", "Transfer", "Uncalled", "Wrapped"]
 

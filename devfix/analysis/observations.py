@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     import ast
 
     from devfix.analysis.domain.location import ProgramPoint
-    from devfix.analysis.domain.values import Origin, ClassValue, Device, HeapObject, Pointer, Tensor, Value
+    from devfix.analysis.domain.values import ClassValue, Device, HeapObject, Origin, Pointer, Tensor, Value
     from devfix.analysis.move_observations import (
+        DeviceAssignment,
         Dropped,
         Flagged,
         LeafMove,
-        DeviceAssignment,
         Transfer,
         Uncalled,
         Wrapped,
@@ -54,12 +54,12 @@ class Operand:
 class DeviceMismatch:
     """Two known places meet in one operation: ``cpu`` lies on the CPU, ``accelerator`` does not.
 
-    ``consumer`` says what the operation is (``cross_entropy``, ``model(...)``); ``opaque`` that it is a module whose
+    ``operation`` says what the operation is (``cross_entropy``, ``model(...)``); ``opaque`` that it is a module whose
     code devfix cannot read, ``takes_numbers`` that the operand on the CPU may as well be a number.
     """
 
     point: ProgramPoint
-    consumer: str
+    operation: str
     cpu: tuple[Operand, ...]
     accelerator: tuple[Operand, ...]
     opaque: bool = False
@@ -198,7 +198,7 @@ class HostAccess:
 
     kind: str
     point: ProgramPoint
-    consumer: str
+    operation: str
     expression: ast.expr
     held: tuple[Tensor, ...]
     container: bool = False
@@ -261,8 +261,8 @@ class Observations:
     says ``cuda:1`` or another index that is not 0; ``current_device``: it says which accelerator ``cuda`` means;
     ``foreign_index``: the only index that it hard-codes, beside a device that it chooses.
     ``distributed``: it starts a process group; ``set_current``: the first ``torch.cuda.set_device``.
-    ``elsewhere`` are the facts of the second machine (:mod:`devfix.analysis.scenarios`), ``two`` those of the machine with
-    two accelerators, where they can tell more.  In ``two``, the ``cpu`` of a meeting is the accelerator that is not
+    ``no_accelerator`` are the facts of the second machine (:mod:`devfix.analysis.scenarios`), ``multi_accelerator`` those of the machine with
+    two accelerators, where they can tell more.  In ``multi_accelerator``, the ``cpu`` of a meeting is the accelerator that is not
     the current one.
     """
 
@@ -303,8 +303,8 @@ class Observations:
     foreign_index: str | None = None
     distributed: bool = False
     set_current: ProgramPoint | None = None
-    elsewhere: Observations | None = None
-    two: Observations | None = None
+    no_accelerator: Observations | None = None
+    multi_accelerator: Observations | None = None
     accelerated: bool = False
     complete: bool = True
     preferred_device: str | None = None

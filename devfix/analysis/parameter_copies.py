@@ -20,12 +20,12 @@ _SHAPES = frozenset("shape size numel".split())
 
 def note(interp: Interpreter, source: Tensor, node: ast.AST) -> tuple[Origin, ...]:
     """``node`` copies ``source``: the origins of the copy, which are a parameter's where that lies on the CPU."""
-    origins = tuple(origin for origin in source.origins if origin.kind == "parameter" and origin.key)
+    origins = tuple(origin for origin in source.origins if origin.kind == "parameter" and origin.site_id)
     if source.device != CPU or not origins or interp.latent:
         return ()
-    key = (interp.point(node).key, origins[0].key)
+    key = (interp.point(node).key, origins[0].site_id)
     if key not in interp.observations.copies:
-        interp.observations.copies[key] = ParameterCopy(Pointer(origins[0].key), interp.point(node, remember=True))
+        interp.observations.copies[key] = ParameterCopy(Pointer(origins[0].site_id), interp.point(node, remember=True))
     return origins
 
 
@@ -34,9 +34,9 @@ def tensors_in(interp: Interpreter, value: Value) -> Iterator[Tensor]:
     for option in alternatives(value):
         if isinstance(option, Tensor):
             yield option
-        elif isinstance(option, Pointer) and interp.record(option).kind in ("dict", "list"):
-            record = interp.record(option)
-            held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+        elif isinstance(option, Pointer) and interp.heap_object(option).kind in ("dict", "list"):
+            obj = interp.heap_object(option)
+            held = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
             yield from (inner for item in held for inner in alternatives(item) if isinstance(inner, Tensor))
 
 
@@ -46,9 +46,9 @@ def note_shape(interp: Interpreter, made: int, node: ast.Call) -> None:
         value = interp.evaluate(like)
         if isinstance(value, Tensor):
             for origin in value.origins:
-                if origin.kind == "parameter" and origin.key:
+                if origin.kind == "parameter" and origin.site_id:
                     interp.observations.sized[made] = ShapeDependency(
-                        text_of(like), Pointer(origin.key), value.device == CPU
+                        text_of(like), Pointer(origin.site_id), value.device == CPU
                     )
                     return
 

@@ -37,7 +37,7 @@ def note_returns(interp: Interpreter, function: Function, ends: Sequence[tuple[o
     for known, tensor in ways:
         apart = all(any(known.get(lot, holds) != holds for lot, holds in _of(lots, other)) for other in there)
         if tensor.device == CPU and there and apart:
-            interp.observations.drawn.update(origin.key for origin in tensor.origins if origin.kind == "made")
+            interp.observations.drawn.update(origin.site_id for origin in tensor.origins if origin.kind == "made")
 
 
 def _of(lots: frozenset[str], known: dict[str, bool]) -> list[tuple[str, bool]]:
@@ -78,7 +78,7 @@ def _parts(interp: Interpreter, side: OperandSet) -> Sequence[OperandSet]:
     lot = [
         pair
         for pair in side.alternatives
-        if any(origin.key in interp.observations.drawn for origin in pair[1].origins if origin.kind == "made")
+        if any(origin.site_id in interp.observations.drawn for origin in pair[1].origins if origin.kind == "made")
     ]
     others = [pair for pair in side.alternatives if pair not in lot]
     if not lot or {device for device, _ in others} != {ACCELERATOR}:

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    UNKNOWN_DEVICE,
     CPU,
     OTHER_ACCELERATOR,
-    Origin,
-    Number,
+    UNKNOWN_DEVICE,
     Device,
+    Number,
+    Origin,
     Value,
     alternatives,
 )
@@ -63,7 +63,7 @@ def record_placement(interp: Interpreter, node: ast.AST, device: Device | None, 
 
 def origins_after_move(interp: Interpreter, node: ast.AST, device: Device) -> tuple[Origin, ...]:
     """The origins of a value that ``node`` sends to ``device``; on the accelerator, for the second machine only."""
-    told = interp.elsewhere or interp.two or device == CPU
+    told = interp.scenario.no_accelerator or interp.scenario.multi_accelerator or device == CPU
     if not isinstance(node, ast.Call) or not device.known or not told:
         return ()
     record_placement(interp, node, device)
@@ -79,14 +79,16 @@ def index_place(interp: Interpreter, value: Value) -> Device:
 
 def accelerator(interp: Interpreter, zero: bool) -> Device:
     """The accelerator of index 0, or of any other index."""
-    if interp.two:
+    if interp.scenario.multi_accelerator:
         return ACCELERATOR if zero is interp.current_is_zero else OTHER_ACCELERATOR
-    return ACCELERATOR if zero or not interp.elsewhere else CPU
+    return ACCELERATOR if zero or not interp.scenario.no_accelerator else CPU
 
 
 def without_accelerator(interp: Interpreter) -> Device:
     """Where a device is of which the program is only told: it may be any."""
-    return UNKNOWN_DEVICE if interp.two else CPU if interp.elsewhere else ACCELERATOR
+    return (
+        UNKNOWN_DEVICE if interp.scenario.multi_accelerator else CPU if interp.scenario.no_accelerator else ACCELERATOR
+    )
 
 
 def become_current(interp: Interpreter, value: Value) -> None:
@@ -94,7 +96,7 @@ def become_current(interp: Interpreter, value: Value) -> None:
     from devfix.analysis.transfer.device_arguments import place_of
 
     devices = {place_of(interp, option) for option in alternatives(value)}
-    if interp.two and devices == {OTHER_ACCELERATOR}:
+    if interp.scenario.multi_accelerator and devices == {OTHER_ACCELERATOR}:
         interp.current_is_zero = not interp.current_is_zero
 
 

@@ -13,13 +13,13 @@ from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    Origin,
     Const,
+    Device,
     DeviceValue,
     Function,
-    Number,
-    Device,
     HeapObject,
+    Number,
+    Origin,
     Pointer,
     Tensor,
     Text,
@@ -67,16 +67,16 @@ def visible(point: ProgramPoint, call_frame: CallFrame) -> dict[str, Value]:
     A function has none of what only the start as a script binds: it would fail where its file is imported.
     Of a function that had returned at that moment, the names are those that it had then.
     """
-    assert point.memory is not None
+    assert point.state is not None
     activation = call_frame.activation
     names: dict[str, Value] = {}
     for env in (activation.module.env, *(activation.function.scope if activation.function else ()), activation.env):
-        names.update(point.memory.names(env))
+        names.update(point.state.names(env))
         if env == activation.module.env and activation.function is not None:
             names = {
                 name: value for name, value in names.items() if name not in activation.module.tree.names_of_the_start
             }
-    if activation.left is not None and activation.env not in point.memory.envs:
+    if activation.left is not None and activation.env not in point.state.envs:
         names.update(activation.left)
     return names
 
@@ -189,7 +189,7 @@ def device_expressions(point: ProgramPoint, call_frame: CallFrame, preferred: st
 
     Locals and globals come ahead of attributes; ``preferred`` (from the configuration) is first where it is live.
     """
-    assert point.memory is not None
+    assert point.state is not None
     names = visible(point, call_frame)
     plain = sorted((name for name, value in names.items() if is_device(name, value)), key=_rank)
     attributes: list[str] = []
@@ -199,7 +199,7 @@ def device_expressions(point: ProgramPoint, call_frame: CallFrame, preferred: st
         for option in alternatives(value):
             if isinstance(option, Pointer):
                 attributes.extend(f"{owner}.{name}" for name in _device_fields(point, option))
-    local = set(point.memory.names(call_frame.activation.env))
+    local = set(point.state.names(call_frame.activation.env))
     order = {owner: index for index, owner in enumerate(_OWNERS)}
     plain.sort(key=lambda name: (_rank(name)[0], name not in local, name))
     attributes.sort(key=lambda text: (_rank(text)[0], order.get(text.split(".")[0], 99), text))
@@ -212,10 +212,10 @@ def device_expressions(point: ProgramPoint, call_frame: CallFrame, preferred: st
 def is_far(point: ProgramPoint, call_frame: CallFrame, name: str) -> bool:
     """Whether a name is an object of the module that a function does not speak of, and no one's settings either."""
     activation = call_frame.activation
-    if activation.function is None or name in _OWNERS or point.memory is None:
+    if activation.function is None or name in _OWNERS or point.state is None:
         return False
     if any(
-        name in point.memory.names(env)
+        name in point.state.names(env)
         for env in (*activation.function.scope, activation.env)
         if env != activation.module.env
     ):
@@ -224,20 +224,20 @@ def is_far(point: ProgramPoint, call_frame: CallFrame, name: str) -> bool:
 
 
 def _device_fields(point: ProgramPoint, ref: Pointer) -> Iterator[str]:
-    assert point.memory is not None
-    record: HeapObject = point.memory.record(ref)
-    if record.kind in ("list", "set", "loader", "optimizer", "parser", "opaque", "dict"):
+    assert point.state is not None
+    obj: HeapObject = point.state.heap_object(ref)
+    if obj.kind in ("list", "set", "loader", "optimizer", "parser", "opaque", "dict"):
         return
-    for name, value in record.fields.items():
+    for name, value in obj.fields.items():
         if is_device(name, value):
             yield name
         yield from (f"{name}.device" for option in alternatives(value) if _has_device(point, option))
     if _knows_its_device(point, ref):
         yield "device"
-    if record.cls is not None:
-        for base in lineage(record.cls):
+    if obj.cls is not None:
+        for base in lineage(obj.cls):
             scope = getattr(base, "scope", None)
-            for name, value in (point.memory.names(scope) if scope is not None else {}).items():
+            for name, value in (point.state.names(scope) if scope is not None else {}).items():
                 if ("device" in name and isinstance(value, Function) and value.kind == "property") or is_device(
                     name, value
                 ):
@@ -246,19 +246,19 @@ def _device_fields(point: ProgramPoint, ref: Pointer) -> Iterator[str]:
 
 def _has_device(point: ProgramPoint, value: Value) -> bool:
     """Whether a value is a framework's object with the accelerator as its device: ``self.accelerator``."""
-    assert point.memory is not None
-    if not isinstance(value, Pointer) or point.memory.record(value).kind != "framework":
+    assert point.state is not None
+    if not isinstance(value, Pointer) or point.state.heap_object(value).kind != "framework":
         return False
-    return is_device("device", point.memory.record(value).fields.get("device", Const(None)))
+    return is_device("device", point.state.heap_object(value).fields.get("device", Const(None)))
 
 
 def _knows_its_device(point: ProgramPoint, ref: Pointer) -> bool:
     """Whether a module has ``.device`` of its own (Lightning's, and pretrained ones), and is on the accelerator."""
-    assert point.memory is not None
-    record = point.memory.record(ref)
-    if record.kind != "module" or record.devices != frozenset({ACCELERATOR}):
+    assert point.state is not None
+    obj = point.state.heap_object(ref)
+    if obj.kind != "module" or obj.devices != frozenset({ACCELERATOR}):
         return False
-    return model_of(record.name) == "placed-module" or record.name.endswith((".from_pretrained", ".from_config"))
+    return model_of(obj.name) == "placed-module" or obj.name.endswith((".from_pretrained", ".from_config"))
 
 
 def devices_differ(one: State, two: State, scopes: tuple[int, ...]) -> bool:
@@ -287,7 +287,7 @@ def device_of(value: Value | None) -> Device | None:
 
 def value_of(point: ProgramPoint, call_frame: CallFrame, node: ast.expr) -> Value | None:
     """The value of a name, attribute or item chain at this moment, without running anything."""
-    assert point.memory is not None
+    assert point.state is not None
     if isinstance(node, ast.Name):
         return visible(point, call_frame).get(node.id)
     if not isinstance(node, (ast.Attribute, ast.Subscript)):
@@ -301,19 +301,19 @@ def value_of(point: ProgramPoint, call_frame: CallFrame, node: ast.expr) -> Valu
         return None
     for option in alternatives(base) if base is not None else ():
         if isinstance(option, Pointer):
-            record = point.memory.record(option)
-            return record.fields.get(key, record.rest)
+            obj = point.state.heap_object(option)
+            return obj.fields.get(key, obj.default_item)
         if isinstance(option, TupleValue) and key.isdigit() and int(key) < len(option.items):
             return option.items[int(key)]
         if isinstance(option, Tensor) and option.maybe_container:
-            origins = tuple(Origin(origin.kind, origin.key, (*origin.item, item)) for origin in option.origins)
+            origins = tuple(Origin(origin.kind, origin.site_id, (*origin.path, item)) for origin in option.origins)
             return Tensor(option.device, origins, option.is_certain, True)
     return None
 
 
 def module_names(point: ProgramPoint, call_frame: CallFrame, wanted: set[int]) -> list[str]:
     """Expressions at this level that name one of the modules with these identities; plain names first."""
-    assert point.memory is not None
+    assert point.state is not None
     plain, attributes = [], []
     for name, value in visible(point, call_frame).items():
         for option in alternatives(value):
@@ -321,9 +321,9 @@ def module_names(point: ProgramPoint, call_frame: CallFrame, wanted: set[int]) -
                 continue
             if option.id in wanted:
                 plain.append(name)
-            record = point.memory.record(option)
-            if record.kind in ("instance", "module"):
-                for field, inner in record.fields.items():
+            obj = point.state.heap_object(option)
+            if obj.kind in ("instance", "module"):
+                for field, inner in obj.fields.items():
                     if any(isinstance(part, Pointer) and part.id in wanted for part in alternatives(inner)):
                         attributes.append(f"{name}.{field}")
     return list(dict.fromkeys([*plain, *attributes]))

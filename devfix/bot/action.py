@@ -60,7 +60,7 @@ def _main(environment: Mapping[str, str]) -> int:
     if failed not in (0, 1):
         return failed
     left = [item for item in document["findings"] if item["status"] in ("fixable", "not-fixed")]
-    fixable = [item for item in left if item["remedy"] and item["remedy"]["safety"] == "safe"]
+    fixable = [item for item in left if item["fix"] and item["fix"]["applicability"] == "safe"]
     _append(
         environment.get("GITHUB_OUTPUT"),
         {
@@ -110,7 +110,7 @@ def _append(path: str | None, outputs: Mapping[str, object]) -> None:
 
 
 def summary(document: Mapping[str, Any]) -> str:
-    """Tables of a report as in schema/report-1.json, in Markdown."""
+    """Tables of a report as in schema/report-2.json, in Markdown."""
     left = [item for item in document["findings"] if item["status"] in ("fixable", "not-fixed")]
     counted = Counter((item["code"], item["name"]) for item in left)
     lines = ["### devfix", ""]
@@ -127,8 +127,8 @@ def summary(document: Mapping[str, Any]) -> str:
 
 
 def _row(item: Mapping[str, Any]) -> str:
-    remedy = item["remedy"]
-    repair = plain(remedy["title"]) if remedy else plain(item["reason"] or "")
+    fix = item["fix"]
+    repair = plain(fix["title"]) if fix else plain(item["reason"] or "")
     where = code(f"{item['path']}:{item['span']['line']}")
     return f"| {where} | {item['code']} {plain(item['message'])} | {repair} |"
 

@@ -33,7 +33,7 @@ class Analysis:
 
     Attributes:
         outcome: findings, what becomes of them, and the patch, of which nothing is written.
-        evidence: what runs prove, as in schema/artifact-1.json; ``None`` where nothing was run.
+        evidence: what runs prove, as in schema/artifact-2.json; ``None`` where nothing was run.
         not_verified: why nothing was proved, in a sentence; empty where it was.
         parts: which hunks of the patch belong together; empty where nobody has asked, and all do.
 
@@ -119,7 +119,7 @@ def _refused(outcome: Outcome) -> dict[Identity, tuple[Finding, str]]:
     reasons = {change.path: _why_left(change) for change in outcome.patch.files}
     found = {}
     for item in outcome.resolutions:
-        paths = item.remedy.paths if item.status is Status.FIXED and item.remedy is not None else ()
+        paths = item.fix.paths if item.status is Status.FIXED and item.fix is not None else ()
         reason = next((reasons[path] for path in paths if reasons.get(path)), "")
         if reason:
             found[identity(item.finding)] = item.finding, reason
@@ -161,9 +161,9 @@ def _proved(outcome: Outcome, again: Any, verification: Verification) -> Analysi
 
 
 def evidence(verdict: VerdictSummary) -> dict[str, Any]:
-    """What is kept of a verdict, as in schema/artifact-1.json."""
+    """What is kept of a verdict, as in schema/artifact-2.json."""
     return {
-        "word": verdict.word,
+        "status": verdict.status,
         "reason": verdict.reason[:2000],
         "good": verdict.good,
         "where": _PATH.sub("", verdict.where)[:500],

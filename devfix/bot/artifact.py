@@ -1,6 +1,6 @@
 """What an unprivileged job leaves for a privileged one: a manifest and a patch, read back as data of a stranger.
 
-schema/artifact-1.json documents the manifest.  Nothing in it is run, and no name in it is opened: texts become Markdown
+schema/artifact-2.json documents the manifest.  Nothing in it is run, and no name in it is opened: texts become Markdown
 with everything escaped, and the patch is applied to copies of the files that the host says the pull request holds.
 """
 
@@ -65,7 +65,7 @@ def manifest(analysis: Analysis, around: Surroundings, base: str, head: str, pat
     if len(analysis.files) > _LIMITS["files"]:
         raise BotError(f"the patch changes {len(analysis.files)} files, more than anybody reviews: use devfix apply")
     document = {
-        "schema_version": 1,
+        "schema_version": 2,
         "tool": f"devfix {__version__}",
         "repository": around.repository,
         "number": around.number,
@@ -98,17 +98,17 @@ def write(artifact: Artifact, folder: str) -> None:
 
 def _finding(item: Resolution) -> dict[str, Any]:
     finding = item.finding
-    remedy = item.remedy or (finding.remedies[0] if finding.remedies else None)
+    fix = item.fix or (finding.fixes[0] if finding.fixes else None)
     return {
         "code": finding.code,
         "name": finding.name,
         "status": item.status.value,
-        "safety": None if remedy is None else remedy.safety.value,
+        "applicability": None if fix is None else fix.applicability.value,
         "path": _slashes(finding.path),
         "line": finding.span.line,
         "lines": [{"path": _slashes(each.path), "line": each.line} for each in finding.events[:_MOST_LINES]],
         "message": _told(finding.message, 2000),
-        "title": "" if remedy is None else _told(remedy.title, 1000),
+        "title": "" if fix is None else _told(fix.title, 1000),
         "reason": _told(item.reason or finding.reason, 2000),
     }
 
@@ -180,7 +180,7 @@ def _json(raw: bytes) -> Any:
 def _validate(document: Any) -> None:
     import jsonschema
 
-    schema = json.loads(resources.files("devfix").joinpath("schema/artifact-1.json").read_text("utf-8"))
+    schema = json.loads(resources.files("devfix").joinpath("schema/artifact-2.json").read_text("utf-8"))
     validator = jsonschema.Draft202012Validator(schema)
     error = next(iter(validator.iter_errors(document)), None)
     if error is not None:

@@ -62,7 +62,7 @@ def propose_for(
         branch: where the patch is, at the host.
         base: the branch that it is for; empty for the default one.
         title: of the pull request.
-        document: as in schema/artifact-1.json; paths may begin with ``tree``.
+        document: as in schema/artifact-2.json; paths may begin with ``tree``.
         patch: the patch.
         tree: the folder in which it was made.
 

@@ -105,7 +105,7 @@ def _by_edits(fixed: Iterable[Resolution]) -> list[list[Finding]]:
     """Findings by the edits that they share."""
     groups: list[tuple[set[object], list[Finding]]] = []
     for item in fixed:
-        edits: set[object] = set(item.remedy.edits if item.remedy is not None else ())
+        edits: set[object] = set(item.fix.edits if item.fix is not None else ())
         findings = [item.finding]
         apart = []
         for known in groups:

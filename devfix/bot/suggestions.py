@@ -74,7 +74,7 @@ def suggestions(
         before: the files as the pull request has them.
         after: the files as they are to be.
         shown: the lines of the new side that the pull request shows, by path.
-        findings: as in schema/artifact-1.json, for what suggestions are about.
+        findings: as in schema/artifact-2.json, for what suggestions are about.
         parts: which hunks belong together; all of them where this does not name each hunk once.
 
     """

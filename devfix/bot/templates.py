@@ -41,7 +41,7 @@ def title(findings: Sequence[Mapping[str, Any]]) -> str:
 
 
 def pull_request(document: Mapping[str, Any], group: str, patch: str, diff: str) -> str:
-    """The body of a pull request of ``devfix bot open``; ``document`` is as in schema/artifact-1.json."""
+    """The body of a pull request of ``devfix bot open``; ``document`` is as in schema/artifact-2.json."""
     fixed = [item for item in document["findings"] if item["status"] == "fixed"]
     parts = [
         _what(len(fixed), len(document["files"])),
@@ -93,9 +93,9 @@ def review(document: Mapping[str, Any], offered: Sequence[Suggestion], diff: str
 def _rules(fixed: Sequence[Mapping[str, Any]]) -> str:
     if not fixed:
         return ""
-    counted = Counter((item["code"], item["name"], item["safety"] or "safe") for item in fixed)
+    counted = Counter((item["code"], item["name"], item["applicability"] or "safe") for item in fixed)
     rows = [f"| {key[0]} | {code(key[1])} | {many} | {key[2]} |" for key, many in sorted(counted.items())]
-    return "\n".join(["| rule | name | repaired | safety |", "|---|---|---|---|", *rows])
+    return "\n".join(["| rule | name | repaired | applicability |", "|---|---|---|---|", *rows])
 
 
 def _details(fixed: Sequence[Mapping[str, Any]]) -> str:
@@ -122,7 +122,7 @@ def _evidence(document: Mapping[str, Any]) -> str:
     ]
     return "\n".join(
         [
-            f"**{plain(found['word'])}**: {plain(found['reason'])}  ",
+            f"**{plain(found['status'])}**: {plain(found['reason'])}  ",
             f"{code(found['command'])}, on {plain(found['where'])}",
             "",
             "| run | ended | steps | first loss | last loss | largest difference |",

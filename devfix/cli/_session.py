@@ -70,7 +70,7 @@ def _run(request: Request, cache: Cache | None) -> int:
             outcome, proof = proved(outcome, again, request.paths, request.proof)
     outcome = _with_problems(outcome, problems)
     tried = outcome
-    if request.mode is Mode.CHECK and outcome.resolutions and FORMATS[request.output_format].fixes:
+    if request.mode is Mode.CHECK and outcome.resolutions and FORMATS[request.output_format].suggestions:
         tried = fixpoint.apply(files, settings, request.jobs, cache=cache, scope=scope)
     if request.filters:
         write_stdout(outcome.patch.files[0].new if outcome.patch.files else raw)

@@ -75,7 +75,7 @@ class Tracing:
                     )
                     return outcome, self._proof(proved.verdict, proved.changes)
         if not found.repaired:
-            well = found.verdict is not None and found.verdict.word == "no-error"
+            well = found.verdict is not None and found.verdict.status == "no-error"
             return explained(outcome, found, self.experiment.project, self.bounds), None if well else self._proof(
                 found.verdict, {}
             )

@@ -17,10 +17,10 @@ from devfix.model import (
     AddKeyword,
     Edit,
     Finding,
+    Fix,
     InsertStatement,
     MoveStatements,
     Problem,
-    Remedy,
     ReplaceStatement,
     Span,
     Where,
@@ -68,9 +68,9 @@ class Scope:
         """Whether the finding has to do with a changed line."""
         return any(self._changed(path, first, last) for path, first, last in _places(finding))
 
-    def why_not_edited(self, remedy: Remedy) -> str:
-        """Why no edits of the remedy are made: the index and the working tree differ in one of its files."""
-        apart = [path for path in remedy.paths if self.texts.get(_real(path)) is not None]
+    def why_not_edited(self, fix: Fix) -> str:
+        """Why no edits of the fix are made: the index and the working tree differ in one of its files."""
+        apart = [path for path in fix.paths if self.texts.get(_real(path)) is not None]
         if not apart:
             return ""
         return f"the index and the working tree hold {apart[0]} differently: stage its changes, or stash them"
@@ -92,7 +92,7 @@ def _places(finding: Finding) -> Iterator[tuple[str, int, int]]:
     yield finding.path, finding.span.line, finding.span.end_line
     for event in finding.events:
         yield event.path, event.line, event.line
-    for edit in finding.remedies[0].edits if finding.remedies else ():
+    for edit in finding.fixes[0].edits if finding.fixes else ():
         for span in _spans(edit):
             yield edit.path, span.line, span.end_line
 

@@ -1,4 +1,4 @@
-"""Findings and problems as JSON documents: ``$defs`` of schema/report-1.json documents them.
+"""Findings and problems as JSON documents: ``$defs`` of schema/report-2.json documents them.
 
 Lines and columns count from 1; columns are code points, the end is exclusive.  In a notebook lines count in the cell.
 """
@@ -16,7 +16,7 @@ __all__ = ["finding_document", "path_document", "problem_document"]
 def finding_document(resolution: Resolution, outcome: Outcome) -> dict[str, Any]:
     """One finding and what became of it; ``outcome`` knows the cells of notebooks."""
     finding = resolution.finding
-    remedy = resolution.remedy or (finding.remedies[0] if finding.remedies else None)
+    fix = resolution.fix or (finding.fixes[0] if finding.fixes else None)
     return {
         "code": finding.code,
         "name": finding.name,
@@ -27,11 +27,11 @@ def finding_document(resolution: Resolution, outcome: Outcome) -> dict[str, Any]
         **_cell(finding.path, finding.span.line, outcome),
         "span": _span(finding.path, finding.span, outcome),
         "events": [_event(event, outcome) for event in finding.events],
-        "remedy": remedy
+        "fix": fix
         and {
-            "title": remedy.title,
-            "safety": remedy.safety.value,
-            "files": [path_document(path) for path in remedy.paths],
+            "title": fix.title,
+            "applicability": fix.applicability.value,
+            "files": [path_document(path) for path in fix.paths],
         },
         "reason": resolution.reason or finding.reason or None,
         "notes": list(finding.notes),

@@ -25,7 +25,7 @@ from devfix.engine.outcome import Resolutions
 from devfix.engine.parallel_scan import scan_all
 from devfix.engine.scan import Identity, Scan, identity, scan_program
 from devfix.engine.workspace import Workspace
-from devfix.model import AddKeyword, AppendCode, Edit, Finding, Outcome, Problem, Remedy, ReplaceExpression, Status
+from devfix.model import AddKeyword, AppendCode, Edit, Finding, Fix, Outcome, Problem, ReplaceExpression, Status
 from devfix.sources import SourceError, SourceFile
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def apply(
 def fix_text(path: str, text: str, codes: Iterable[str] = ()) -> str:
     """One file's text after repair with the rules of these codes; the same text where there is nothing to do.
 
-    Who names a rule whose every remedy is unsafe asks for it.
+    Who names a rule whose every fix is unsafe asks for it.
     """
     from devfix.rules.registry import rule_for
 
@@ -146,7 +146,7 @@ def settle(collected: Resolutions, scans: Iterable[Scan], checked: int = 0) -> O
 
 # --- repair -------------------------------------------------------------------------------------------------------
 def _repair(space: Workspace, scan: Scan, collected: Resolutions) -> None:
-    """Repair the findings of one program, each with the first remedy that holds."""
+    """Repair the findings of one program, each with the first fix that holds."""
     original = {identity(finding): finding for finding in scan.findings}
     current = scan_program(space, scan.path) if space.changed else scan
     dropped: dict[Identity, str] = {}
@@ -161,11 +161,11 @@ def _repair(space: Workspace, scan: Scan, collected: Resolutions) -> None:
             joined = _together(space, current, apart, collected)
             if joined is None:
                 break
-            remedies, current = joined
-            repaired += len(remedies)
-            for finding, remedy in remedies:
+            fixes, current = joined
+            repaired += len(fixes)
+            for finding, fix in fixes:
                 dropped.pop(identity(finding))
-                collected.settle(original.get(identity(finding), finding), Status.FIXED, remedy=remedy)
+                collected.settle(original.get(identity(finding), finding), Status.FIXED, fix=fix)
             continue
         finding = waiting[-1]  # from the end: what is moved behind one line keeps its order
         shown = original.get(identity(finding), finding)
@@ -175,10 +175,10 @@ def _repair(space: Workspace, scan: Scan, collected: Resolutions) -> None:
         else:
             repaired += 1
             dropped.pop(identity(finding), None)
-            remedy, after = attempt
-            collected.settle(shown, Status.FIXED, remedy=remedy)
-            for other in _repaired_along(current, after, remedy):
-                collected.settle(original.get(identity(other), other), Status.FIXED, remedy=remedy)
+            fix, after = attempt
+            collected.settle(shown, Status.FIXED, fix=fix)
+            for other in _repaired_along(current, after, fix):
+                collected.settle(original.get(identity(other), other), Status.FIXED, fix=fix)
             current = after
             dropped = {key: reason for key, reason in dropped.items() if _NEW_FINDING not in reason}  # it may hold now
     for finding in current.findings:
@@ -188,37 +188,37 @@ def _repair(space: Workspace, scan: Scan, collected: Resolutions) -> None:
     collected.leave(f for f in current.findings if identity(f) not in dropped)
 
 
-def _repaired_along(before: Scan, after: Scan, remedy: Remedy) -> list[Finding]:
-    """Findings that are gone because the remedy of another one made their edits, too."""
+def _repaired_along(before: Scan, after: Scan, fix: Fix) -> list[Finding]:
+    """Findings that are gone because the fix of another one made their edits, too."""
     left = {identity(finding) for finding in after.findings}
-    gone = [finding for finding in before.findings if identity(finding) not in left and finding.remedies]
-    return [finding for finding in gone if set(finding.remedies[0].edits) <= set(remedy.edits)]
+    gone = [finding for finding in before.findings if identity(finding) not in left and finding.fixes]
+    return [finding for finding in gone if set(finding.fixes[0].edits) <= set(fix.edits)]
 
 
-def _attempt(space: Workspace, before: Scan, finding: Finding, collected: Resolutions) -> tuple[Remedy, Scan] | str:
-    """Try the remedies of a finding in order: the first that holds, with the scan after it, or why none does."""
+def _attempt(space: Workspace, before: Scan, finding: Finding, collected: Resolutions) -> tuple[Fix, Scan] | str:
+    """Try the fixes of a finding in order: the first that holds, with the scan after it, or why none does."""
     reason = ""
-    remedies = collected.usable(finding)
-    for remedy in remedies:
-        after = _held(space, before, remedy, (finding,), collected)
+    fixes = collected.usable(finding)
+    for fix in fixes:
+        after = _held(space, before, fix, (finding,), collected)
         if not isinstance(after, str):
-            return remedy, after
+            return fix, after
         reason = reason or after
-    for remedy in remedies[:1] if _NEW_FINDING in reason else ():
-        joined = _with_what_follows(space, before, remedy, collected)
+    for fix in fixes[:1] if _NEW_FINDING in reason else ():
+        joined = _with_what_follows(space, before, fix, collected)
         after = _held(space, before, joined, (finding,), collected) if joined is not None else reason
         if joined is not None and not isinstance(after, str):
             return joined, after
     return reason or finding.reason
 
 
-def _with_what_follows(space: Workspace, before: Scan, remedy: Remedy, collected: Resolutions) -> Remedy | None:
-    """A remedy together with those of the findings that it brings: what is moved meets what was with it until now.
+def _with_what_follows(space: Workspace, before: Scan, fix: Fix, collected: Resolutions) -> Fix | None:
+    """A fix together with those of the findings that it brings: what is moved meets what was with it until now.
 
     Only edits that keep every other line where it is: then all of them name places of the same text.
     """
     kept = dict(space.changed)
-    after = _applied(space, before, remedy)
+    after = _applied(space, before, fix)
     space.changed = kept
     if isinstance(after, str) or after.problems:
         return None
@@ -226,14 +226,14 @@ def _with_what_follows(space: Workspace, before: Scan, remedy: Remedy, collected
     following = [collected.usable(other)[:1] for other in fresh]
     if not all(following) or len(fresh) > _MOST_FOLLOWING or any(map(collected.left_out, fresh)):
         return None
-    edits: tuple[Edit, ...] = remedy.edits
+    edits: tuple[Edit, ...] = fix.edits
     for (other,) in following:
         first, second = ([list(_place_of(edit)) for edit in each] for each in (edits, other.edits))
         if not all((*first, *second)) or any(places in first for places in second):
             return None
         edits = (*edits, *other.edits)
     titles = dict.fromkeys(other.title for (other,) in following)
-    return replace(remedy, title=" and ".join([remedy.title, *titles]), edits=edits)
+    return replace(fix, title=" and ".join([fix.title, *titles]), edits=edits)
 
 
 def _place_of(edit: Edit) -> Iterator[tuple[str, int]]:
@@ -251,11 +251,11 @@ def _place_of(edit: Edit) -> Iterator[tuple[str, int]]:
 
 def _together(
     space: Workspace, before: Scan, apart: list[Finding], collected: Resolutions
-) -> tuple[list[tuple[Finding, Remedy]], Scan] | None:
+) -> tuple[list[tuple[Finding, Fix]], Scan] | None:
     """Two findings whose best edits fail one without the other: a criterion is moved, and what else it is given."""
     usable = [(finding, collected.usable(finding)) for finding in apart[:_MOST_APART]]
-    for pair in combinations([(finding, remedies[0]) for finding, remedies in usable if remedies], 2):
-        edits = tuple(dict.fromkeys(edit for _, remedy in pair for edit in remedy.edits))
+    for pair in combinations([(finding, fixes[0]) for finding, fixes in usable if fixes], 2):
+        edits = tuple(dict.fromkeys(edit for _, fix in pair for edit in fix.edits))
         joined = replace(pair[0][1], edits=edits)
         after = _held(space, before, joined, [finding for finding, _ in pair], collected)
         if not isinstance(after, str):
@@ -263,17 +263,15 @@ def _together(
     return None
 
 
-def _held(
-    space: Workspace, before: Scan, remedy: Remedy, findings: Sequence[Finding], collected: Resolutions
-) -> Scan | str:
-    """Apply a remedy that is to repair some findings: the scan after it, or why it does not hold and was taken back."""
+def _held(space: Workspace, before: Scan, fix: Fix, findings: Sequence[Finding], collected: Resolutions) -> Scan | str:
+    """Apply a fix that is to repair some findings: the scan after it, or why it does not hold and was taken back."""
     kept = dict(space.changed)
-    after = _applied(space, before, remedy)
+    after = _applied(space, before, fix)
     if isinstance(after, str):
         space.changed = kept
         return after
     problem = next(filter(None, (_objection(before, after, finding) for finding in findings)), None)
-    if problem is None and any(collected.left_out(other) for other in _repaired_along(before, after, remedy)):
+    if problem is None and any(collected.left_out(other) for other in _repaired_along(before, after, fix)):
         problem = "it would edit what is to be left alone"
     if problem is None:
         return after
@@ -281,15 +279,15 @@ def _held(
     return f"the edit was dropped, because {problem}"
 
 
-def _applied(space: Workspace, before: Scan, remedy: Remedy) -> Scan | str:
-    """Apply a remedy: the scan after it, or why it cannot be placed; what was changed stays so."""
+def _applied(space: Workspace, before: Scan, fix: Fix) -> Scan | str:
+    """Apply a fix: the scan after it, or why it cannot be placed; what was changed stays so."""
     from devfix.rewrite import RewriteError, rewrite
 
     try:
-        for path in remedy.paths:
+        for path in fix.paths:
             text = space.text(path)
             assert text is not None
-            edits = [edit for edit in remedy.edits if edit.path == path]
+            edits = [edit for edit in fix.edits if edit.path == path]
             space.rewritten(path, rewrite(text, edits))
     except (RewriteError, SourceError) as error:
         told = error.problem.message if isinstance(error, SourceError) else error

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from devfix import sources
 from devfix.engine.scan import Identity, identity, position
 from devfix.engine.workspace import Workspace
-from devfix.model import FileChange, Finding, Outcome, Patch, Problem, Remedy, Resolution, Safety, Status
+from devfix.model import Applicability, FileChange, Finding, Fix, Outcome, Patch, Problem, Resolution, Status
 from devfix.sources.notebooks.cell_order import in_words_of_cells
 
 if TYPE_CHECKING:
@@ -57,16 +57,16 @@ class Resolutions:
         known = self.comments.get(finding.path)
         return known is not None and known.match(finding.code, finding.span, finding.name)
 
-    def usable(self, finding: Finding) -> list[Remedy]:
-        """Remedies that this run may apply, best first."""
+    def usable(self, finding: Finding) -> list[Fix]:
+        """Fixes that this run may apply, best first."""
         unsafe = self.space.settings.unsafe_fixes
-        allowed = [remedy for remedy in finding.remedies if unsafe or remedy.safety is Safety.SAFE]
+        allowed = [fix for fix in finding.fixes if unsafe or fix.applicability is Applicability.SAFE]
         inside = [r for r in allowed if all(os.path.abspath(path) in self.space.given for path in r.paths)]
-        inside = [remedy for remedy in inside if not self._refused(remedy)]
-        return sorted(inside, key=lambda remedy: remedy.safety is Safety.SAFE) if unsafe else inside
+        inside = [fix for fix in inside if not self._refused(fix)]
+        return sorted(inside, key=lambda fix: fix.applicability is Applicability.SAFE) if unsafe else inside
 
-    def _refused(self, remedy: Remedy) -> str:
-        return self.scope.why_not_edited(remedy) if self.scope is not None and self.repairing else ""
+    def _refused(self, fix: Fix) -> str:
+        return self.scope.why_not_edited(fix) if self.scope is not None and self.repairing else ""
 
     def left_out(self, finding: Finding) -> bool:
         """Whether a finding is to be left alone: suppressed, or named by the caller."""
@@ -79,11 +79,11 @@ class Resolutions:
             return False
         return known is None and bool(self.usable(finding)) and not self.suppressed(finding)
 
-    def settle(self, finding: Finding, status: Status, reason: str = "", remedy: Remedy | None = None) -> None:
+    def settle(self, finding: Finding, status: Status, reason: str = "", fix: Fix | None = None) -> None:
         """Record what became of a finding; a repair wins over anything said before."""
         known = self.resolutions.get(identity(finding))
         if known is None or (status is Status.FIXED and known.status is not Status.FIXED):
-            self.resolutions[identity(finding)] = Resolution(finding, status, reason, remedy)
+            self.resolutions[identity(finding)] = Resolution(finding, status, reason, fix)
 
     def leave(self, findings: Iterable[Finding]) -> None:
         """Record findings that are not repaired."""
@@ -97,11 +97,11 @@ class Resolutions:
             elif identity(finding) in self.without:
                 self.settle(finding, Status.NOT_FIXED, "left out")
             elif usable and not self.repairing:
-                self.settle(finding, Status.FIXABLE, remedy=usable[0])
-            elif finding.remedies:
-                self.settle(finding, *self._why_left(finding, finding.remedies[0]))
+                self.settle(finding, Status.FIXABLE, fix=usable[0])
+            elif finding.fixes:
+                self.settle(finding, *self._why_left(finding, finding.fixes[0]))
             else:
-                self.settle(finding, Status.NOT_FIXED, finding.reason or "no remedy is known")
+                self.settle(finding, Status.NOT_FIXED, finding.reason or "no fix is known")
 
     def outcome(self, checked: int) -> Outcome:
         """Everything, sorted; the patch holds the files whose text changed."""
@@ -144,14 +144,14 @@ class Resolutions:
                 notes.append(Problem(path, f"unused suppression{listed}", line, "remove the comment"))
         return notes
 
-    def _why_left(self, finding: Finding, remedy: Remedy) -> tuple[Status, str, Remedy]:
-        outside = [path for path in remedy.paths if os.path.abspath(path) not in self.space.given]
+    def _why_left(self, finding: Finding, fix: Fix) -> tuple[Status, str, Fix]:
+        outside = [path for path in fix.paths if os.path.abspath(path) not in self.space.given]
         if outside:
             given = " ".join(sorted({*outside, finding.path}))
-            return Status.NOT_FIXED, f"the edit belongs in {', '.join(outside)}: run devfix apply {given}", remedy
-        if refused := self._refused(remedy):
-            return Status.NOT_FIXED, refused, remedy
-        return Status.FIXABLE, "the fix is unsafe: --unsafe-fixes applies it", remedy
+            return Status.NOT_FIXED, f"the edit belongs in {', '.join(outside)}: run devfix apply {given}", fix
+        if refused := self._refused(fix):
+            return Status.NOT_FIXED, refused, fix
+        return Status.FIXABLE, "the fix is unsafe: --unsafe-fixes applies it", fix
 
 
 def in_order(resolutions: Iterable[Resolution]) -> tuple[Resolution, ...]:

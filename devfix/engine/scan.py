@@ -182,11 +182,11 @@ def _place(event: Event) -> tuple[str, int]:
 def _hazards(observations: analysis.Observations) -> Iterator[tuple[ProgramPoint, Hazard]]:
     """Everything that goes wrong, whether a rule speaks of it or not: an edit must not add to it."""
     found = [
-        (mismatch.point, mismatch.consumer, operand.text)
+        (mismatch.point, mismatch.operation, operand.text)
         for mismatch in observations.mismatches
         for operand in mismatch.cpu
     ]
-    found += [(use.point, use.consumer, text_of(use.expression)) for use in observations.needs_cpu.values()]
+    found += [(use.point, use.operation, text_of(use.expression)) for use in observations.needs_cpu.values()]
     found += [(each.built, each.kind, each.optimizer) for each in observations.hazards if each.kind != "harmless"]
     for point, consumer, text in found:
         yield point, Hazard(point.tree.path, consumer, text)

@@ -64,7 +64,7 @@ def _write_all(changes: Sequence[FileChange]) -> dict[str, Problem]:
 def _after(resolution: Resolution, refused: dict[str, Problem]) -> Resolution:
     if resolution.status is not Status.FIXED:
         return resolution
-    paths = resolution.remedy.paths if resolution.remedy else (resolution.finding.path,)
+    paths = resolution.fix.paths if resolution.fix else (resolution.finding.path,)
     for path in paths:
         if path in refused:
             problem = refused[path]

@@ -156,7 +156,7 @@ def parameters_device(point: ProgramPoint, call_frame: CallFrame) -> str | None:
     if not inside_module(call_frame):
         return None
     own = visible(point, call_frame).get("self")
-    if not isinstance(own, Pointer) or point.memory is None:
+    if not isinstance(own, Pointer) or point.state is None:
         return None
     devices = set(weight_places(point, own, set()))
     return "next(self.parameters()).device" if devices == {ACCELERATOR} else None
@@ -175,16 +175,16 @@ def device_of_a_module(
 
 def weight_places(point: ProgramPoint, ref: Pointer, seen: set[int]) -> Iterator[object]:
     """The places of the weights of a module and all that it holds; ``seen`` are those that were looked at."""
-    assert point.memory is not None
+    assert point.state is not None
     if ref.id in seen:
         return
     seen.add(ref.id)
-    record = point.memory.record(ref)
-    if record.kind != "module":
+    obj = point.state.heap_object(ref)
+    if obj.kind != "module":
         return
-    if record.weights:
-        yield from record.devices
-    for value in [*record.fields.values(), *([record.rest] if record.rest is not None else [])]:
+    if obj.weights:
+        yield from obj.devices
+    for value in [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]:
         for option in alternatives(value):
             if isinstance(option, Pointer):
                 yield from weight_places(point, option, seen)
@@ -210,8 +210,8 @@ def _candidates(point: ProgramPoint, call_frame: CallFrame, partners: Iterable[s
             continue
     if call_frame is point.call_frame:
         yield from _chains(point.node)
-    assert point.memory is not None
-    local = point.memory.names(call_frame.activation.env)
+    assert point.state is not None
+    local = point.state.names(call_frame.activation.env)
     given = _parameters(call_frame.activation.node)
     names = [*(name for name in given if name in local), *(name for name in local if name not in given)]
     if isinstance(call_frame.activation.node, ast.Module):

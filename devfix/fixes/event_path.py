@@ -5,10 +5,10 @@ from __future__ import annotations
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.model import Event
 
-__all__ = ["story"]
+__all__ = ["event_path"]
 
 
-def story(*steps: tuple[ProgramPoint | None, str, str]) -> tuple[Event, ...]:
+def event_path(*steps: tuple[ProgramPoint | None, str, str]) -> tuple[Event, ...]:
     """Events from ``(point, kind, note)`` in the order given; steps without a site, and repeated lines, are left out."""
     events: list[Event] = []
     for point, kind, note in steps:

@@ -95,8 +95,8 @@ def move_of(point: ProgramPoint | None) -> Move | None:
 
 def last_move(moves: Iterable[ProgramPoint], before: int) -> Move | None:
     """The manner of the latest move ahead of a moment."""
-    earlier = [point for point in moves if point.order <= before and isinstance(point.node, ast.Call)]
-    return move_of(max(earlier, key=lambda point: point.order)) if earlier else None
+    earlier = [point for point in moves if point.time <= before and isinstance(point.node, ast.Call)]
+    return move_of(max(earlier, key=lambda point: point.time)) if earlier else None
 
 
 def device_at(

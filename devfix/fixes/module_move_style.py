@@ -11,14 +11,14 @@ from devfix.analysis.domain.values import ACCELERATOR
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import asks_for_accelerator
 from devfix.fixes.insertion_point import Move, all_live, device_at, enclosing, last_move, move_of, same_function
-from devfix.fixes.statement_range import Words
+from devfix.fixes.statement_range import ModuleMove
 
-__all__ = ["words_at"]
+__all__ = ["module_move_at"]
 
 
-def words_at(
+def module_move_at(
     observations: Observations, mismatch: DeviceMismatch, call_frame: CallFrame, partly: ProgramPoint | None = None
-) -> Words | None:
+) -> ModuleMove | None:
     """How a module is moved at this level; ``None`` where nothing there names the accelerator.
 
     ``partly`` is the move that the module itself has on another path.
@@ -28,7 +28,7 @@ def words_at(
         move = Move(sibling)
         guard = move.guard if move.guard is not None and asks_for_accelerator(move.guard.test) else None
         test = move.point.tree.source(guard.test) if isinstance(guard, ast.If) else None
-        return Words(_trailer(move), test, guard if isinstance(guard, ast.IfExp) else None, sibling, _names(move))
+        return ModuleMove(_trailer(move), test, guard if isinstance(guard, ast.IfExp) else None, sibling, _names(move))
     return _from_elsewhere(observations, mismatch, call_frame, sibling)
 
 
@@ -39,27 +39,27 @@ def _sibling(observations: Observations, call_frame: CallFrame, partly: ProgramP
         for point in observations.moves
         if same_function(point.call_frame, call_frame) and isinstance(point.node, ast.Call)
     ]
-    return max(moves, key=lambda point: (point is partly, point.order), default=None)
+    return max(moves, key=lambda point: (point is partly, point.time), default=None)
 
 
 def _from_elsewhere(
     observations: Observations, mismatch: DeviceMismatch, call_frame: CallFrame, sibling: ProgramPoint | None
-) -> Words | None:
+) -> ModuleMove | None:
     point = mismatch.point
     tensors = [transfer.point for transfer in observations.transfers if transfer.device == "accelerator"]
     near = [transfer for transfer in tensors if same_function(transfer.call_frame, call_frame)]
-    move = move_of(sibling) or last_move(near, point.order) or last_move(observations.moves, point.order)
-    move = move or last_move(tensors, point.order)
+    move = move_of(sibling) or last_move(near, point.time) or last_move(observations.moves, point.time)
+    move = move or last_move(tensors, point.time)
     if move is not None and move.legacy and not observations.preferred_device:
         return _legacy(move, point, call_frame)
     like = _device_of(move)
     device = device_at(point, call_frame, observations.preferred_device, like=like)
     if device is None:
         device = like if like is not None and _is_literal(like) else _literal(call_frame)
-    return Words(f".to({device})", None, None, sibling, _roots(device)) if device is not None else None
+    return ModuleMove(f".to({device})", None, None, sibling, _roots(device)) if device is not None else None
 
 
-def _legacy(move: Move, point: ProgramPoint, call_frame: CallFrame) -> Words | None:
+def _legacy(move: Move, point: ProgramPoint, call_frame: CallFrame) -> ModuleMove | None:
     call = move.point.node
     assert isinstance(call, ast.Call)
     if not all(all_live(point, call_frame, argument) for argument in call.args):
@@ -68,10 +68,10 @@ def _legacy(move: Move, point: ProgramPoint, call_frame: CallFrame) -> Words | N
     names = {name for argument in call.args for name in _roots(ast.unparse(argument))}
     test = _asked(move)
     if test is None:
-        return Words(trailer, None, None, None, frozenset(names))
+        return ModuleMove(trailer, None, None, None, frozenset(names))
     if not all_live(point, call_frame, test):
         return None
-    return Words(trailer, move.point.tree.source(test), None, None, frozenset(names | _roots(ast.unparse(test))))
+    return ModuleMove(trailer, move.point.tree.source(test), None, None, frozenset(names | _roots(ast.unparse(test))))
 
 
 def _asked(move: Move) -> ast.expr | None:

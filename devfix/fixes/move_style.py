@@ -9,48 +9,50 @@ from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.scopes import module_names
 from devfix.fixes.device_expression import device_of_a_module, said_here
 from devfix.fixes.insertion_point import Move, all_live, device_at, last_move
-from devfix.fixes.tensors.misplaced_items import Culprit
+from devfix.fixes.tensors.misplaced_items import MisplacedItem
 
 __all__ = ["device_words", "style_at"]
 
 
 def style_at(
-    observations: Observations, point: ProgramPoint, culprit: Culprit, call_frame: CallFrame | None = None
+    observations: Observations, point: ProgramPoint, misplaced: MisplacedItem, call_frame: CallFrame | None = None
 ) -> tuple[str, str | None] | None:
     """How this function moves things: the code to append, and the flag under which it does so."""
     call_frame = call_frame or point.call_frame
-    move = last_move(observations.moves, culprit.mismatches[0].point.order)
+    move = last_move(observations.moves, misplaced.mismatches[0].point.time)
     if move is not None and move.legacy:
         legacy = _legacy(point, call_frame, move)
         if legacy is not None:
             return legacy
-    device = device_words(observations, point, culprit, call_frame)
+    device = device_words(observations, point, misplaced, call_frame)
     if device is None:
         return None
-    return (f".to({device}, non_blocking=True)" if _overlaps(observations, point, culprit) else f".to({device})"), None
+    return (
+        f".to({device}, non_blocking=True)" if _overlaps(observations, point, misplaced) else f".to({device})"
+    ), None
 
 
 def device_words(
-    observations: Observations, point: ProgramPoint, culprit: Culprit, call_frame: CallFrame | None = None
+    observations: Observations, point: ProgramPoint, misplaced: MisplacedItem, call_frame: CallFrame | None = None
 ) -> str | None:
     """What names the device at a level: as the last move of a module says it, or the device of a module there."""
     call_frame = call_frame or point.call_frame
-    move = last_move(observations.moves, culprit.mismatches[0].point.order)
+    move = last_move(observations.moves, misplaced.mismatches[0].point.time)
     like = move.arguments if move is not None else None
     device = device_at(point, call_frame, observations.preferred_device, like=like)
     if device is None:
-        device = said_here(observations, point, call_frame) or _device_of_module(culprit, point, call_frame)
+        device = said_here(observations, point, call_frame) or _device_of_module(misplaced, point, call_frame)
     if device is None and move is not None and move.arguments.strip("\"'").startswith("cuda"):
         device = move.arguments
     return device
 
 
-def _overlaps(observations: Observations, point: ProgramPoint, culprit: Culprit) -> bool:
+def _overlaps(observations: Observations, point: ProgramPoint, misplaced: MisplacedItem) -> bool:
     """Whether new moves say ``non_blocking=True``: as the file's other moves of batches do, and where it has none.
 
     What the program makes itself lies in no pinned memory: it is moved so where other data is, and not of itself.
     """
-    made = observations.sources[culprit.key].kind == "made"
+    made = observations.sources[misplaced.key].kind == "made"
     others = [
         transfer
         for transfer in observations.transfers
@@ -78,15 +80,15 @@ def _legacy(point: ProgramPoint, call_frame: CallFrame, move: Move) -> tuple[str
     return move.trailer(), None if inside else guard
 
 
-def _device_of_module(culprit: Culprit, point: ProgramPoint, call_frame: CallFrame) -> str | None:
+def _device_of_module(misplaced: MisplacedItem, point: ProgramPoint, call_frame: CallFrame) -> str | None:
     """``next(model.parameters()).device``, where the model has a name and the device has none."""
     wanted = {
-        operand.module.id for mismatch in culprit.mismatches for operand in mismatch.accelerator if operand.module
+        operand.module.id for mismatch in misplaced.mismatches for operand in mismatch.accelerator if operand.module
     }
-    assert point.memory is not None
+    assert point.state is not None
     above = set(wanted)
-    for key, record in point.memory.records():
-        if record.kind == "module" and any(getattr(value, "id", None) in above for value in record.fields.values()):
+    for key, obj in point.state.heap_objects():
+        if obj.kind == "module" and any(getattr(value, "id", None) in above for value in obj.fields.values()):
             above.add(key)
     names = [name for name in module_names(point, call_frame, above) if name != "self"]
     return f"next({names[0]}.parameters()).device" if names else device_of_a_module(point, call_frame)

@@ -8,7 +8,7 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.scopes import module_names
 from devfix.fixes.reorder import common_block, dependents, independent, reach, shown, touches
-from devfix.model import MoveStatements, Remedy
+from devfix.model import Fix, MoveStatements
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["built_behind", "model_names", "moved_ahead"]
@@ -16,16 +16,16 @@ __all__ = ["built_behind", "model_names", "moved_ahead"]
 
 def built_behind(
     observations: Observations, built: ProgramPoint, late: ProgramPoint, replaced: bool = False
-) -> tuple[Remedy | None, str]:
-    """The remedy that brings ``built`` behind ``late``, or the reason why there is none.
+) -> tuple[Fix | None, str]:
+    """The fix that brings ``built`` behind ``late``, or the reason why there is none.
 
     ``replaced`` says that ``late`` gives the model other parameters, so that what collects them moves along.
     """
     reason = "construction and move are in functions that share no block"
     for call_frame, later in _shared_levels(built, late):
-        remedy, why = _reordered(observations, built, call_frame, later, replaced)
-        if remedy is not None:
-            return remedy, ""
+        fix, why = _reordered(observations, built, call_frame, later, replaced)
+        if fix is not None:
+            return fix, ""
         reason = why or reason
     return None, reason
 
@@ -42,7 +42,7 @@ def _shared_levels(built: ProgramPoint, late: ProgramPoint) -> list[tuple[CallFr
 
 def _reordered(
     observations: Observations, built: ProgramPoint, call_frame: CallFrame, late: CallFrame, replaced: bool
-) -> tuple[Remedy | None, str]:
+) -> tuple[Fix | None, str]:
     tree = call_frame.tree
     found = common_block(tree, call_frame.stmt, late.stmt)
     if found is None:
@@ -62,23 +62,23 @@ def _reordered(
         moving = list(block[first:last])  # the same as moving that one line up: far less changes
         title = f"move {shown(tree, block[last])} ahead of it"
     edit = MoveStatements(tree.path, tuple(tree.span(statement) for statement in moving), tree.span(block[last]))
-    return Remedy(title, (edit,)), ""
+    return Fix(title, (edit,)), ""
 
 
-def moved_ahead(restored: ProgramPoint, late: ProgramPoint) -> Remedy | None:
-    """The remedy that brings the move of a model ahead of what restores an optimizer's state, if nothing is between.
+def moved_ahead(restored: ProgramPoint, late: ProgramPoint) -> Fix | None:
+    """The fix that brings the move of a model ahead of what restores an optimizer's state, if nothing is between.
 
     The optimizer may be built where it is: it keeps its parameters, and state goes to where they are when it is loaded.
     """
     for call_frame, later in _shared_levels(restored, late):
         found = common_block(call_frame.tree, call_frame.stmt, later.stmt)
-        if found is None or found[1] >= found[2] or restored.memory is None:
+        if found is None or found[1] >= found[2] or restored.state is None:
             continue
         block, first, last = found
         if independent(call_frame.tree, block, first, last, model_names(restored, call_frame)):
             spans = tuple(call_frame.tree.span(statement) for statement in block[first:last])
             edit = MoveStatements(call_frame.tree.path, spans, call_frame.tree.span(block[last]))
-            return Remedy(f"move {shown(call_frame.tree, block[last])} ahead of where the state is loaded", (edit,))
+            return Fix(f"move {shown(call_frame.tree, block[last])} ahead of where the state is loaded", (edit,))
     return None
 
 
@@ -120,6 +120,6 @@ def _moved(statement: ast.stmt) -> set[str]:
 
 def model_names(built: ProgramPoint, call_frame: CallFrame) -> set[str]:
     """What a level calls modules, at the moment of a construction."""
-    assert built.memory is not None
-    modules = {key for key, record in built.memory.records() if record.kind in ("module", "opaque")}
+    assert built.state is not None
+    modules = {key for key, obj in built.state.heap_objects() if obj.kind in ("module", "opaque")}
     return set(module_names(built, call_frame, modules))

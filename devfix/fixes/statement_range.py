@@ -12,14 +12,14 @@ from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import Pointer, alternatives
 from devfix.analysis.observations import DeviceMismatch
 from devfix.fixes.device_expression import binds, bound_before
-from devfix.fixes.modules.module_roots import Whole
+from devfix.fixes.modules.module_roots import RootModule
 from devfix.fixes.reorder import common_block
 
-__all__ = ["Stretch", "Words"]
+__all__ = ["StatementRange", "ModuleMove"]
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
+class ModuleMove:
     """How a move is written: ``.to(device)``, under which condition, and after the manner of which other move.
 
     ``test`` is the condition of an ``if`` statement around it, ``branch`` that of a conditional expression; ``names``
@@ -88,14 +88,14 @@ def _stores(node: ast.Attribute, name: str) -> bool:
     return isinstance(node.ctx, ast.Store) and ast.unparse(node) == name
 
 
-class Stretch:
+class StatementRange:
     """The block behind the statement that gives a whole its name."""
 
     def __init__(
-        self, mismatch: DeviceMismatch, whole: Whole, call_frame: CallFrame, statement: ast.stmt, name: str
+        self, mismatch: DeviceMismatch, root: RootModule, call_frame: CallFrame, statement: ast.stmt, name: str
     ) -> None:
         self.mismatch = mismatch
-        self.whole = whole
+        self.root = root
         self.call_frame = call_frame
         self.name = name
         self.statement = statement
@@ -117,12 +117,12 @@ class Stretch:
     @cached_property
     def changes(self) -> list[int]:
         """Statements that replace or add parts of the module."""
-        memory = self.mismatch.point.memory
+        memory = self.mismatch.point.state
         assert memory is not None
         found = []
-        for key in _parts(memory, self.whole.id, set()):
-            attached = memory.at(key).attached
-            if attached is None or attached.order < self.whole.allocated_at.order:
+        for key in _parts(memory, self.root.id, set()):
+            attached = memory.at(key).attached_at
+            if attached is None or attached.time < self.root.allocated_at.time:
                 continue
             for call_frame in attached.call_stack:
                 index = self.index_of(call_frame.stmt) if call_frame.activation is self.call_frame.activation else None
@@ -139,7 +139,7 @@ class Stretch:
             if any(_loads(node, self.name) for node in ast.walk(self.block[index]))
         ]
 
-    def start(self, words: Words, loaded: bool = True) -> int | None:
+    def start(self, words: ModuleMove, loaded: bool = True) -> int | None:
         """The statement behind which the move can stand; ``None`` where its names are never bound.
 
         Without ``loaded`` the weights may come from their checkpoint later: they go to where the module is then.
@@ -206,8 +206,8 @@ def _parts(memory: State, key: int, seen: set[int]) -> Iterator[int]:
         return
     seen.add(key)
     yield key
-    record = memory.at(key)
-    for value in [*record.fields.values(), *([record.rest] if record.rest is not None else [])]:
+    obj = memory.at(key)
+    for value in [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]:
         for option in alternatives(value):
             if isinstance(option, Pointer):
                 yield from _parts(memory, option.id, seen)

@@ -13,7 +13,7 @@ from devfix.lsp.comments import ignored
 from devfix.lsp.diagnostics import Reader, Shown
 from devfix.lsp.documents import edits_between
 from devfix.lsp.project import Project, Repair
-from devfix.model import Finding, Safety, Status
+from devfix.model import Applicability, Finding, Status
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["FIX_ALL", "KINDS", "OPEN_PROOF", "PROOF", "WorkspaceEdits", "actions"]
@@ -77,7 +77,7 @@ def _quick_fixes(
 ) -> Iterator[types.CodeAction]:
     tried: set[tuple[tuple[str, str], ...]] = set()
     for unsafe in (False, True):
-        if not any((remedy.safety is Safety.UNSAFE) == unsafe for remedy in finding.remedies):
+        if not any((fix.applicability is Applicability.UNSAFE) == unsafe for fix in finding.fixes):
             continue
         repair = project.repair(path, _only(finding), unsafe)
         if repair is None or tuple(sorted(repair.texts.items())) in tried:
@@ -105,9 +105,9 @@ def _only(finding: Finding) -> Callable[[Finding], bool]:
 
 
 def _title(repair: Repair, finding: Finding, unsafe: bool) -> str:
-    remedies = [each.remedy for each in repair.resolutions if each.status is Status.FIXED and each.remedy is not None]
-    title = remedies[0].title if remedies else finding.message
-    is_unsafe = unsafe and any(remedy.safety is Safety.UNSAFE for remedy in remedies)
+    fixes = [each.fix for each in repair.resolutions if each.status is Status.FIXED and each.fix is not None]
+    title = fixes[0].title if fixes else finding.message
+    is_unsafe = unsafe and any(fix.applicability is Applicability.UNSAFE for fix in fixes)
     return f"{finding.code}: {title}{' (unsafe)' if is_unsafe else ''}"
 
 
@@ -115,7 +115,7 @@ def _fix_all(project: Project, path: str, edits: WorkspaceEdits) -> Iterator[typ
     """All safe repairs of the file that need no other file."""
 
     def wanted(finding: Finding) -> bool:
-        return all(os.path.abspath(other) == path for remedy in finding.remedies for other in remedy.paths)
+        return all(os.path.abspath(other) == path for fix in finding.fixes for other in fix.paths)
 
     repair = project.repair(path, wanted)
     if repair is not None and repair.texts.keys() == {path}:

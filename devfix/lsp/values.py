@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from devfix import analysis
-from devfix.analysis.domain.values import ACCELERATOR, CPU, DeviceValue, Device, Pointer, Tensor, Value, alternatives
+from devfix.analysis.domain.values import ACCELERATOR, CPU, Device, DeviceValue, Pointer, Tensor, Value, alternatives
 from devfix.analysis.torch import modules
 from devfix.engine.workspace import Workspace
 from devfix.syntax.tree import SourceTree, text_of
@@ -49,7 +49,7 @@ class Sightings:
         def watch(interp: analysis.Interpreter, node: ast.expr, value: Value) -> None:
             if isinstance(node, (ast.Name, ast.Attribute)) and interp.activation is not None:
                 tree = interp.activation.module.tree
-                if tree.path == self.path and not (interp.elsewhere or interp.two):
+                if tree.path == self.path and not (interp.scenario.no_accelerator or interp.scenario.multi_accelerator):
                     self._tree = tree
                     self._note(interp, node, value)
                     return
@@ -136,18 +136,18 @@ def _of_one(interp: analysis.Interpreter, value: Value) -> Sighting | None:
         return Sighting("tensor", frozenset({value.device}))
     if isinstance(value, DeviceValue):
         return Sighting("device", frozenset({value.device}))
-    if isinstance(value, Pointer) and interp.record(value).kind == "module":
+    if isinstance(value, Pointer) and interp.heap_object(value).kind == "module":
         return _of_module(interp, value)
     return None
 
 
 def _of_module(interp: analysis.Interpreter, ref: Pointer) -> Sighting | None:
-    parts = [interp.record(part) for _, part in modules.parts(interp, ref)]
+    parts = [interp.heap_object(part) for _, part in modules.parts(interp, ref)]
     if any(modules.is_opaque(part) and not part.devices for part in parts):
         return None
     record_placement = [part.devices for part in parts if part.weights]
     devices = frozenset[Device]().union(*record_placement)
-    point = interp.record(ref).moved
+    point = interp.heap_object(ref).last_moved_at
     moved = (point.tree.path, point.span.line, _device_of(point.node)) if point is not None else None
     return Sighting("module", devices, moved) if devices else None
 

@@ -86,7 +86,7 @@ def _copies_in(folder: Path) -> Iterator[None]:
 def _summary(experiment: Experiment, proof: Proof) -> VerdictSummary:
     verdict = proof.verdict
     return VerdictSummary(
-        word=verdict.word,
+        status=verdict.status,
         reason=verdict.reason,
         good=verdict.good,
         silent=verdict.silent,

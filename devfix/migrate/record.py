@@ -1,6 +1,6 @@
-"""What became of one repository, as one line of JSON: schema/record-1.json documents it.
+"""What became of one repository, as one line of JSON: schema/record-2.json documents it.
 
-Findings and problems are as in schema/report-1.json, with paths relative to the repository.
+Findings and problems are as in schema/report-2.json, with paths relative to the repository.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
     "every_nth",
 ]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 #: Losses of one run that a record holds; of longer runs it holds every n-th.
 MOST_LOSSES = 1000
@@ -80,7 +80,7 @@ class VerdictSummary:
     """What runs prove of the patch.
 
     Attributes:
-        word: one of :data:`devfix.verify.verdict.VERDICTS`.
+        status: one of :data:`devfix.verify.verdict.VERDICTS`.
         reason: one sentence.
         good: whether the patch may be kept.
         silent: the original raised nothing and trained something else.
@@ -93,7 +93,7 @@ class VerdictSummary:
 
     """
 
-    word: str
+    status: str
     reason: str
     good: bool
     silent: bool = False
@@ -141,9 +141,9 @@ class Record:
         commit: the commit that was worked on; empty where it did not come to that.
         outcome: what became of it.
         stage: the last stage that was entered: ``fetch``, ``checkout``, ``scan``, ``verify``, ``publish`` or ``done``.
-        findings: as in schema/report-1.json.
-        problems: files that could not be handled, as in schema/report-1.json.
-        notes: remarks, as in schema/report-1.json.
+        findings: as in schema/report-2.json.
+        problems: files that could not be handled, as in schema/report-2.json.
+        notes: remarks, as in schema/report-2.json.
         checked: number of files that were read.
         patch: unified diff for ``git apply``; bytes that are no UTF-8 are lone surrogates, as Python has them.
         published: what was made of the patch; None for nothing.

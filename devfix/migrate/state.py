@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS repositories (
     outcome TEXT NOT NULL,
     seconds REAL NOT NULL,
     finished REAL NOT NULL,  -- seconds since 1970
-    record TEXT NOT NULL,    -- the evidence: schema/record-1.json
+    record TEXT NOT NULL,    -- the evidence: schema/record-2.json
     PRIMARY KEY (repository, folder, "commit", settings, tool)
 ) WITHOUT ROWID
 """

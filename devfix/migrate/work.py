@@ -271,10 +271,10 @@ def _filled(record: Record, result: _Result, failed: bool) -> Record:
 
 def _judged(outcome: Outcome, verdict: VerdictSummary | None, left: int, why: str) -> tuple[RepositoryOutcome, str]:
     if verdict is not None and not verdict.good:
-        return RepositoryOutcome.NOT_FIXED, f"the verdict is {verdict.word}: {verdict.reason}"
+        return RepositoryOutcome.NOT_FIXED, f"the verdict is {verdict.status}: {verdict.reason}"
     if left:
         many = "1 finding is" if left == 1 else f"{left} findings are"
-        return RepositoryOutcome.NOT_FIXED, f"{many} left: {why or 'no remedy is known'}"
+        return RepositoryOutcome.NOT_FIXED, f"{many} left: {why or 'no fix is known'}"
     if outcome.problems:
         first = outcome.problems[0]
         where = f"{first.path}:{first.line}" if first.line else first.path

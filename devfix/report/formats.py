@@ -30,7 +30,7 @@ class Format:
     """
 
     module: str
-    fixes: bool = False
+    suggestions: bool = False
     counts: bool = False
     on_disk: bool = False
     needs: tuple[str, str] | None = None
@@ -46,12 +46,12 @@ FORMATS = {
     "concise": Format("concise", counts=True),
     "json": Format("json", counts=True),
     "jsonl": Format("jsonl"),
-    "sarif": Format("sarif", fixes=True, on_disk=True),
+    "sarif": Format("sarif", suggestions=True, on_disk=True),
     "github": Format("github", on_disk=True),
     "gitlab": Format("gitlab", on_disk=True),
     "junit": Format("junit"),
-    "rdjson": Format("rdjson", fixes=True, on_disk=True),
-    "html": Format("page", fixes=True, needs=("jinja2", "report")),
+    "rdjson": Format("rdjson", suggestions=True, on_disk=True),
+    "html": Format("page", suggestions=True, needs=("jinja2", "report")),
 }
 
 

@@ -1,6 +1,6 @@
 """What repairs each finding, as replacements in the text that was read.
 
-A repair is taken from what the engine has tried and kept, never from a remedy alone.  Several repairs of a file stand
+A repair is taken from what the engine has tried and kept, never from a fix alone.  Several repairs of a file stand
 beside each other only where all of them together give the very bytes of the patch; else the first finding has the
 patch of the file, and the others name that finding.
 """
@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 from devfix import sources
 from devfix.engine.scan import Identity, identity
-from devfix.model import FileChange, Finding, Outcome, Resolution, Safety, Status
+from devfix.model import Applicability, FileChange, Finding, Outcome, Resolution, Status
 from devfix.report.positions import Lines, Texts
 
-__all__ = ["Fix", "Fixes", "Replacement", "applied", "fixes_of", "replacements"]
+__all__ = ["Suggestion", "Suggestions", "Replacement", "applied", "suggestions_of", "replacements"]
 
 
 #: Findings of one file, or of files that change together, that are taken apart: each costs a walk through the file.
@@ -34,11 +34,11 @@ class Replacement:
 
 
 @dataclass(frozen=True)
-class Fix:
+class Suggestion:
     """What repairs a finding: what to do, how safe it is, and the replacements by file and place."""
 
     title: str
-    safety: Safety
+    applicability: Applicability
     replacements: tuple[Replacement, ...]
 
     @property
@@ -48,7 +48,7 @@ class Fix:
 
 
 @dataclass(frozen=True)
-class Fixes:
+class Suggestions:
     """Fixes by finding.
 
     Attributes:
@@ -57,19 +57,19 @@ class Fixes:
 
     """
 
-    own: Mapping[Identity, Fix] = field(default_factory=dict)
+    own: Mapping[Identity, Suggestion] = field(default_factory=dict)
     along: Mapping[Identity, Finding] = field(default_factory=dict)
 
-    def of(self, finding: Finding) -> Fix | None:
+    def of(self, finding: Finding) -> Suggestion | None:
         """The fix of a finding; None where it has none of its own."""
         return self.own.get(identity(finding))
 
 
-def fixes_of(outcome: Outcome, texts: Texts) -> Fixes:
+def suggestions_of(outcome: Outcome, texts: Texts) -> Suggestions:
     """The fixes of the findings that a patch repairs."""
     fixed = [item for item in outcome.resolutions if item.status is Status.FIXED]
     changes = {change.path: change for change in outcome.patch.files}
-    own: dict[Identity, Fix] = {}
+    own: dict[Identity, Suggestion] = {}
     along: dict[Identity, Finding] = {}
     for items, paths in _together(fixed, changes):
         parts = _parts(items, [changes[path] for path in paths], texts)
@@ -83,13 +83,13 @@ def fixes_of(outcome: Outcome, texts: Texts) -> Fixes:
         for item, replaced in zip(items, parts, strict=True):
             if replaced:
                 own[identity(item.finding)] = _fix(item, replaced)
-    return Fixes(own, along)
+    return Suggestions(own, along)
 
 
-def _fix(item: Resolution, replaced: Sequence[Replacement], others: int = 0) -> Fix:
-    remedy = item.remedy or item.finding.remedies[0]
+def _fix(item: Resolution, replaced: Sequence[Replacement], others: int = 0) -> Suggestion:
+    fix = item.fix or item.finding.fixes[0]
     along = f", with the repair of {others} more" if others else ""
-    return Fix(remedy.title + along, remedy.safety, tuple(replaced))
+    return Suggestion(fix.title + along, fix.applicability, tuple(replaced))
 
 
 def _together(
@@ -119,7 +119,7 @@ def _together(
 
 
 def _paths(item: Resolution) -> tuple[str, ...]:
-    return item.remedy.paths if item.remedy is not None else (item.finding.path,)
+    return item.fix.paths if item.fix is not None else (item.finding.path,)
 
 
 def _parts(items: Sequence[Resolution], changes: Sequence[FileChange], texts: Texts) -> list[list[Replacement]] | None:
@@ -137,9 +137,9 @@ def _parts(items: Sequence[Resolution], changes: Sequence[FileChange], texts: Te
             return None
         rewriter = Rewriter(file.text)
         for item, part in zip(items, parts, strict=True):
-            wanted = item.remedy
-            remedy = next((each for each in item.finding.remedies if wanted and each.title == wanted.title), None)
-            edits = [edit for edit in remedy.edits if edit.path == change.path] if remedy is not None else []
+            wanted = item.fix
+            fix = next((each for each in item.finding.fixes if wanted and each.title == wanted.title), None)
+            edits = [edit for edit in fix.edits if edit.path == change.path] if fix is not None else []
             try:
                 part.extend(replacements(change.path, file.text, rewriter.rewrite(edits)) if edits else ())
             except RewriteError:

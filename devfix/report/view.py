@@ -12,7 +12,7 @@ from devfix.report.positions import Texts
 from devfix.report.summary import Report
 
 if TYPE_CHECKING:
-    from devfix.report.suggestions import Fixes
+    from devfix.report.suggestions import Suggestions
     from devfix.verify.result import Proof
 
 __all__ = ["View"]
@@ -42,11 +42,11 @@ class View:
         return self.report.listed
 
     @cached_property
-    def fixes(self) -> Fixes:
+    def suggestions(self) -> Suggestions:
         """What repairs each finding."""
-        from devfix.report.suggestions import fixes_of
+        from devfix.report.suggestions import suggestions_of
 
-        return fixes_of(self.tried, self.texts)
+        return suggestions_of(self.tried, self.texts)
 
     @cached_property
     def root(self) -> str:

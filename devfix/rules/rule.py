@@ -30,8 +30,8 @@ class Rule:
 
     ``documentation`` is the module docstring in Markdown with the headings What it does, Why is this bad?, Example,
     Use instead, Fix safety, References.  ``invalid`` are rewritten by the rule as shown, ``valid`` are programs that
-    it leaves alone.  ``detect`` turns the facts of one program into findings, best remedy first.  The findings of a
-    ``fallback`` rule give way to those of any other rule that tells of the same creation.  The remedies of an
+    it leaves alone.  ``detect`` turns the facts of one program into findings, best fix first.  The findings of a
+    ``fallback`` rule give way to those of any other rule that tells of the same creation.  The fixes of an
     ``unsafe`` rule change what the program computes or saves: ``--unsafe-fixes`` applies them, or its own command.
     ``origin`` says where a rule of somebody else is from; devfix fills it in.
     A rule that is not ``default`` is used only where it, or its family (``DEV9``), is selected by name, and then at any

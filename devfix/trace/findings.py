@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from devfix.model import Event, Finding, Outcome, Remedy, Resolution, Severity, Span, Status
+from devfix.model import Event, Finding, Fix, Outcome, Resolution, Severity, Span, Status
 from devfix.trace.diagnosis.diagnose import Diagnosis
 from devfix.trace.repair.candidates import Candidate
 from devfix.trace.repair.edited_sources import Texts
@@ -47,14 +47,14 @@ def finding_of(diagnosis: Diagnosis, project: Project, texts: Texts, candidate: 
         _on_disk(span_of(at, texts), at.file, texts),
         diagnosis.cause,
         tuple(_events(diagnosis, project, texts)),
-        (_remedy(candidate, project),) if candidate is not None else (),
+        (_fix(candidate, project),) if candidate is not None else (),
         notes=("found by running the script",) if candidate is None else (),
     )
 
 
-def _remedy(candidate: Candidate, project: Project) -> Remedy:
+def _fix(candidate: Candidate, project: Project) -> Fix:
     edits = tuple(replace(edit, path=project.shown(edit.path)) for edit in candidate.edits)
-    return Remedy(f"{candidate.title} (found by running the script)", edits, candidate.safety)
+    return Fix(f"{candidate.title} (found by running the script)", edits, candidate.applicability)
 
 
 def _events(diagnosis: Diagnosis, project: Project, texts: Texts) -> Iterator[Event]:

@@ -19,7 +19,7 @@ def landed(outcome: Outcome, found: Repair, project: Project) -> Outcome:
     steps = []
     for step in found.steps:
         finding = finding_of(step.diagnosis, project, step.texts, step.candidate)
-        steps.append(Resolution(finding, Status.FIXED, remedy=finding.remedies[0]))
+        steps.append(Resolution(finding, Status.FIXED, fix=finding.fixes[0]))
     before = {project.absolute(change.path): change.old for change in outcome.patch.files}
     files = []
     for path, new in found.changes.items():
@@ -57,7 +57,7 @@ def explained(outcome: Outcome, found: Repair, project: Project, bounds: Bounds)
 def _remarked(outcome: Outcome, found: Repair, project: Project) -> Outcome:
     """With a word on a run in which nothing met: it is well, or it shows nothing of devices."""
     script = project.shown(project.script)
-    if found.verdict is not None and found.verdict.word == "no-error":
+    if found.verdict is not None and found.verdict.status == "no-error":
         run = found.verdict.runs["original/device"]
         if run.forgotten and run.changed == 0:
             told = "runs without a device error, and trains nothing: no parameter that its optimizers hold changes"

@@ -18,7 +18,7 @@ _MOST_OTHERS = 4
 class Fact:
     """One line: a word, where it was, and the code or a remark."""
 
-    word: str
+    kind: str
     where: str
     text: str
 

@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
             verdict = prove(
                 options.original, options.patched, options.script, options.args, run_on=options.run_on, **shared
             )
-            print(f"{verdict.word}: {verdict.reason}")
+            print(f"{verdict.status}: {verdict.reason}")
             for name, each in verdict.runs.items():
                 _print_run(name, each)
             return 0 if verdict.good else 1

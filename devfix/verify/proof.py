@@ -115,10 +115,10 @@ def prove(
         if on_real_device(runs["patched/device"]) and not runs["original/cpu"].ok and runs["original/unchecked"].ok:
             runs["patched/unchecked"] = one("patched/unchecked")
         verdict = judge(runs)
-        if verdict.word == "fixed" and verdict.silent:
+        if verdict.status == "fixed" and verdict.silent:
             return confirmed(verdict, remade)
         reference = verdict.reference
-        if verdict.word != "loss-differs" or reference is None:
+        if verdict.status != "loss-differs" or reference is None:
             return verdict
         if not agree(one(reference), runs[reference]):
             return Verdict("inconclusive", "two runs of the reference differ: the script is not deterministic", runs)
@@ -129,7 +129,7 @@ def prove(
         verdict = judge(
             runs | {wide: looked[wide].result() if wide in looked else (known or {})[wide] for wide in again}
         )
-        return confirmed(verdict, remade) if verdict.word == "fixed" and verdict.silent else verdict
+        return confirmed(verdict, remade) if verdict.status == "fixed" and verdict.silent else verdict
 
 
 def _worth_a_second_look(runs: Mapping[str, Run], reference: str) -> bool:

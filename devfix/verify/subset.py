@@ -65,20 +65,20 @@ def provable(experiment: Experiment, outcome: Outcome, again: Again) -> Proved:
         return seen[key]
 
     first = verdict_on(outcome)
-    if first.word == "fixed":
+    if first.status == "fixed":
         return Proved(_explained(outcome, reasons), first, changes_of(experiment.project, outcome))
-    for dropped in _smaller(edits) if first.word in _OPEN else ():
+    for dropped in _smaller(edits) if first.status in _OPEN else ():
         candidate = again([*reasons, *dropped])
         if not candidate.patch.files:
             continue
         verdict = verdict_on(candidate)
-        if verdict.word == "fixed":
-            with_it = f"the edit was dropped, because the verdict with it is {first.word}: {first.reason}"
+        if verdict.status == "fixed":
+            with_it = f"the edit was dropped, because the verdict with it is {first.status}: {first.reason}"
             reasons.update(dict.fromkeys(dropped, with_it))
             return Proved(_explained(candidate, reasons), verdict, changes_of(experiment.project, candidate))
         if len(seen) >= MOST_ATTEMPTS:
             break
-    withheld = f"nothing was written, because the verdict is {first.word}: {first.reason}"
+    withheld = f"nothing was written, because the verdict is {first.status}: {first.reason}"
     reasons.update(dict.fromkeys(edits, withheld))
     nothing = replace(outcome, patch=Patch())
     return Proved(_explained(nothing, reasons), first, changes_of(experiment.project, outcome))
@@ -96,7 +96,7 @@ def _not_reached(experiment: Experiment, outcome: Outcome) -> dict[Finding, str]
     found = {}
     for item in outcome.resolutions:
         if item.status is Status.FIXED:
-            paths = item.remedy.paths if item.remedy else (item.finding.path,)
+            paths = item.fix.paths if item.fix else (item.finding.path,)
             outside = [path for path in paths if experiment.project.absolute(path) not in files]
             if outside:
                 found[item.finding] = f"not proved: {script} does not import {', '.join(outside)}"

@@ -58,7 +58,7 @@ class Verdict:
     """What the runs prove.
 
     Attributes:
-        word: one of :data:`VERDICTS`.
+        status: one of :data:`VERDICTS`.
         reason: one sentence.
         runs: the runs by name: ``original/cpu``, ``original/device``, ``original/unchecked``, ``patched/cpu`` and
             ``patched/device``; with a real device also ``patched/unchecked`` where the script insists on an
@@ -68,7 +68,7 @@ class Verdict:
 
     """
 
-    word: str
+    status: str
     reason: str
     runs: dict[str, Run] = field(default_factory=dict)
     reference: str | None = None
@@ -77,7 +77,7 @@ class Verdict:
     @property
     def good(self) -> bool:
         """Whether the patch may be kept."""
-        return self.word in ("fixed", "no-error")
+        return self.status in ("fixed", "no-error")
 
 
 def _same_failure(one: Run, other: Run) -> bool:

@@ -46,7 +46,7 @@ def test_what_is_no_buffer_stays_and_is_known_to_come_from_the_attribute(analyse
     assert len(observations.mismatches) == 1
     origins = [origin for operand in observations.mismatches[0].cpu for origin in operand.origins]
     assert origins
-    assert all(origin.holder for origin in origins)
+    assert all(origin.attribute_id for origin in origins)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_an_attribute_of_the_class_is_an_attribute_too(analyse):
     observations = analyse("class Loss:\n    w = torch.ones(4)\n\ntorch.ones(4, device='cuda') * Loss().w\n")
 
     assert [
-        origin.holder for mismatch in observations.mismatches for operand in mismatch.cpu for origin in operand.origins
+        origin.attribute_id for mismatch in observations.mismatches for operand in mismatch.cpu for origin in operand.origins
     ] == [1]
 
 

@@ -144,7 +144,7 @@ def test_these_are_on_the_cpu_when_they_have_to_be(analyse, expression):
 def test_a_meeting_names_both_sides_and_the_operation(analyse):
     (mismatch,) = analyse(SETUP + "\nloss = F.cross_entropy(there, target)\n").mismatches
 
-    assert "cross_entropy" in mismatch.consumer
+    assert "cross_entropy" in mismatch.operation
     assert [operand.text for operand in mismatch.cpu] == ["target"]
     assert [operand.text for operand in mismatch.accelerator] == ["there"]
 

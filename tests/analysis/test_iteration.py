@@ -139,7 +139,7 @@ def _dedent(text: str) -> str:
 def test_each_loop_has_a_batch_of_its_own(analyse):
     observations = analyse(SETUP + "for x, y in loader: x + there\nfor x, y in loader: x + there\n")
     keys = {
-        origin.key for mismatch in observations.mismatches for operand in mismatch.cpu for origin in operand.origins
+        origin.site_id for mismatch in observations.mismatches for operand in mismatch.cpu for origin in operand.origins
     }
 
     assert len(keys) == 2
@@ -152,12 +152,12 @@ def test_an_item_is_known_by_the_way_into_the_batch(analyse):
     )
     (mismatch,) = observations.mismatches[:1]
 
-    assert [origin.item for origin in mismatch.cpu[0].origins] == [("nested", "z")]
+    assert [origin.path for origin in mismatch.cpu[0].origins] == [("nested", "z")]
 
 
 def test_the_source_of_a_batch_knows_its_loader(analyse):
     observations = analyse(SETUP + "pinned = DataLoader(data, pin_memory=True)\nfor x, y in pinned: x + there\n")
-    source = observations.sources[observations.mismatches[0].cpu[0].origins[0].key]
+    source = observations.sources[observations.mismatches[0].cpu[0].origins[0].site_id]
 
     assert source.pinned is True
     assert source.loader_site.tree.line(source.loader_site.span.line) == "pinned = DataLoader(data, pin_memory=True)"
@@ -203,7 +203,7 @@ def test_bindings_and_transfers_are_noted_in_their_order(analyse):
 
     assert [binding.name for binding in observations.bindings if binding.kind == "target"][:2] == ["x", "y"]
     transfer = observations.transfers[0]
-    assert (transfer.origin.item, transfer.device) == (("0",), "accelerator")
+    assert (transfer.origin.path, transfer.device) == (("0",), "accelerator")
 
 
 _MOVERS = {

@@ -31,12 +31,12 @@ def on_accelerator(observations):
 
 @pytest.mark.parametrize("text", ONCE)
 def test_a_program_that_contradicts_nothing_is_followed_once(analyse, text):
-    assert analyse(text).elsewhere is None
+    assert analyse(text).no_accelerator is None
 
 
 @pytest.mark.parametrize(("text", "number"), INSISTS)
 def test_there_only_what_insists_goes_to_the_accelerator(analyse, text, number):
-    elsewhere = analyse(text).elsewhere
+    elsewhere = analyse(text).no_accelerator
 
     assert elsewhere is not None
     assert on_accelerator(elsewhere) == number
@@ -55,11 +55,11 @@ PAIRS = [
 
 @pytest.mark.parametrize(("text", "number"), PAIRS)
 def test_two_accelerators_are_told_apart(analyse, text, number):
-    two = analyse(text).two
+    two = analyse(text).multi_accelerator
 
     assert two is not None
     assert len(two.mismatches) == number
 
 
 def test_a_program_of_one_accelerator_is_not_followed_on_two(analyse):
-    assert analyse(CHOICE + "model(torch.ones(2, 3).cuda())").two is None
+    assert analyse(CHOICE + "model(torch.ones(2, 3).cuda())").multi_accelerator is None

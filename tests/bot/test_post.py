@@ -194,7 +194,7 @@ def test_a_patch_that_makes_another_text_than_it_says(bot, artifact, privileged,
 @pytest.mark.parametrize(
     "changes",
     [
-        pytest.param({"schema_version": 2}, id="version"),
+        pytest.param({"schema_version": 3}, id="version"),
         pytest.param({"number": "1"}, id="type"),
         pytest.param({"more": 1}, id="unknown-key"),
         pytest.param({"head": "main"}, id="no-commit"),

@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 import pytest
 
 from devfix.model import (
+    Applicability,
     FileChange,
     Finding,
+    Fix,
     Outcome,
     Patch,
-    Remedy,
     ReplaceExpression,
     Resolution,
-    Safety,
     Severity,
     Span,
     Status,
@@ -40,7 +40,7 @@ class Result:
 
 
 class ToyEngine(types.ModuleType):
-    """``BUG`` is a finding that becomes ``FIX``; ``RISKY`` has an unsafe remedy, ``STUCK`` none."""
+    """``BUG`` is a finding that becomes ``FIX``; ``RISKY`` has an unsafe fix, ``STUCK`` none."""
 
     def __init__(self):
         super().__init__("devfix.engine.fixpoint")
@@ -55,9 +55,9 @@ class ToyEngine(types.ModuleType):
     def apply(self, files, settings, jobs, cache=None, scope=None):
         checked = self.check(files, settings, jobs)
         resolutions = tuple(
-            replace(resolution, status=Status.FIXED, remedy=resolution.finding.remedies[0])
+            replace(resolution, status=Status.FIXED, fix=resolution.finding.fixes[0])
             if resolution.status is Status.FIXABLE
-            and (resolution.finding.safety is Safety.SAFE or settings.unsafe_fixes)
+            and (resolution.finding.applicability is Applicability.SAFE or settings.unsafe_fixes)
             else resolution
             for resolution in checked.resolutions
         )
@@ -73,19 +73,17 @@ class ToyEngine(types.ModuleType):
 
     def _find(self, file, settings):
         for number, line in enumerate(file.text.splitlines(), 1):
-            for code, word, safety in (
-                ("DEV191", "BUG", Safety.SAFE),
-                ("DEV291", "RISKY", Safety.UNSAFE),
+            for code, word, applicability in (
+                ("DEV191", "BUG", Applicability.SAFE),
+                ("DEV291", "RISKY", Applicability.UNSAFE),
                 ("DEV391", "STUCK", None),
             ):
                 if word in line and settings.enabled(code, file.path):
                     span = Span(number, line.index(word), number, line.index(word) + len(word))
                     edit = ReplaceExpression(file.path, span, "FIX")
-                    remedies = (Remedy(f"replace {word}", (edit,), safety),) if safety else ()
-                    finding = Finding(
-                        code, word.lower(), Severity.ERROR, file.path, span, f"{word} is here", (), remedies
-                    )
-                    yield Resolution(finding, Status.FIXABLE if remedies else Status.NOT_FIXED)
+                    fixes = (Fix(f"replace {word}", (edit,), applicability),) if applicability else ()
+                    finding = Finding(code, word.lower(), Severity.ERROR, file.path, span, f"{word} is here", (), fixes)
+                    yield Resolution(finding, Status.FIXABLE if fixes else Status.NOT_FIXED)
 
 
 @pytest.fixture

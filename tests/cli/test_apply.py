@@ -39,7 +39,7 @@ def test_what_remains_is_1(run, project):
 
     assert result.code == 1
     assert (project / "a.py").read_bytes() == b"a = FIX\r\nb = STUCK\n"
-    assert "not fixed: no remedy is known" in result.stderr
+    assert "not fixed: no fix is known" in result.stderr
 
 
 def test_unsafe_fixes_are_asked_for(run, project):

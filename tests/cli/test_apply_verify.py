@@ -10,9 +10,9 @@ from devfix.model import (
     Event,
     FileChange,
     Finding,
+    Fix,
     Outcome,
     Patch,
-    Remedy,
     ReplaceExpression,
     Resolution,
     Severity,
@@ -65,14 +65,14 @@ class ToyEngine(types.ModuleType):
                 line = file.text[: file.text.index(old)].count("\n") + 1
                 column = file.text.index(old) - file.text.rfind("\n", 0, file.text.index(old)) - 1
                 span = Span(line, column, line, column + 1)
-                remedy = Remedy(f"write {new.strip()}", (ReplaceExpression(file.path, span, new),))
+                fix = Fix(f"write {new.strip()}", (ReplaceExpression(file.path, span, new),))
                 story = (Event("moved", file.path, line, 0, text.splitlines()[line - 1], ""),)  # as the text is by now
-                finding = Finding("DEV101", "toy", Severity.ERROR, file.path, span, "toy", story, (remedy,))
+                finding = Finding("DEV101", "toy", Severity.ERROR, file.path, span, "toy", story, (fix,))
                 if finding.span in {left.span for left in without}:
                     resolutions.append(Resolution(finding, Status.NOT_FIXED, "left out"))
                 else:
                     text = text.replace(old, new)
-                    resolutions.append(Resolution(finding, Status.FIXED, remedy=remedy))
+                    resolutions.append(Resolution(finding, Status.FIXED, fix=fix))
             if text != file.text:
                 changes.append(FileChange(file.path, file.raw, text.encode()))
         return Outcome(tuple(resolutions), Patch(tuple(changes)), checked=len(files))
@@ -149,7 +149,7 @@ def test_two_edits_are_dropped_where_one_is_not_enough(apply, project):
 
 
 @pytest.mark.parametrize(
-    ("edits", "word"),
+    ("edits", "status"),
     [([X], "not-fixed"), ([X, SEED], "not-fixed"), ([(X[0], "model(x.to(device)).detach()"), Y], "broken")],
     ids=["half a repair", "half a repair and a seed", "no part is right"],
 )

@@ -112,12 +112,12 @@ def validate(document, against):
 
 # --- json and jsonl -------------------------------------------------------------------------------------------------
 def test_json_follows_its_schema(reports):
-    validate(json.loads(reports["json"]), own_schema("report-1.json"))
+    validate(json.loads(reports["json"]), own_schema("report-2.json"))
 
 
 def test_jsonl_says_what_json_says(reports):
     whole, lines = json.loads(reports["json"]), [json.loads(line) for line in reports["jsonl"].splitlines()]
-    of_line = {**own_schema("report-1.json"), "$ref": "#/$defs/line"}
+    of_line = {**own_schema("report-2.json"), "$ref": "#/$defs/line"}
     for key in ("type", "required", "additionalProperties"):
         del of_line[key]  # of the one document
     for line in lines:
@@ -187,8 +187,8 @@ def test_sarif_columns_are_utf16_and_every_snippet_is_what_stands_there(run, rep
 def test_sarif_fixes_together_are_what_apply_writes(run, repository, expected):
     changed = {}
     for result in run["results"]:
-        for fix in result.get("fixes", ()):
-            for change in fix["artifactChanges"]:
+        for suggestion in result.get("fixes", ()):
+            for change in suggestion["artifactChanges"]:
                 name = unquote(change["artifactLocation"]["uri"])
                 changed.setdefault(name, []).extend(change["replacements"])
     assert changed.keys() == expected.keys()

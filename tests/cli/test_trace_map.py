@@ -65,10 +65,10 @@ def test_all_in_its_place(script):
 def test_json_follows_its_schema(script):
     done = mapped(script(TRAINING), "--output-format", "json")
     document = json.loads(done.stdout)
-    schema = json.loads((ROOT / "devfix" / "schema" / "map-1.json").read_text(encoding="utf-8"))
+    schema = json.loads((ROOT / "devfix" / "schema" / "map-2.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(document, schema)
-    places = {row["name"]: row["places"] for row in document["map"]["rows"]}
+    places = {row["name"]: row["devices"] for row in document["map"]["rows"]}
     assert (places["net"], places["net.spare[0]"], places["optimizer"]) == (["cuda:0"], ["cpu"], ["cuda:0"])
 
 

@@ -155,7 +155,7 @@ def test_a_program_fails_as_told_and_its_twin_trains_the_same(name):
 
     found = verdicts.verdict(verdicts.Case(name, meta))
 
-    assert found.word == "fixed", found.reason
+    assert found.status == "fixed", found.reason
     failure = found.runs["original/device"].failure
     if meta["error"] == "silent":
         assert failure is None and found.silent

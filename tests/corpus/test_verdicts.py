@@ -40,7 +40,7 @@ def test_the_corpus_is_there():
 def test_a_broken_program_is_fixed_under_the_simulator(name):
     found = verdicts.verdict(CASES[name])
 
-    assert found.word == "fixed", found.reason
+    assert found.status == "fixed", found.reason
     assert "it prints" not in found.reason
     if CASES[name].meta["error"] != "silent":
         assert CASES[name].meta["error"] in found.runs["original/device"].failure.text
@@ -79,7 +79,7 @@ needs_cuda = pytest.mark.skipif(not HAS_CUDA, reason="no CUDA device here: `nox 
 def test_a_founding_incident_is_fixed_on_a_gpu(name):
     found = verdicts.verdict(CASES[name], "cuda")
 
-    assert found.word == "fixed", found.reason
+    assert found.status == "fixed", found.reason
     assert CASES[name].meta["error"] in found.runs["original/device"].failure.text
 
 

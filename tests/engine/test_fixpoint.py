@@ -24,7 +24,7 @@ from devfix import sources
 from devfix.config import Settings
 from devfix.engine import fixpoint
 from devfix.engine.fixpoint import apply, check, fix_text
-from devfix.model import Safety, Severity, Status
+from devfix.model import Applicability, Severity, Status
 
 
 # --- the two verbs --------------------------------------------------------------------------------------------------
@@ -32,7 +32,7 @@ def test_check_finds_and_changes_nothing(write):
     outcome = check(write(train=HEAD), settings())
 
     assert told(outcome) == [("DEV201", "train.py", Status.FIXABLE)]
-    assert outcome.resolutions[0].remedy is not None
+    assert outcome.resolutions[0].fix is not None
     assert outcome.patch.files == ()
     assert outcome.checked == 1
 
@@ -202,7 +202,7 @@ def test_pinned_memory_is_for_those_who_ask_for_unsafe_fixes(write):
     assert "pin_memory" not in texts(safe)["train.py"]
     assert moved in texts(unsafe)["train.py"]
     assert "batch_size=4, pin_memory=True)" in texts(unsafe)["train.py"]
-    assert unsafe.resolutions[0].remedy.safety is Safety.UNSAFE
+    assert unsafe.resolutions[0].fix.applicability is Applicability.UNSAFE
     assert any("pin_memory" in note for note in safe.resolutions[0].finding.notes)
 
 

@@ -38,9 +38,7 @@ from devfix.rules import registry
     ],
 )
 def test_an_edit_that_does_not_hold_is_dropped_with_the_reason(write, monkeypatch, code, reason):
-    changed_remedies(
-        monkeypatch, lambda remedy: replace(remedy, edits=tuple(replace(edit, code=code) for edit in remedy.edits))
-    )
+    changed_remedies(monkeypatch, lambda fix: replace(fix, edits=tuple(replace(edit, code=code) for edit in fix.edits)))
     outcome = apply(write(train=HEAD), settings(ignore=("DEV501",)))
 
     assert told(outcome) == [("DEV201", "train.py", Status.NOT_FIXED)]
@@ -144,9 +142,9 @@ def test_the_next_remedy_is_tried_where_the_first_does_not_hold(write, monkeypat
 
     def detect(facts):
         for finding in original(facts):
-            (good,) = finding.remedies
+            (good,) = finding.fixes
             bad = replace(good, edits=tuple(replace(edit, code="print(model)") for edit in good.edits))
-            yield replace(finding, remedies=(bad, good))
+            yield replace(finding, fixes=(bad, good))
 
     with_rules(monkeypatch, DEV201=detect)
 

@@ -5,9 +5,9 @@ from devfix.model import (
     AppendCode,
     FileChange,
     Finding,
+    Fix,
     Outcome,
     Patch,
-    Remedy,
     Resolution,
     Severity,
     Span,
@@ -18,9 +18,9 @@ SPAN = Span(1, 0, 1, 1)
 
 
 def repaired(path, *edited):
-    remedy = Remedy("move it", tuple(AppendCode(name, SPAN, ".to(device)") for name in edited))
-    finding = Finding("DEV101", "batch-not-moved", Severity.ERROR, path, SPAN, "", remedies=(remedy,))
-    return Resolution(finding, Status.FIXED, remedy=remedy)
+    fix = Fix("move it", tuple(AppendCode(name, SPAN, ".to(device)") for name in edited))
+    finding = Finding("DEV101", "batch-not-moved", Severity.ERROR, path, SPAN, "", fixes=(fix,))
+    return Resolution(finding, Status.FIXED, fix=fix)
 
 
 def test_a_refused_file_takes_its_findings_with_it(tmp_path):

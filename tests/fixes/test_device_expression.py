@@ -195,7 +195,9 @@ def test_a_program_is_searched_for_words_once_and_not_for_every_finding(monkeypa
     monkeypatch.setattr(ast, "unparse", lambda node: (searched.update(["names"]), unparse(node))[1])
 
     words = [
-        device_for(observations, mismatch.point, mismatch.point.call_frame, [operand.text for operand in mismatch.accelerator])
+        device_for(
+            observations, mismatch.point, mismatch.point.call_frame, [operand.text for operand in mismatch.accelerator]
+        )
         for mismatch in observations.mismatches
     ]
 

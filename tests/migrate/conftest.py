@@ -110,7 +110,7 @@ def finding_document(**changes):
         "path": "train.py",
         "span": {"line": 8, "column": 13, "end_line": 8, "end_column": 30},
         "events": [{"kind": "created", **place, "note": "made here"}],
-        "remedy": {"title": "make `batch` on `device`", "safety": "safe", "files": ["train.py"]},
+        "fix": {"title": "make `batch` on `device`", "applicability": "safe", "files": ["train.py"]},
         "reason": None,
         "notes": [],
     }

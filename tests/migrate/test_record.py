@@ -48,10 +48,10 @@ def test_its_words_are_those_of_the_code(schema):
     properties, definitions = schema["properties"], schema["$defs"]
 
     assert properties["outcome"]["enum"] == [outcome.value for outcome in RepositoryOutcome]
-    assert definitions["verdict"]["properties"]["word"]["enum"] == list(VERDICTS)
+    assert definitions["verdict"]["properties"]["status"]["enum"] == list(VERDICTS)
     assert properties["schema_version"]["const"] == SCHEMA_VERSION
     report = read("report")["$defs"]
-    shared = ("finding", "span", "event", "remedy", "problem")
+    shared = ("finding", "span", "event", "fix", "problem")
     assert {name: definitions[name] for name in shared} == {name: report[name] for name in shared}
 
 

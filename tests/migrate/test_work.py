@@ -312,7 +312,7 @@ def test_a_mirror_that_another_task_deletes_before_the_checkout_is_fetched_again
 def test_a_patch_is_proved(task, broken):
     record = migrate(replace(task, verification=Verification("train.py", device="sim", timeout=60.0)))
 
-    assert (record.outcome, record.verdict.word, record.verdict.good) == (RepositoryOutcome.FIXED, "fixed", True)
+    assert (record.outcome, record.verdict.status, record.verdict.good) == (RepositoryOutcome.FIXED, "fixed", True)
     assert record.verdict.runs["original/device"].ok is False
     patched, right = (record.verdict.runs[name].losses for name in ("patched/device", record.verdict.reference))
     assert patched == right and len(patched) == 4
@@ -328,7 +328,9 @@ def test_another_script_may_run_first(task, repository, commit, broken, folder):
 
     record = migrate(replace(task, folder=folder, verification=verification))
 
-    assert (record.outcome, record.verdict and record.verdict.word) == (RepositoryOutcome.FIXED, "fixed"), record.reason
+    assert (record.outcome, record.verdict and record.verdict.status) == (RepositoryOutcome.FIXED, "fixed"), (
+        record.reason
+    )
     assert record.verdict.runs["patched/device"].steps == 4
 
 

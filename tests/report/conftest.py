@@ -7,15 +7,15 @@ import pytest
 
 from devfix.model import (
     AppendCode,
+    Applicability,
     Event,
     FileChange,
     Finding,
+    Fix,
     Outcome,
     Patch,
     Problem,
-    Remedy,
     Resolution,
-    Safety,
     Severity,
     Span,
     Status,
@@ -32,8 +32,8 @@ EVENTS = (
 )
 
 
-def remedy(safety=Safety.SAFE):
-    return Remedy("move `labels` to `device`", (AppendCode("train.py", SPAN, ".to(device)"),), safety)
+def fix(applicability=Applicability.SAFE):
+    return Fix("move `labels` to `device`", (AppendCode("train.py", SPAN, ".to(device)"),), applicability)
 
 
 def finding(code="DEV101", **changes):
@@ -45,7 +45,7 @@ def finding(code="DEV101", **changes):
         "span": SPAN,
         "message": "`labels` stays on the CPU",
         "events": EVENTS,
-        "remedies": (remedy(),),
+        "fixes": (fix(),),
     }
     return Finding(**{**given, **changes})
 
@@ -53,11 +53,11 @@ def finding(code="DEV101", **changes):
 @pytest.fixture
 def resolutions():
     """One of each: fixed, fixable, not-fixed, suppressed."""
-    unsafe = remedy(Safety.UNSAFE)
+    unsafe = fix(Applicability.UNSAFE)
     return {
-        "fixed": Resolution(finding(), Status.FIXED, remedy=remedy()),
-        "fixable": Resolution(finding("DEV102", severity=Severity.LATENT, remedies=(unsafe,)), Status.FIXABLE),
-        "not-fixed": Resolution(finding("DEV201", remedies=(), reason="the file is not yours"), Status.NOT_FIXED),
+        "fixed": Resolution(finding(), Status.FIXED, fix=fix()),
+        "fixable": Resolution(finding("DEV102", severity=Severity.LATENT, fixes=(unsafe,)), Status.FIXABLE),
+        "not-fixed": Resolution(finding("DEV201", fixes=(), reason="the file is not yours"), Status.NOT_FIXED),
         "suppressed": Resolution(finding("DEV301", severity=Severity.ADVICE), Status.SUPPRESSED),
     }
 

@@ -43,7 +43,7 @@ def finding(code="DEV101", **changes):
             },
             {"kind": "used", "path": "train.py", "line": 12, "column": 9, "source": "loss = f(x, y)", "note": "fails"},
         ],
-        "remedy": {"title": "move `labels` to `device`", "safety": "safe", "files": ["train.py"]},
+        "fix": {"title": "move `labels` to `device`", "applicability": "safe", "files": ["train.py"]},
         "reason": None,
         "notes": [],
     }
@@ -54,7 +54,7 @@ def verdict(losses=LOSSES, **changes):
     good = RunSummary("ended by itself", True, len(losses), losses, largest_difference=0.0)
     bad = RunSummary("RuntimeError at train.py:12", False, 0, output="epoch 1\n", traceback="Traceback\n  two devices")
     given = {
-        "word": "fixed",
+        "status": "fixed",
         "reason": "the patched script trains the same losses",
         "good": True,
         "reference": "original/cpu",
@@ -85,7 +85,7 @@ def fixed(number, **changes):
 
 
 def not_fixed(number, **changes):
-    left = finding("DEV301", severity="latent", status="not-fixed", remedy=None, reason="line 16 uses it")
+    left = finding("DEV301", severity="latent", status="not-fixed", fix=None, reason="line 16 uses it")
     return record(number, RepositoryOutcome.NOT_FIXED, findings=(left,), reason="1 finding is left", **changes)
 
 
@@ -101,7 +101,7 @@ def hostile(number):
     problem = {"path": HOSTILE, "line": 1, "message": HOSTILE, "hint": HOSTILE}
     run = RunSummary(HOSTILE, False, 4, LOSSES, output=HOSTILE, traceback=HOSTILE)
     runs = {HOSTILE: run, "patched/device": run}
-    told = verdict(word=HOSTILE, reason=HOSTILE, reference=HOSTILE, where=HOSTILE, script=HOSTILE, notes=(HOSTILE,))
+    told = verdict(status=HOSTILE, reason=HOSTILE, reference=HOSTILE, where=HOSTILE, script=HOSTILE, notes=(HOSTILE,))
     return record(
         number,
         RepositoryOutcome.NOT_FIXED,

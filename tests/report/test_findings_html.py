@@ -33,8 +33,8 @@ def test_a_fix_is_shown_as_a_diff(tmp_path, resolutions):
     file = tmp_path / "train.py"
     file.write_text("a\nb\n", encoding="utf-8")
     made = resolutions["fixed"]
-    remedy = replace(made.remedy, edits=tuple(replace(edit, path=str(file)) for edit in made.remedy.edits))
-    item = Resolution(replace(made.finding, path=str(file)), Status.FIXED, remedy=remedy)
+    fix = replace(made.fix, edits=tuple(replace(edit, path=str(file)) for edit in made.fix.edits))
+    item = Resolution(replace(made.finding, path=str(file)), Status.FIXED, fix=fix)
     change = FileChange(str(file), b"a\nb\n", b"a\nb.to(device)\n")
     outcome = Outcome((item,), Patch((change,)))
 

@@ -48,9 +48,9 @@ def test_the_report_holds_the_story(outcome):
         ("lib/data.py", 7),
         ("train.py", 27),
     ]
-    assert fixed["remedy"] == {"title": "move `labels` to `device`", "safety": "safe", "files": ["train.py"]}
-    assert fixable["remedy"]["safety"] == "unsafe"
-    assert (not_fixed["remedy"], not_fixed["reason"]) == (None, "the file is not yours")
+    assert fixed["fix"] == {"title": "move `labels` to `device`", "applicability": "safe", "files": ["train.py"]}
+    assert fixable["fix"]["applicability"] == "unsafe"
+    assert (not_fixed["fix"], not_fixed["reason"]) == (None, "the file is not yours")
     assert suppressed["status"] == "suppressed"
     assert document["problems"][0]["line"] == 3
     assert document["exit_code"] == 1

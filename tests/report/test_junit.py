@@ -48,7 +48,7 @@ def test_what_no_xml_document_may_hold_is_replaced(view):
 
 
 def test_a_proof_is_told_of_each_suite(view):
-    proof = SimpleNamespace(verdict=SimpleNamespace(word="fixed", reason="losses agree"), where="simulated CUDA")
+    proof = SimpleNamespace(verdict=SimpleNamespace(status="fixed", reason="losses agree"), where="simulated CUDA")
 
     suites = parsed(replace(view, proof=proof))
 

@@ -93,7 +93,7 @@ def test_totals_count_every_repository_once():
 
 
 def test_a_repair_whose_patch_was_not_kept_counts_as_left():
-    dropped = migrations.fixed(1, patch="", verdict=migrations.verdict(word="loss-differs", good=False))
+    dropped = migrations.fixed(1, patch="", verdict=migrations.verdict(status="loss-differs", good=False))
     read = page([replace(dropped, outcome=RepositoryOutcome.NOT_FIXED, reason="the verdict is loss-differs")])
 
     assert "fixed 0 by 0 patches" in words(read.text) and "left 1 0 suppressed" in words(read.text)
@@ -175,7 +175,7 @@ def test_a_finding_has_its_path_and_the_patch_its_colours():
     found = details(migrations.fixed(1))
 
     (finding,) = found["findings"]
-    assert (finding["where"], finding["remedy"]) == ("train.py:11:5", "move `labels` to `device` (safe)")
+    assert (finding["where"], finding["fix"]) == ("train.py:11:5", "move `labels` to `device` (safe)")
     assert finding["events"][0] == ["created", "data.py:3", "return x, y", "made here"]
     (file,) = found["diff"]
     assert (file["path"], file["added"], file["removed"]) == ("train.py", 2, 1)

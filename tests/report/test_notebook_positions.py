@@ -42,8 +42,8 @@ def test_findings_events_and_problems_stand_in_the_file(view):
 
 def test_a_fix_replaces_text_of_the_file(view):
     told = on_disk(view)
-    fix = told.fixes.of(told.tried.resolutions[0].finding)
-    (replacement,) = fix.replacements
+    suggestion = told.suggestions.of(told.tried.resolutions[0].finding)
+    (replacement,) = suggestion.replacements
     text = told.texts.lines("a.ipynb").text
 
     assert text == RAW.decode()

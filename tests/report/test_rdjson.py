@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from devfix.model import AppendCode, FileChange, Finding, Outcome, Patch, Remedy, Resolution, Severity, Span, Status
+from devfix.model import AppendCode, FileChange, Finding, Fix, Outcome, Patch, Resolution, Severity, Span, Status
 from devfix.report import Mode, Report
 from devfix.report.findings.rdjson import render
 from devfix.report.positions import Texts
@@ -37,10 +37,10 @@ def test_severities_codes_and_problems(view):
 def suggested(*changes):
     """The suggestions for a finding whose fix makes these changes: path, old and new text."""
     edits = tuple(AppendCode(path, Span(1, 0, 1, 1), "") for path, _, _ in changes)
-    remedy = Remedy("move it", edits)
-    finding = Finding("DEV101", "", Severity.ERROR, "a.py", Span(1, 0, 1, 1), "", remedies=(remedy,))
+    fix = Fix("move it", edits)
+    finding = Finding("DEV101", "", Severity.ERROR, "a.py", Span(1, 0, 1, 1), "", fixes=(fix,))
     patch = Patch(tuple(FileChange(path, old.encode(), new.encode()) for path, old, new in changes))
-    outcome = Outcome((Resolution(finding, Status.FIXED, remedy=remedy),), patch)
+    outcome = Outcome((Resolution(finding, Status.FIXED, fix=fix),), patch)
     (found,) = diagnostics(View(Report(outcome, Mode.PREVIEW), Texts(patch), outcome))
     return [
         (each["range"]["start"]["line"], each["range"]["end"], each["text"]) for each in found.get("suggestions", ())

@@ -8,16 +8,16 @@ from devfix.model import (
     AppendCode,
     FileChange,
     Finding,
+    Fix,
     Outcome,
     Patch,
-    Remedy,
     Resolution,
     Severity,
     Span,
     Status,
 )
 from devfix.report.positions import Texts
-from devfix.report.suggestions import Replacement, applied, fixes_of, replacements
+from devfix.report.suggestions import Replacement, applied, replacements, suggestions_of
 
 PIECES = st.lists(st.sampled_from(["a = b", "x", "\n", "\r\n", "\r", " ", "é😀", "a = b.to(device)\n"]), max_size=25)
 
@@ -47,24 +47,24 @@ def test_what_touches_the_same_place_does_not_go_together(pair):
 
 def finding(path, line, *spans):
     edits = tuple(AppendCode(where, Span(number, 4, number, 5), ".cuda()") for where, number in spans)
-    remedy = Remedy(f"move line {line}", edits)
-    made = Finding("DEV101", "bug", Severity.ERROR, path, Span(line, 0, line, 1), f"line {line}", (), (remedy,))
-    return Resolution(made, Status.FIXED, remedy=remedy)
+    fix = Fix(f"move line {line}", edits)
+    made = Finding("DEV101", "bug", Severity.ERROR, path, Span(line, 0, line, 1), f"line {line}", (), (fix,))
+    return Resolution(made, Status.FIXED, fix=fix)
 
 
 def outcome(items, **files):
     return Outcome(tuple(items), Patch(tuple(FileChange(f"{name}.py", *both) for name, both in files.items())))
 
 
-def fixes(result):
-    return fixes_of(result, Texts(result.patch))
+def suggestions(result):
+    return suggestions_of(result, Texts(result.patch))
 
 
 def test_each_finding_has_its_own_fix_where_all_together_are_the_patch():
     items = [finding("a.py", 1, ("a.py", 1)), finding("a.py", 2, ("a.py", 2))]
     result = outcome(items, a=(b"x = a\ny = b\n", b"x = a.cuda()\ny = b.cuda()\n"))
 
-    found = fixes(result)
+    found = suggestions(result)
 
     assert [found.of(item.finding).replacements for item in items] == [
         (Replacement("a.py", 5, 5, ".cuda()"),),
@@ -77,7 +77,7 @@ def test_where_they_are_not_the_patch_the_first_has_all_of_it():
     items = [finding("a.py", 1, ("a.py", 1)), finding("a.py", 2, ("a.py", 2))]
     result = outcome(items, a=(b"x = a\ny = b\n", b"x = a.cuda()\ny = b.cuda(1)\n"))
 
-    found = fixes(result)
+    found = suggestions(result)
 
     assert [each.text for each in found.of(items[0].finding).replacements] == [".cuda()", ".cuda(1)"]
     assert found.of(items[0].finding).title == "move line 1, with the repair of 1 more"
@@ -91,7 +91,7 @@ def test_a_fix_of_two_files_is_never_taken_apart():
         [both, other], a=(b"x = a\n", b"x = a.cuda()\n"), b=(b"x = a\ny = b\n", b"x = a.cuda()\ny = b.xpu()\n")
     )
 
-    found = fixes(result)
+    found = suggestions(result)
 
     assert found.of(both.finding).paths == ("a.py", "b.py") and found.of(other.finding) is None
 
@@ -99,7 +99,7 @@ def test_a_fix_of_two_files_is_never_taken_apart():
 def test_what_is_not_repaired_has_no_fix():
     left = Resolution(finding("a.py", 1, ("a.py", 1)).finding, Status.FIXABLE)
 
-    assert fixes(Outcome((left,))).of(left.finding) is None
+    assert suggestions(Outcome((left,))).of(left.finding) is None
 
 
 def test_many_findings_of_one_file_share_the_patch():
@@ -107,6 +107,6 @@ def test_many_findings_of_one_file_share_the_patch():
     items = [finding("a.py", number, ("a.py", number)) for number in range(1, 201)]
     old = "".join(f"{line}\n" for line in lines).encode()
 
-    found = fixes(outcome(items, a=(old, old.replace(b"= a", b"= a.cuda()"))))
+    found = suggestions(outcome(items, a=(old, old.replace(b"= a", b"= a.cuda()"))))
 
     assert len(found.own) == 1 and len(found.along) == 199

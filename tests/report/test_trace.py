@@ -20,7 +20,7 @@ from devfix.verify.records import Failure, Run
 
 ROOT = pathlib.Path(__file__).parents[2]
 STORIES = ROOT / "tests" / "data" / "stories"
-SCHEMA = json.loads((ROOT / "devfix" / "schema" / "trace-1.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((ROOT / "devfix" / "schema" / "trace-2.json").read_text(encoding="utf-8"))
 HOSTILE = "<script>alert('x')</script>\x1b[31m"
 
 
@@ -77,7 +77,7 @@ def test_json_follows_its_schema(tmp_path, name):
     document = json.loads(trace_json.dumps(traced(tmp_path, name)))
     jsonschema.validate(document, SCHEMA)
     assert document["exit_code"] == 1
-    assert document["values"][0]["culprit"]
+    assert document["values"][0]["misplaced"]
     assert document["run"]["losses"] == [0.5, "nan"]
 
 

@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 HOSTILE = "<script>alert('x')</script>\x1b[31m"
 
 
-def make(tmp_path, losses=(0.9, 0.7, 0.8, 0.5), patched=None, word="fixed", message="two devices", args=()):
+def make(tmp_path, losses=(0.9, 0.7, 0.8, 0.5), patched=None, status="fixed", message="two devices", args=()):
     (tmp_path / "train.py").write_text("a = 1\nb = 2\n")
     failure = Failure("RuntimeError", message, "same-device", "train.py", 12, "b = 2", f"Traceback\n{message}\n")
     good = {"steps": len(losses), "torch": "2.13.0"}
@@ -191,7 +191,7 @@ def test_the_page_says_what_the_text_says(tmp_path):
 
 
 def test_what_comes_out_of_programs_is_text_and_not_markup(tmp_path):
-    text = page(make(tmp_path, message=HOSTILE, word="not-fixed", args=("</title><b>", HOSTILE)))
+    text = page(make(tmp_path, message=HOSTILE, status="not-fixed", args=("</title><b>", HOSTILE)))
 
     read = Reader(text)
     assert not {"script", "b"} & {tag for tag, _ in read.elements}

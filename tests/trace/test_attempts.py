@@ -11,18 +11,18 @@ from devfix.trace.repair.edited_sources import Texts
 class Experiment:
     """Every run ends well, with a parameter that was forgotten for each changed file; every proof says ``word``."""
 
-    def __init__(self, word="fixed"):
-        self.word, self.seconds = word, []
+    def __init__(self, status="fixed"):
+        self.status, self.seconds = word, []
 
     def watched(self, changes, seconds):
         self.seconds.append(seconds)
         return SimpleNamespace(ok=True, forgotten=tuple(changes))
 
     def prove(self, changes, made):
-        return SimpleNamespace(word=self.word, runs={"original/device": "the original"})
+        return SimpleNamespace(status=self.status, runs={"original/device": "the original"})
 
 
-def trials(budget=None, word="fixed"):
+def trials(budget=None, status="fixed"):
     return Trials(Experiment(word), budget or Budget(), lambda line: None)
 
 
@@ -64,9 +64,9 @@ def test_the_run_without_a_change_is_the_original_one(tmp_path, texts):
     assert made.fewest_forgotten == 0
 
 
-@pytest.mark.parametrize(("word", "spent"), [("fixed", False), ("loss-differs", False), ("inconclusive", True)])
+@pytest.mark.parametrize(("status", "spent"), [("fixed", False), ("loss-differs", False), ("inconclusive", True)])
 def test_where_nothing_can_be_proved_nothing_more_is_run(texts, word, spent):
-    made = trials(word=word)
+    made = trials(status=word)
 
     verdict = made.proved(texts, made.traced(texts))
 

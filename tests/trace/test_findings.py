@@ -41,7 +41,7 @@ def test_a_finding_has_rule_name_place_and_story(told, project, monkeypatch):
         ("used", 4, "z = x + y", "it meets cuda:0 here"),
     ]
     assert found.notes == ("found by running the script",)
-    assert found.remedies == ()
+    assert found.fixes == ()
 
 
 def test_columns_count_code_points(program, project):
@@ -79,9 +79,9 @@ def test_a_remedy_names_files_as_seen_from_here_and_that_a_run_found_it(told, pr
 
     found = finding_of(failure(told), project, told.texts, Candidate("move it", (edit,)))
 
-    (remedy,) = found.remedies
-    assert remedy.title == "move it (found by running the script)"
-    assert remedy.paths == (str(told.root / "train.py"),)
+    (fix,) = found.fixes
+    assert fix.title == "move it (found by running the script)"
+    assert fix.paths == (str(told.root / "train.py"),)
     assert found.path == str(told.root / "train.py")
     assert found.notes == ()
 

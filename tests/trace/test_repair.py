@@ -117,7 +117,7 @@ def test_the_first_candidate_that_is_proved_is_kept(toy):
 def test_a_candidate_that_runs_and_trains_something_else_is_dropped(toy):
     found = repair(toy({"a": [SPOILED, 2]}, {"a": "a"}))
 
-    assert (titles(found), found.verdict.word) == (["a = 2"], "fixed")
+    assert (titles(found), found.verdict.status) == (["a = 2"], "fixed")
 
 
 def test_a_candidate_that_breaks_the_script_is_dropped(toy):

@@ -212,23 +212,23 @@ def verdict(**changed: Run) -> Verdict:
         "patched/device": losses(*(value + 1e-5 for value in values), **work),
     }
     found = judge(runs | {name.replace("_", "/"): each for name, each in changed.items()})
-    assert found.word in VERDICTS
+    assert found.status in VERDICTS
     return found
 
 
 def test_a_repair_is_fixed_on_a_real_device_within_the_tolerance() -> None:
     found = verdict()
 
-    assert (found.word, found.reference) == ("fixed", "original/cpu")
+    assert (found.status, found.reference) == ("fixed", "original/cpu")
     assert "agree with original/cpu (computed in float32; largest difference 1e-05)" in found.reason
 
 
 def test_a_tolerance_does_not_hide_what_the_cpu_shows() -> None:
-    assert verdict(patched_cpu=losses(1.0, 0.9, 0.8, 0.70001, device="cpu")).word == "loss-differs"
+    assert verdict(patched_cpu=losses(1.0, 0.9, 0.8, 0.70001, device="cpu")).status == "loss-differs"
 
 
 @pytest.mark.parametrize(
-    ("work", "word"),
+    ("work", "status"),
     [
         ({"device_operations": 20}, "fixed"),  # what trains is there, what is only looked at is not
         ({"device_training": 39, "all_training": 49}, "fixed"),
@@ -239,7 +239,7 @@ def test_a_tolerance_does_not_hide_what_the_cpu_shows() -> None:
 def test_training_is_to_stay_on_the_accelerator(work: dict[str, int], word: str) -> None:
     counts = {"device_operations": 60, "all_operations": 100, "device_training": 40, "all_training": 50}
 
-    assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.7, **(counts | work))).word == word
+    assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.7, **(counts | work))).status == word
 
 
 def test_of_a_script_that_nothing_trains_in_every_operation_counts() -> None:
@@ -247,8 +247,8 @@ def test_of_a_script_that_nothing_trains_in_every_operation_counts() -> None:
     unchecked = losses(1.0, 0.9, 0.8, 0.7, device="unchecked", **meant)
     stays, leaves = (losses(1.0, 0.9, 0.8, 0.7, device_operations=n, all_operations=100) for n in (60, 50))
 
-    assert verdict(original_unchecked=unchecked, patched_device=stays).word == "fixed"
-    assert verdict(original_unchecked=unchecked, patched_device=leaves).word == "not-fixed"
+    assert verdict(original_unchecked=unchecked, patched_device=stays).status == "fixed"
+    assert verdict(original_unchecked=unchecked, patched_device=leaves).status == "not-fixed"
 
 
 def test_the_simulator_and_a_real_device_count_alike() -> None:
@@ -280,7 +280,7 @@ def test_wrong_repairs_are_refused_on_a_real_device() -> None:
     fled = losses(1.0, 0.9, 0.8, 0.7, **(work | {"device_training": 1}))
     died = Run("cuda", failure=Failure("NameError", "x", None, None, None, None, ""))
 
-    assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.71, **work)).word == "loss-differs"
-    assert verdict(patched_device=fled).word == "not-fixed"
-    assert verdict(patched_device=died).word == "broken"
-    assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.7, unsupported=("x",), **work)).word == "inconclusive"
+    assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.71, **work)).status == "loss-differs"
+    assert verdict(patched_device=fled).status == "not-fixed"
+    assert verdict(patched_device=died).status == "broken"
+    assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.7, unsupported=("x",), **work)).status == "inconclusive"

@@ -116,8 +116,8 @@ def once(tmp_path: Path, source: str, python: str, *args: str, timeout: float = 
     print(found.output)
     names = ("original/cpu", "original/device", "original/unchecked", "patched/cpu", "patched/device")
     verdict = judge(dict.fromkeys(names, found))
-    assert verdict.word in VERDICTS
-    assert verdict.word != "fixed"
+    assert verdict.status in VERDICTS
+    assert verdict.status != "fixed"
     assert "\n" not in found.outcome + verdict.reason
     return found
 

@@ -88,7 +88,7 @@ def test_float64_is_the_same_training(tmp_path: Path) -> None:
 def test_the_right_patch_is_fixed(tmp_path: Path) -> None:
     found = prove(project(tmp_path / "a", BROKEN), project(tmp_path / "b", FIXED), "train.py", run_on="cuda")
 
-    assert found.word == "fixed", found.reason
+    assert found.status == "fixed", found.reason
 
 
 WRONG = {
@@ -104,4 +104,4 @@ def test_a_wrong_patch_is_refused(tmp_path: Path, name: str) -> None:
     old, new, word = WRONG[name]
     folders = project(tmp_path / "a", BROKEN), project(tmp_path / "b", edited(old, new))
 
-    assert prove(*folders, "train.py", run_on="cuda").word == word
+    assert prove(*folders, "train.py", run_on="cuda").status == word

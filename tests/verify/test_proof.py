@@ -26,7 +26,7 @@ def verdict(tmp_path: Path, original: str, patched: str, **options: Any) -> Verd
 
 def test_the_right_patch_is_fixed(tmp_path: Path) -> None:
     found = verdict(tmp_path, BROKEN, FIXED)
-    assert (found.word, found.reference, found.silent) == ("fixed", "original/cpu", False), found.reason
+    assert (found.status, found.reference, found.silent) == ("fixed", "original/cpu", False), found.reason
     assert elsewhere("mat1", "cpu", "cuda:0") in found.reason
     failure = found.runs["original/device"].failure
     assert failure is not None
@@ -193,7 +193,7 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
 def test_a_wrong_patch_is_refused(patch: str, tmp_path: Path, originals: dict[str, Run]) -> None:
     source, word = WRONG[patch]
     found = verdict(tmp_path, BROKEN, source, known=originals)
-    assert found.word == word, found.reason
+    assert found.status == word, found.reason
     assert not found.good
     assert "\n" not in found.reason
 
@@ -230,23 +230,23 @@ RIGHT = {
 @pytest.mark.parametrize("patch", RIGHT)
 def test_a_right_patch_is_fixed_whatever_else_it_prints(patch: str, tmp_path: Path, originals: dict[str, Run]) -> None:
     found = verdict(tmp_path, BROKEN, RIGHT[patch], known=originals)
-    assert found.word == "fixed", found.reason
+    assert found.status == "fixed", found.reason
 
 
 def test_a_patch_of_a_sound_script_that_flees_is_refused(tmp_path: Path) -> None:
     found = verdict(tmp_path, FIXED, edited('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu"'))
-    assert (found.word, found.good) == ("broken", False), found.reason
+    assert (found.status, found.good) == ("broken", False), found.reason
     assert "the work left the accelerator" in found.reason
 
 
 def test_a_patch_of_a_sound_script_is_no_error(tmp_path: Path) -> None:
-    assert verdict(tmp_path, FIXED, FIXED + "# a remark\n").word == "no-error"
+    assert verdict(tmp_path, FIXED, FIXED + "# a remark\n").status == "no-error"
 
 
 def test_a_script_that_insists_on_cuda_is_compared_with_an_accelerator_that_never_complains(tmp_path: Path) -> None:
     insists = ('torch.device("cuda" if torch.cuda.is_available() else "cpu")', 'torch.device("cuda")')
     found = verdict(tmp_path, edited(*insists, BROKEN), edited(*insists))
-    assert (found.word, found.reference) == ("fixed", "original/unchecked"), found.reason
+    assert (found.status, found.reference) == ("fixed", "original/unchecked"), found.reason
     assert found.runs["original/cpu"].device_error
 
 
@@ -259,14 +259,14 @@ SILENT = edited("for x, y in", f"{BUILT}for x, y in", FORGOTTEN.replace(BUILT, "
 
 def test_a_silent_bug_is_proved_by_the_parameters_that_start_to_train(tmp_path: Path) -> None:
     found = verdict(tmp_path, FORGOTTEN, SILENT)
-    assert (found.word, found.silent, found.reference) == ("fixed", True, "patched/cpu"), found.reason
+    assert (found.status, found.silent, found.reference) == ("fixed", True, "patched/cpu"), found.reason
     assert "3×16" in found.reason
     assert found.runs["original/device"].forgotten == ((3, 16), (3,))
 
 
 def test_a_silent_bug_is_no_excuse_for_another_training(tmp_path: Path) -> None:
     found = verdict(tmp_path, FORGOTTEN, edited("manual_seed(3)", "manual_seed(4)", SILENT))
-    assert found.word == "loss-differs"
+    assert found.status == "loss-differs"
     assert "more parameters train, but loss 1, before any of them did, is" in found.reason
 
 
@@ -276,11 +276,11 @@ def test_losses_that_are_all_the_same_prove_nothing(tmp_path: Path) -> None:
         "loss = (head(model(x)) * 0 + y[:, None] * 0).sum()",
     )
     found = verdict(tmp_path, edited(*same, BROKEN), edited(*same))
-    assert (found.word, "all losses are the same number" in found.reason) == ("inconclusive", True), found.reason
+    assert (found.status, "all losses are the same number" in found.reason) == ("inconclusive", True), found.reason
 
 
 @pytest.mark.parametrize(
-    ("change", "word", "reason"),
+    ("change", "status", "reason"),
     [
         pytest.param(("lr=1e-2", "lr=0.0"), "inconclusive", "no parameter is another one at the end", id="no update"),
         pytest.param(
@@ -298,7 +298,7 @@ def test_a_training_that_is_none_proves_nothing(
         return edited(*change, source).replace("for x, y in", "seen = []\nfor x, y in")
 
     found = verdict(tmp_path, changed(BROKEN), changed(FIXED))
-    assert (found.word, reason in found.reason) == (word, True), found.reason
+    assert (found.status, reason in found.reason) == (word, True), found.reason
 
 
 EXTRA = "for x, y in", "extra = nn.Parameter(torch.zeros(2, 5, device=device))\nfor x, y in"
@@ -307,7 +307,7 @@ EXTRA = "for x, y in", "extra = nn.Parameter(torch.zeros(2, 5, device=device))\n
 def test_other_parameters_that_get_a_gradient_are_another_training(tmp_path: Path, originals: dict[str, Run]) -> None:
     more = edited("head(model(x)), y)", "head(model(x)), y) + 0 * extra.sum()", edited(*EXTRA))
     found = verdict(tmp_path, BROKEN, more, known=originals)
-    assert found.word == "loss-differs"
+    assert found.status == "loss-differs"
     assert found.reason == "the losses agree with original/cpu, but 1 parameters get a gradient (2×5)"
 
     with_two, with_one = Run("sim", gradients=((3,), (2, 5))), Run("sim", gradients=((3,),))
@@ -327,33 +327,33 @@ def test_schedules_that_no_loss_shows_are_compared(tmp_path: Path, added: str, r
     broken, fixed = (edited(*made, source) for source in (BROKEN, FIXED))
     with_steps = "    optimizer.step()\n", "    optimizer.step()\n    scheduler.step()\n"
     found = verdict(tmp_path, edited(*with_steps, broken), (edited(*with_steps, fixed) if added else fixed) + added)
-    assert found.word == "loss-differs"
+    assert found.status == "loss-differs"
     assert reason in found.reason
 
 
 def test_too_few_losses_prove_nothing(tmp_path: Path) -> None:
     found = verdict(tmp_path, edited("batch_size=8", "batch_size=16", BROKEN), edited("batch_size=8", "batch_size=16"))
-    assert found.word == "inconclusive"
+    assert found.status == "inconclusive"
     assert "2 losses and 2 optimizer steps were seen; 3 and 2 are needed: let the script train longer" in found.reason
 
 
 def test_a_script_that_is_not_deterministic_proves_nothing(tmp_path: Path) -> None:
     random = ("torch.manual_seed(3)", "import time; torch.manual_seed(time.time_ns() % 1000003)")
     found = verdict(tmp_path, edited(*random, BROKEN), edited(*random))
-    assert found.word == "inconclusive"
+    assert found.status == "inconclusive"
     assert "not deterministic" in found.reason
 
 
 def test_what_the_simulator_does_not_model_proves_nothing(tmp_path: Path) -> None:
     graph = "if torch.cuda.is_available():\n    try:\n        torch.cuda.CUDAGraph()\n    except RuntimeError:\n        pass\nfor x, y in"
     found = verdict(tmp_path, edited("for x, y in", graph, BROKEN), edited("for x, y in", graph))
-    assert found.word == "inconclusive"
+    assert found.status == "inconclusive"
     assert "torch.cuda.CUDAGraph" in found.reason
 
 
 def test_a_script_that_fails_anywhere_proves_nothing(tmp_path: Path) -> None:
     found = verdict(tmp_path, "raise KeyError('x')\n", "raise KeyError('x')\n")
-    assert found.word == "inconclusive"
+    assert found.status == "inconclusive"
 
 
 _SHOWN = "import numpy\nkept = []\n" + BROKEN.replace("    print(f", "    kept.append(loss)\n    print(f")
@@ -363,7 +363,7 @@ _SHOWN_RIGHT = "import numpy\nkept = []\n" + FIXED.replace("    print(f", "    k
 def test_a_script_that_fails_behind_its_training_without_an_accelerator_too_is_compared(tmp_path: Path) -> None:
     end = "print(numpy.mean(kept))\n"
     found = verdict(tmp_path, _SHOWN + end, _SHOWN_RIGHT + end)
-    assert found.word == "fixed", found.reason
+    assert found.status == "fixed", found.reason
     assert "failed after its last step: RuntimeError" in found.reason
     assert found.reference == "original/cpu"
 
@@ -372,7 +372,7 @@ def test_a_script_that_fails_within_its_training_without_an_accelerator_too_is_n
     middle = "    if len(kept) == 3: raise KeyError('third')\n"
     healed = "    if len(kept) == 3: print('third')\n"
     found = verdict(tmp_path, _SHOWN + middle, _SHOWN_RIGHT + healed)
-    assert found.word == "inconclusive", found.reason
+    assert found.status == "inconclusive", found.reason
 
 
 def test_a_script_without_its_arguments_or_data_is_told_where_they_go() -> None:
@@ -410,7 +410,7 @@ def test_a_checkpoint_that_cannot_be_read_without_an_accelerator(tmp_path: Path)
         setup=[],
         run_on="cpu",
     )
-    assert found.word == "fixed", found.reason
+    assert found.status == "fixed", found.reason
     assert found.runs["original/device"].failure is not None
     assert found.runs["original/device"].failure.family == "load"
 
@@ -424,11 +424,11 @@ def test_an_error_that_the_script_catches_is_an_error(tmp_path: Path, after: str
         return f"import sys\n{head}num_workers=2):\n    try:\n{indented}{handler}"
 
     found = verdict(tmp_path, caught(BROKEN), caught(FIXED))
-    assert (found.word, found.runs["original/device"].ok) == ("fixed", True), found.reason
+    assert (found.status, found.runs["original/device"].ok) == ("fixed", True), found.reason
     assert "before: the script caught an error" in found.reason
 
     wrong = verdict(tmp_path / "wrong", caught(BROKEN), caught(edited("manual_seed(3)", "manual_seed(4)")))
-    assert wrong.word == "loss-differs", wrong.reason
+    assert wrong.status == "loss-differs", wrong.reason
 
 
 def test_first_difference() -> None:

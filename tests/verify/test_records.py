@@ -159,7 +159,7 @@ def test_a_repair_of_a_script_without_optimizer_is_proved(tmp_path: Path) -> Non
     broken = SETUP.replace("8, 1, device=device", "8, 1") + BY_DATA
     found = prove(project(tmp_path / "a", broken), project(tmp_path / "b", SETUP + BY_DATA), "train.py")
 
-    assert found.word == "fixed", found.reason
+    assert found.status == "fixed", found.reason
 
 
 def test_a_patch_that_stops_updates_by_hand_is_refused(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_patch_that_stops_updates_by_hand_is_refused(tmp_path: Path) -> None:
 
     found = prove(project(tmp_path / "a", broken), project(tmp_path / "b", wrong), "train.py")
 
-    assert found.word == "loss-differs", found.reason
+    assert found.status == "loss-differs", found.reason
 
 
 # --- notebooks --------------------------------------------------------------------------------------------------------

@@ -77,14 +77,14 @@ def proved(tmp_path_factory: pytest.TempPathFactory) -> Proved:
 def test_what_is_within_the_tolerance_needs_no_second_look(proved: Proved) -> None:
     found = proved(1e-6, 0.0)
 
-    assert (found.word, found.reference) == ("fixed", "original/cpu"), found.reason
+    assert (found.status, found.reference) == ("fixed", "original/cpu"), found.reason
     assert not [name for name in found.runs if "float64" in name]
 
 
 def test_a_difference_that_float64_takes_away_was_rounding(proved: Proved) -> None:
     found = proved(1e-3, 1e-9)
 
-    assert found.word == "fixed", found.reason
+    assert found.status == "fixed", found.reason
     assert (
         "agree with original/cpu in float64, relative difference at most 1e-06 (in float32 they drift" in found.reason
     )
@@ -95,7 +95,7 @@ def test_a_difference_that_float64_takes_away_was_rounding(proved: Proved) -> No
 def test_a_difference_that_float64_shows_too_is_refused(proved: Proved) -> None:
     found = proved(1e-3, 1e-3)
 
-    assert found.word == "loss-differs"
+    assert found.status == "loss-differs"
     assert found.reason.startswith("from loss 1 on: ")
     assert "a second look in float64 shows it too, from loss 1 on" in found.reason
 
@@ -108,7 +108,7 @@ def test_a_script_that_insists_on_an_accelerator_is_held_to_the_run_without_chec
 
     found = prove(project(tmp_path / "a", original), project(tmp_path / "b", wrong), "train.py", run_on="cuda")
 
-    assert (found.word, found.reference) == ("loss-differs", "original/unchecked"), found.reason
+    assert (found.status, found.reference) == ("loss-differs", "original/unchecked"), found.reason
     assert agree(found.runs["patched/device"], found.runs["original/unchecked"])  # the device alone would not tell
 
 
@@ -118,7 +118,7 @@ def test_a_way_that_float64_brings_back_was_rounding(proved: Proved) -> None:
     found = proved(0.0, 0.0, SLOW, ("    optimizer.step()", drifting))
 
     assert not same_direction(found.runs["patched/device"], found.runs["original/cpu"])
-    assert found.word == "fixed", found.reason
+    assert found.status == "fixed", found.reason
     assert "agree with original/cpu, and in float64 the parameters went the same way" in found.reason
 
 
@@ -126,7 +126,7 @@ def test_another_way_of_the_parameters_is_refused_though_the_losses_agree(proved
     turned = "    if there: model[0].weight.grad.neg_()\n    optimizer.step()"
     found = proved(0.0, 0.0, SLOW, ("    optimizer.step()", turned))
 
-    assert found.word == "loss-differs"
+    assert found.status == "loss-differs"
     assert "the losses agree with original/cpu, but the parameters went another way: the cosine of the" in found.reason
     assert "a second look in float64 shows that the parameters went another way" in found.reason
 

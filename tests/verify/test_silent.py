@@ -158,7 +158,7 @@ def test_a_repair_that_changes_more_of_the_training_is_refused(
     found = prove(*folders, "train.py", known=originals[source])
 
     assert found.runs["patched/device"].ok, found.runs["patched/device"].output
-    assert (found.word, found.good) == ("loss-differs", False), found.reason
+    assert (found.status, found.good) == ("loss-differs", False), found.reason
     assert words in found.reason
     assert "\n" not in found.reason
 
@@ -170,7 +170,7 @@ def test_a_right_repair_trains_as_before_where_the_new_parameters_are_held_still
     folders = project(tmp_path / "a", STALE_HEAD), project(tmp_path / "b", RIGHT_HEAD[patch])
     found = prove(*folders, "train.py", known=originals[STALE_HEAD])
 
-    assert (found.word, found.silent) == ("fixed", True), found.reason
+    assert (found.status, found.silent) == ("fixed", True), found.reason
     assert found.reason.endswith("; with these held still, it trains as original/cpu bit for bit")
     assert found.runs[STILL].still == 4
     assert found.runs[STILL].losses == found.runs["original/device"].losses
@@ -182,7 +182,7 @@ def test_a_right_repair_of_a_training_that_did_nothing_is_fixed(
     folders = project(tmp_path / "a", STALE_MODEL), project(tmp_path / "b", REBUILT)
     found = prove(*folders, "train.py", known=originals[STALE_MODEL])
 
-    assert (found.word, found.silent, found.runs[STILL].changed) == ("fixed", True, 0), found.reason
+    assert (found.status, found.silent, found.runs[STILL].changed) == ("fixed", True, 0), found.reason
 
 
 CLOSURES = """\
@@ -210,4 +210,4 @@ def test_an_optimizer_that_moves_all_together_cannot_tell(tmp_path: Path) -> Non
     folders = project(tmp_path / "a", CLOSURES), project(tmp_path / "b", edited("model[0].p", "model.p", CLOSURES))
     found = prove(*folders, "train.py")
 
-    assert (found.word, "LBFGS moves all together" in found.reason) == ("inconclusive", True), found.reason
+    assert (found.status, "LBFGS moves all together" in found.reason) == ("inconclusive", True), found.reason

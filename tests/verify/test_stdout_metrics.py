@@ -83,5 +83,5 @@ def test_a_proof_tells_of_a_counter_that_counts_nothing(tmp_path, repair, lost):
 
     verdict = prove(tmp_path / "broken", tmp_path / "repaired", "train.py")
 
-    assert verdict.word == "fixed"
+    assert verdict.status == "fixed"
     assert ("it prints `hits [0.0, 0.0]`" in verdict.reason) == lost

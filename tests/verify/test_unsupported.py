@@ -58,7 +58,7 @@ def test_what_cannot_be_modelled_proves_nothing(feature: str, tmp_path: Path) ->
     assert runs["patched/device"].unsupported == (feature,)
     assert runs["patched/cpu"].unsupported == ()
     found = judge(runs)
-    assert (found.word, found.good) == ("inconclusive", False)
+    assert (found.status, found.good) == ("inconclusive", False)
     assert feature in found.reason
 
 

@@ -80,13 +80,13 @@ def is_managed(name: str) -> bool:
     return name.startswith(MANAGED)
 
 
-def is_placed_trainer(record: HeapObject) -> bool:
+def is_placed_trainer(obj: HeapObject) -> bool:
     """Whether an object is of a project class that derives from the ``Trainer`` of transformers."""
-    names = externals(record.cls) if record.cls is not None else []
+    names = externals(obj.cls) if obj.cls is not None else []
     return any(name.startswith(PLACED_TRAINERS) for name in names)
 
 
-def find_property_setter(interp: Interpreter, record: HeapObject, name: str) -> Function | None:
+def find_property_setter(interp: Interpreter, obj: HeapObject, name: str) -> Function | None:
     """The setter of a property, if the class has one."""
-    found = member(interp, record.cls, f"{name}.setter") if record.cls is not None else None
+    found = member(interp, obj.cls, f"{name}.setter") if obj.cls is not None else None
     return found if isinstance(found, Function) else None

@@ -55,15 +55,15 @@ class CallFrame:
 
 @dataclass(frozen=True, eq=False)
 class ProgramPoint:
-    """A moment of the run: ``order`` counts moments, ``node`` is what was executed, ``call_stack`` the stack, outermost
-    first.  ``memory`` holds the names and objects of that moment where a remedy may ask for them.
+    """A moment of the run: ``time`` counts moments, ``node`` is what was executed, ``call_stack`` the stack, outermost
+    first.  ``state`` holds the names and objects of that moment where a fix may ask for them.
     """
 
-    order: int
+    time: int
     tree: SourceTree
     node: ast.AST
     call_stack: tuple[CallFrame, ...]
-    memory: State | None = None
+    state: State | None = None
 
     @property
     def call_frame(self) -> CallFrame:
@@ -71,7 +71,7 @@ class ProgramPoint:
         return self.call_stack[-1]
 
     @property
-    def way(self) -> tuple[ast.stmt, ...]:
+    def call_path(self) -> tuple[ast.stmt, ...]:
         """The statements that led here: the same for calls from the same places."""
         return tuple(call_frame.stmt for call_frame in self.call_stack)
 

@@ -142,8 +142,8 @@ def known_tensor(interp: Interpreter, value: Value) -> bool | None:
     if isinstance(value, Tensor):
         return True if value.is_certain and not value.maybe_container else None
     if isinstance(value, Pointer):
-        record = interp.record(value)
-        return False if record.kind in ("list", "dict", "set") and record.cls is None else None
+        obj = interp.heap_object(value)
+        return False if obj.kind in ("list", "dict", "set") and obj.cls is None else None
     return False if isinstance(value, (Text, Number, Const, TupleValue)) else None
 
 

@@ -97,26 +97,26 @@ class State:
     # --- objects ----------------------------------------------------------------------------------------------
     def at(self, key: int) -> HeapObject:
         """The record with this identity."""
-        record = self.heap.get(key)
-        return record if record is not None else self.base.heap[key]
+        obj = self.heap.get(key)
+        return obj if obj is not None else self.base.heap[key]
 
     def has(self, key: int) -> bool:
         """Whether there is a record with this identity."""
         return key in self.heap or key in self.base.heap
 
-    def records(self) -> Iterator[tuple[int, HeapObject]]:
+    def heap_objects(self) -> Iterator[tuple[int, HeapObject]]:
         """Every record with its identity."""
         yield from self.heap.items()
-        for key, record in self.base.heap.items():
+        for key, obj in self.base.heap.items():
             if key not in self.heap:
-                yield key, record
+                yield key, obj
 
-    def write(self, key: int, record: HeapObject) -> None:
+    def write(self, key: int, obj: HeapObject) -> None:
         """Put a record in its place."""
-        self.heap[key] = record
+        self.heap[key] = obj
         self.branch.written.add(key)
 
-    def record(self, ref: Pointer) -> HeapObject:
+    def heap_object(self, ref: Pointer) -> HeapObject:
         """What a reference points at."""
         return self.at(ref.id)
 
@@ -126,14 +126,14 @@ class State:
 
     def put(self, ref: Pointer, name: str, value: Value) -> None:
         """Set one field of a record."""
-        record = self.at(ref.id)
-        self.write(ref.id, replace(record, fields={**record.fields, name: value}))
+        obj = self.at(ref.id)
+        self.write(ref.id, replace(obj, fields={**obj.fields, name: value}))
 
     def drop(self, ref: Pointer, name: str) -> None:
         """Delete one field of a record."""
-        record = self.at(ref.id)
-        fields = {key: value for key, value in record.fields.items() if key != name}
-        self.write(ref.id, replace(record, fields=fields))
+        obj = self.at(ref.id)
+        fields = {key: value for key, value in obj.fields.items() if key != name}
+        self.write(ref.id, replace(obj, fields=fields))
 
     @staticmethod
     def join(states: list[State], replaced: bool = False) -> State | None:
@@ -160,9 +160,9 @@ class State:
                     return True
                 if value.id not in seen and self.has(value.id):
                     seen.add(value.id)
-                    record = self.at(value.id)
-                    waiting.extend(record.fields.values())
-                    waiting.extend([record.rest] if record.rest is not None else [])
+                    obj = self.at(value.id)
+                    waiting.extend(obj.fields.values())
+                    waiting.extend([obj.default_item] if obj.default_item is not None else [])
             elif isinstance(value, (Union, TupleValue)):
                 waiting.extend(value.alternatives if isinstance(value, Union) else value.items)
             elif isinstance(value, Bound):
@@ -230,11 +230,17 @@ def _join_fields(one: dict[str, Value], two: dict[str, Value], base: dict[str, V
 def _latest(one: Any, two: Any) -> Any:
     if one is None or two is None:
         return one or two
-    return one if one.order >= two.order else two
+    return one if one.time >= two.time else two
 
 
 def _join_records(one: HeapObject, two: HeapObject) -> HeapObject:
-    rest = one.rest if two.rest is None else two.rest if one.rest is None else join((one.rest, two.rest))
+    rest = (
+        one.default_item
+        if two.default_item is None
+        else two.default_item
+        if one.default_item is None
+        else join((one.default_item, two.default_item))
+    )
     info = dict(two.info)
     for key, value in one.info:
         if isinstance(value, frozenset) and isinstance(info.get(key), frozenset):
@@ -244,10 +250,10 @@ def _join_records(one: HeapObject, two: HeapObject) -> HeapObject:
     return replace(
         two,
         fields=_join_fields(one.fields, two.fields, {}),
-        rest=rest,
+        default_item=rest,
         devices=one.devices | two.devices,
         weights=one.weights or two.weights,
-        moved=_latest(one.moved, two.moved),
-        attached=_latest(one.attached, two.attached),
+        last_moved_at=_latest(one.last_moved_at, two.last_moved_at),
+        attached_at=_latest(one.attached_at, two.attached_at),
         info=tuple(info.items()),
     )

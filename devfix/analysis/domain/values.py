@@ -81,18 +81,18 @@ OTHER_ACCELERATOR = Device("other")  # an accelerator that is not the current on
 class Origin:
     """Where a CPU tensor comes from.
 
-    ``kind``: ``batch`` (an item of what a loader yields: ``key`` is the batch, ``item`` the way into it), ``load``
-    (``key`` is the call of ``torch.load``), ``made`` (a factory), ``parameter``, ``buffer``, ``moved`` (sent to the CPU
-    by hand), ``stored`` (no more is known than the attribute that holds it), ``kept`` (in the list that is ``key``,
-    wherever it lives), ``dropped`` (by the move ``key``, whose result nobody kept), ``leaf-moved`` (the copy of a
-    leaf on the accelerator).  ``holder`` is the number of the attribute that the tensor was read from
+    ``kind``: ``batch`` (an item of what a loader yields: ``site_id`` is the batch, ``path`` the way into it), ``load``
+    (``site_id`` is the call of ``torch.load``), ``made`` (a factory), ``parameter``, ``buffer``, ``moved`` (sent to the CPU
+    by hand), ``stored`` (no more is known than the attribute that holds it), ``kept`` (in the list that is ``site_id``,
+    wherever it lives), ``dropped`` (by the move ``site_id``, whose result nobody kept), ``leaf-moved`` (the copy of a
+    leaf on the accelerator).  ``attribute_id`` is the number of the attribute that the tensor was read from
     (:class:`devfix.analysis.observations.AttributeStore`), 0 where it comes from none.
     """
 
     kind: str
-    key: int = 0
-    item: tuple[str, ...] = ()
-    holder: int = 0
+    site_id: int = 0
+    path: tuple[str, ...] = ()
+    attribute_id: int = 0
 
 
 @dataclass(frozen=True)
@@ -326,7 +326,7 @@ class HeapObject:
 
     ``kind`` is ``module``, ``instance``, ``list``, ``dict``, ``set``, ``optimizer``, ``loader``, ``dataset``,
     ``parser``, ``scaler``, ``scheduler``, ``distribution`` or ``opaque``.  ``fields`` holds attributes, or list items
-    under ``"0"``, ``"1"`` …, or dictionary entries; ``rest`` stands for every other item.  ``devices`` are
+    under ``"0"``, ``"1"`` …, or dictionary entries; ``default_item`` stands for every other item.  ``devices`` are
     the alternatives for a module's own weights.
     """
 
@@ -334,12 +334,12 @@ class HeapObject:
     name: str = ""
     cls: ClassValue | None = None
     fields: dict[str, Value] = field(default_factory=dict)
-    rest: Value | None = None
+    default_item: Value | None = None
     devices: frozenset[Device] = frozenset()
     weights: bool = False
     allocated_at: ProgramPoint | None = None
-    moved: ProgramPoint | None = None
-    attached: ProgramPoint | None = None
+    last_moved_at: ProgramPoint | None = None
+    attached_at: ProgramPoint | None = None
     info: tuple[tuple[str, Any], ...] = ()
 
     def get(self, name: str, default: Any = None) -> Any:

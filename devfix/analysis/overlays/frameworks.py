@@ -11,25 +11,25 @@ from devfix.analysis.domain import classes
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    UNKNOWN_DEVICE,
     CPU,
     NONE,
     UNKNOWN,
+    UNKNOWN_DEVICE,
     Bound,
     ClassValue,
     Const,
+    Device,
     DeviceValue,
     Function,
+    HeapObject,
+    IterableOf,
     Keywords,
     Number,
-    Device,
-    HeapObject,
     Pointer,
     Tensor,
     TupleValue,
     Unknown,
     Value,
-    IterableOf,
     alternatives,
 )
 from devfix.analysis.torch import modules
@@ -71,17 +71,17 @@ def method(
     """A method of an ``Accelerator``, a ``Fabric``, a Lightning ``Trainer`` or an Ignite ``Engine``."""
     from devfix.analysis.transfer.calls import escape
 
-    record = interp.record(ref)
-    if name in ("fit", "validate", "test") and model_of(record.name) == "trainer":
-        return _fit(interp, record, args, keywords, node)
-    if name == "run" and "step" in record.fields:
+    obj = interp.heap_object(ref)
+    if name in ("fit", "validate", "test") and model_of(obj.name) == "trainer":
+        return _fit(interp, obj, args, keywords, node)
+    if name == "run" and "step" in obj.fields:
         loader = args[0] if args else keywords.get("data", UNKNOWN)
-        return interp.call(record.fields["step"], [ref, iteration.element(interp, loader, node)], {}, node)
-    if name == "run" and model_of(record.name) == "launches" and args:
+        return interp.call(obj.fields["step"], [ref, iteration.element(interp, loader, node)], {}, node)
+    if name == "run" and model_of(obj.name) == "launches" and args:
         return interp.call(args[0], [Number("local_rank"), *args[1:]], keywords, node)
     if name == "launch" and args:
         return interp.call(args[0], [ref, *args[1:]], keywords, node)
-    device = record.get("brings-to", UNKNOWN_DEVICE)
+    device = obj.get("brings-to", UNKNOWN_DEVICE)
     if name in _TAKES or name in _SETS_UP:
         if keywords.get("device_placement", NONE) != NONE or keywords.get("move_to_device", Const(True)) != Const(True):
             device = UNKNOWN_DEVICE
@@ -103,19 +103,19 @@ def method(
 def _brought(interp: Interpreter, value: Value, device: Device, node: ast.AST) -> Value:
     """What has been prepared: modules in place, loaders that deliver, optimizers as they were."""
     if isinstance(value, Pointer):
-        record = interp.record(value)
-        if record.kind == "opaque" and record.get("constructed"):
+        obj = interp.heap_object(value)
+        if obj.kind == "opaque" and obj.get("constructed"):
             modules.promote(interp, value)
-            record = interp.record(value)
-        if record.kind == "module":
+            obj = interp.heap_object(value)
+        if obj.kind == "module":
             put(interp, value, device, node)
             return value
-        if record.kind == "loader" or (record.kind == "instance" and record.cls is not None):
-            return interp.new(replace(record, info=(*record.info, ("delivers", device))))
-        if record.kind in ("optimizer", "scheduler", "framework"):
+        if obj.kind == "loader" or (obj.kind == "instance" and obj.cls is not None):
+            return interp.new(replace(obj, info=(*obj.info, ("delivers", device))))
+        if obj.kind in ("optimizer", "scheduler", "framework"):
             return value
     if isinstance(value, (Tensor, TupleValue)) or (
-        isinstance(value, Pointer) and interp.record(value).kind == "bundle"
+        isinstance(value, Pointer) and interp.heap_object(value).kind == "bundle"
     ):
         return delivered(interp, value, device)
     return interp.new(
@@ -127,10 +127,10 @@ def put(interp: Interpreter, ref: Pointer, device: Device, node: ast.AST) -> Non
     """A framework puts a module somewhere; it sees to the optimizers itself."""
     point = interp.point(node)
     for _, part in list(modules.parts(interp, ref)):
-        record = interp.record(part)
-        fields = {name: modules.moved_field(value, device) for name, value in record.fields.items()}
+        obj = interp.heap_object(part)
+        fields = {name: modules.moved_field(value, device) for name, value in obj.fields.items()}
         interp.now.write(
-            part.id, replace(record, fields=fields, devices=frozenset({device}), moved=point, attached=None)
+            part.id, replace(obj, fields=fields, devices=frozenset({device}), last_moved_at=point, attached_at=None)
         )
 
 
@@ -155,7 +155,7 @@ def _engine(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
     """``deepspeed.initialize``: the engine has the model on its device and takes batches that are there."""
     model = keywords.get("model", args[1] if len(args) > 1 else UNKNOWN)
     for option in alternatives(model):
-        if isinstance(option, Pointer) and interp.record(option).kind in ("module", "opaque"):
+        if isinstance(option, Pointer) and interp.heap_object(option).kind in ("module", "opaque"):
             modules.promote(interp, option)
             put(interp, option, ACCELERATOR, node)
     interp.observations.accelerated = True
@@ -179,7 +179,7 @@ def _trains(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
     """``LightningCLI(Model, Data)``: the command line makes the module and trains it."""
     cls = args[0] if args else keywords.get("model_class", UNKNOWN)
     if isinstance(cls, ClassValue) and keywords.get("run", Const(True)) == Const(True):
-        trainer = interp.record(interp.new(HeapObject("framework", name, info=(("brings-to", ACCELERATOR),))))
+        trainer = interp.heap_object(interp.new(HeapObject("framework", name, info=(("brings-to", ACCELERATOR),))))
         _fit(interp, trainer, [interp.call(cls, [], {}, node)], {}, node)
     return Unknown(f"{name}()")
 
@@ -191,7 +191,7 @@ def _trainer(interp: Interpreter, name: str, args: list[Value], keywords: Keywor
 
 
 # --- what trainers call -----------------------------------------------------------------------------------------------
-def _fit(interp: Interpreter, record: HeapObject, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _fit(interp: Interpreter, obj: HeapObject, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """Lightning moves the module, gives its steps batches on the device, and brings it back when it is done.
 
     https://lightning.ai/docs/pytorch/stable/common/lightning_module.html,
@@ -201,13 +201,13 @@ def _fit(interp: Interpreter, record: HeapObject, args: list[Value], keywords: K
 
     model = args[0] if args else keywords.get("model", UNKNOWN)
     loaders = [*args[1:], *(keywords[name] for name in _LOADERS if name in keywords)]
-    device = record.get("brings-to", UNKNOWN_DEVICE)
+    device = obj.get("brings-to", UNKNOWN_DEVICE)
     interp.observations.accelerated |= device == ACCELERATOR
     for option in alternatives(model):
         if (
             isinstance(option, Pointer)
-            and interp.record(option).kind == "module"
-            and interp.record(option).cls is not None
+            and interp.heap_object(option).kind == "module"
+            and interp.heap_object(option).cls is not None
         ):
             put(interp, option, device, node)
             _run_steps(interp, option, _batch_for(interp, loaders, device, node), node)
@@ -219,13 +219,13 @@ def _fit(interp: Interpreter, record: HeapObject, args: list[Value], keywords: K
 
 def _batch_for(interp: Interpreter, loaders: list[Value], device: Device, node: ast.AST) -> Value:
     for value in loaders:
-        if isinstance(value, Pointer) and interp.record(value).kind == "loader":
+        if isinstance(value, Pointer) and interp.heap_object(value).kind == "loader":
             return delivered(interp, iteration.element(interp, value, node), device)
     return Tensor(device, maybe_container=True, is_certain=False)
 
 
 def _run_steps(interp: Interpreter, model: Pointer, batch: Value, node: ast.Call) -> None:
-    cls = interp.record(model).cls
+    cls = interp.heap_object(model).cls
     assert cls is not None
     for name in ("configure_optimizers", *_STEPS):
         found = classes.member(interp, cls, name)
@@ -249,18 +249,18 @@ def trained(interp: Interpreter, ref: Pointer, node: ast.Call) -> Value:
 
     https://huggingface.co/docs/transformers/main_classes/trainer
     """
-    record = interp.record(ref)
-    assert record.cls is not None
+    obj = interp.heap_object(ref)
+    assert obj.cls is not None
     interp.observations.accelerated = True
     arguments = interp.new(
         HeapObject("framework", "transformers.TrainingArguments", fields={"device": DeviceValue(ACCELERATOR)})
     )
-    interp.now.update(ref, fields={"args": arguments, **record.fields})
-    found = classes.member(interp, record.cls, "compute_loss")
+    interp.now.update(ref, fields={"args": arguments, **obj.fields})
+    found = classes.member(interp, obj.cls, "compute_loss")
     if isinstance(found, Function):
         model = modules.make(interp, "transformers.Trainer.model", node, ACCELERATOR)
         interp.now.update(model, info=(("opaque", True),))
-        inputs = interp.new(HeapObject("dict", rest=Tensor(ACCELERATOR, maybe_container=True)))
+        inputs = interp.new(HeapObject("dict", default_item=Tensor(ACCELERATOR, maybe_container=True)))
         _try(interp, Bound(found, ref), [model, inputs], node)
     return UNKNOWN
 
@@ -271,7 +271,10 @@ def _graph(interp: Interpreter, name: str, args: list[Value], keywords: Keywords
     if "device" in keywords or "**" in keywords:
         return interp.new(
             HeapObject(
-                "bundle", name, rest=Tensor(UNKNOWN_DEVICE, maybe_container=True), allocated_at=interp.point(node)
+                "bundle",
+                name,
+                default_item=Tensor(UNKNOWN_DEVICE, maybe_container=True),
+                allocated_at=interp.point(node),
             )
         )
     if name.endswith("add_self_loop") and args:
@@ -281,15 +284,15 @@ def _graph(interp: Interpreter, name: str, args: list[Value], keywords: Keywords
     devices = {value.device for value in given}
     if devices != {CPU}:
         device = devices.pop() if len(devices) == 1 else UNKNOWN_DEVICE
-        interp.now.update(made, rest=Tensor(device, maybe_container=True), info=())
+        interp.now.update(made, default_item=Tensor(device, maybe_container=True), info=())
     return made
 
 
 def _samples(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """A loader that samples one graph: its batches lie where the graph's own tensors do, if that is the CPU."""
     given = args[0] if args else keywords.get("data", UNKNOWN)
-    known = isinstance(given, Pointer) and interp.record(given).kind == "bundle"
-    held = interp.record(given).rest if isinstance(given, Pointer) and known else None
+    known = isinstance(given, Pointer) and interp.heap_object(given).kind == "bundle"
+    held = interp.heap_object(given).default_item if isinstance(given, Pointer) and known else None
     if not isinstance(held, Tensor) or held.device != CPU or "transform" in keywords:
         return IterableOf(Tensor(UNKNOWN_DEVICE, maybe_container=True, is_certain=False))
     return interp.new(
@@ -310,14 +313,16 @@ def _graphs(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
         _may_move(interp, value) for value in keywords.values()
     )
     held = Tensor(UNKNOWN_DEVICE if moved else CPU, maybe_container=True)
-    sample: Value = interp.new(HeapObject("bundle", name, rest=held, allocated_at=interp.point(node)))
+    sample: Value = interp.new(HeapObject("bundle", name, default_item=held, allocated_at=interp.point(node)))
     if model_of(name) == "labelled-graphs":
         sample = TupleValue((sample, Tensor(CPU)))
     return interp.new(HeapObject("dataset", name, fields={"sample": sample}, allocated_at=interp.point(node)))
 
 
 def _may_move(interp: Interpreter, value: Value) -> bool:
-    return isinstance(value, (Function, Bound)) or (isinstance(value, Pointer) and interp.record(value).cls is not None)
+    return isinstance(value, (Function, Bound)) or (
+        isinstance(value, Pointer) and interp.heap_object(value).cls is not None
+    )
 
 
 def encoding(interp: Interpreter, name: str, keywords: Keywords, node: ast.Call) -> Value:
@@ -325,7 +330,7 @@ def encoding(interp: Interpreter, name: str, keywords: Keywords, node: ast.Call)
     if keywords.get("return_tensors") != Const("pt") or {"device", "**"} & set(keywords):
         return Unknown(f"{name}()")
     if isinstance(node.func, ast.Attribute) and node.func.attr == "encode":
-        held = interp.record(bundle(interp, name, node, "encoding")).rest
+        held = interp.heap_object(bundle(interp, name, node, "encoding")).default_item
         return replace(held, maybe_container=False) if isinstance(held, Tensor) else UNKNOWN
     return bundle(interp, name, node, "encoding")
 

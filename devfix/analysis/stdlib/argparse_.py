@@ -11,8 +11,8 @@ from devfix.analysis.domain.values import (
     DeviceValue,
     External,
     Function,
-    Number,
     HeapObject,
+    Number,
     Pointer,
     Text,
     Unknown,
@@ -87,7 +87,7 @@ def set_defaults(interp: Interpreter, parser: Pointer, keywords: dict[str, Value
 
 def parse(interp: Interpreter, parser: Pointer) -> Pointer:
     """``parser.parse_args()``: a namespace with the options of the parser and of its groups."""
-    fields = dict(interp.record(parser).fields)
+    fields = dict(interp.heap_object(parser).fields)
     return interp.new(HeapObject("instance", "args", fields=fields))
 
 

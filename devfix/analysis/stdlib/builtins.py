@@ -12,17 +12,17 @@ from devfix.analysis.domain.values import (
     UNKNOWN,
     Const,
     DeviceValue,
+    HeapObject,
+    IterableOf,
     Keywords,
     Number,
     Parameters,
-    HeapObject,
     Pointer,
     Tensor,
     Text,
     TupleValue,
     Union,
     Value,
-    IterableOf,
     alternatives,
     join,
 )
@@ -76,14 +76,14 @@ def _zip(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.C
     items = []
     for index, value in enumerate(args):
         item = _yielded(interp, value, node)
-        loader = isinstance(value, Pointer) and interp.record(value).kind == "loader"
+        loader = isinstance(value, Pointer) and interp.heap_object(value).kind == "loader"
         items.append(_distinct(interp, item, index, node) if loader else item)
     return IterableOf(TupleValue(tuple(items)))
 
 
 def _row(interp: Interpreter, value: Value) -> tuple[Value, ...]:
     if isinstance(value, Pointer) and iteration.is_named_tuple(interp, value):
-        return tuple(interp.record(value).fields.values())
+        return tuple(interp.heap_object(value).fields.values())
     return value.items if isinstance(value, TupleValue) else ()
 
 
@@ -98,7 +98,11 @@ def _next(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
     if not args:
         return UNKNOWN
     value = args[0]
-    if isinstance(value, Pointer) and interp.record(value).cls is not None and interp.record(value).kind == "instance":
+    if (
+        isinstance(value, Pointer)
+        and interp.heap_object(value).cls is not None
+        and interp.heap_object(value).kind == "instance"
+    ):
         step = interp.attribute(value, "__next__", node)
         return interp.call(step, [], {}, node)
     return iteration.element(interp, value, node)
@@ -106,7 +110,11 @@ def _next(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
 
 def _iter(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     value = args[0] if args else UNKNOWN
-    if isinstance(value, Pointer) and interp.record(value).cls is not None and interp.record(value).kind == "instance":
+    if (
+        isinstance(value, Pointer)
+        and interp.heap_object(value).cls is not None
+        and interp.heap_object(value).kind == "instance"
+    ):
         return IterableOf(iteration.element(interp, value, node))
     return value
 
@@ -117,17 +125,17 @@ def _list(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
     if isinstance(args[0], (Parameters, Tensor)):
         return args[0]
     if isinstance(args[0], IterableOf):
-        return interp.new(HeapObject("list", rest=args[0].element))
+        return interp.new(HeapObject("list", default_item=args[0].element))
     known = iteration.elements(interp, args[0], node)
     if known is not None:
         return interp.new(HeapObject("list", fields={str(i): value for i, value in enumerate(known)}))
-    return interp.new(HeapObject("list", rest=iteration.element(interp, args[0], node)))
+    return interp.new(HeapObject("list", default_item=iteration.element(interp, args[0], node)))
 
 
 def _is_empty(interp: Interpreter, value: Value) -> bool:
-    if not isinstance(value, Pointer) or interp.record(value).kind != "list":
+    if not isinstance(value, Pointer) or interp.heap_object(value).kind != "list":
         return False
-    return not interp.record(value).fields and interp.record(value).rest is None
+    return not interp.heap_object(value).fields and interp.heap_object(value).default_item is None
 
 
 def _tuple(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -140,8 +148,8 @@ def _dict(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
     rest: Value | None = None
     if args:
         source = args[0]
-        if isinstance(source, Pointer) and interp.record(source).kind == "dict":
-            fields, rest = dict(interp.record(source).fields), interp.record(source).rest
+        if isinstance(source, Pointer) and interp.heap_object(source).kind == "dict":
+            fields, rest = dict(interp.heap_object(source).fields), interp.heap_object(source).default_item
         else:
             known = iteration.elements(interp, source, node)
             for pair in known if known is not None else [iteration.element(interp, source, node)]:
@@ -154,7 +162,7 @@ def _dict(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
                 else:
                     rest = UNKNOWN
     fields.update({key: value for key, value in keywords.items() if key != "**"})
-    return interp.new(HeapObject("dict", fields=fields, rest=rest))
+    return interp.new(HeapObject("dict", fields=fields, default_item=rest))
 
 
 def _map(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -228,12 +236,12 @@ def deep_copy(interp: Interpreter, value: Value, node: ast.AST, copies: dict[int
     if not isinstance(value, Pointer):
         return value
     if value.id not in copies:
-        record = interp.record(value)
-        allocated_at = interp.point(node) if record.kind == "module" else record.allocated_at
-        copies[value.id] = interp.new(replace(record, allocated_at=allocated_at))
-        fields = {name: deep_copy(interp, item, node, copies) for name, item in record.fields.items()}
-        rest = None if record.rest is None else deep_copy(interp, record.rest, node, copies)
-        interp.now.update(copies[value.id], fields=fields, rest=rest)
+        obj = interp.heap_object(value)
+        allocated_at = interp.point(node) if obj.kind == "module" else obj.allocated_at
+        copies[value.id] = interp.new(replace(obj, allocated_at=allocated_at))
+        fields = {name: deep_copy(interp, item, node, copies) for name, item in obj.fields.items()}
+        rest = None if obj.default_item is None else deep_copy(interp, obj.default_item, node, copies)
+        interp.now.update(copies[value.id], fields=fields, default_item=rest)
     return copies[value.id]
 
 

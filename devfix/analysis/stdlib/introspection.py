@@ -16,16 +16,16 @@ from devfix.analysis.domain.values import (
     Const,
     DeviceValue,
     External,
+    HeapObject,
+    IterableOf,
     Keywords,
     Number,
-    HeapObject,
     Pointer,
     Tensor,
     Text,
     TupleValue,
     Unknown,
     Value,
-    IterableOf,
     alternatives,
     join,
 )
@@ -43,11 +43,11 @@ def _getattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
         return UNKNOWN
     names = [name.value for name in alternatives(args[1]) if isinstance(name, Const) and isinstance(name.value, str)]
     if not names or len(names) != len(alternatives(args[1])):
-        if isinstance(args[0], Pointer) and interp.record(args[0]).kind == "module":
+        if isinstance(args[0], Pointer) and interp.heap_object(args[0]).kind == "module":
             from devfix.analysis.torch import modules
 
-            return interp.record(args[0]).fields.get(modules.COMPUTED, UNKNOWN)
-        if isinstance(args[0], Pointer) and interp.record(args[0]).kind == "instance":
+            return interp.heap_object(args[0]).fields.get(modules.COMPUTED, UNKNOWN)
+        if isinstance(args[0], Pointer) and interp.heap_object(args[0]).kind == "instance":
             return attribute_stores.any_of(interp, args[0])
         return External(f"{args[0].name}.any") if isinstance(args[0], External) else UNKNOWN
     found = join(interp.attribute(args[0], name, node) for name in names)
@@ -60,15 +60,15 @@ def _setattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
         for option in alternatives(args[0]):
             names = [str(name.value) for name in alternatives(args[1]) if isinstance(name, Const)]
             if len(names) == len(alternatives(args[1])):
-                held = interp.record(option).fields if isinstance(option, Pointer) else {}
+                held = interp.heap_object(option).fields if isinstance(option, Pointer) else {}
                 for name in [name for name in names if name in held] or names:
                     source = node.args[2] if len(node.args) == 3 else None
                     assignment.set_attribute(interp, option, name, args[2], node, weak=len(names) > 1, source=source)
-            elif isinstance(option, Pointer) and interp.record(option).kind == "module":
+            elif isinstance(option, Pointer) and interp.heap_object(option).kind == "module":
                 from devfix.analysis.torch import modules
 
                 modules.attach(interp, option, None, args[2], node, weak=True)
-            elif isinstance(option, Pointer) and interp.record(option).kind == "instance":
+            elif isinstance(option, Pointer) and interp.heap_object(option).kind == "instance":
                 from devfix.analysis.transfer.calls import escape
 
                 escape(interp, [option])  # any of its attributes may be another one now
@@ -77,12 +77,12 @@ def _setattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
 
 def _hasattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if len(args) == 2 and isinstance(args[0], Pointer) and isinstance(args[1], Const):
-        record = interp.record(args[0])
-        if str(args[1].value) in record.fields:
+        obj = interp.heap_object(args[0])
+        if str(args[1].value) in obj.fields:
             return Const(True)
-        if args[1].value == "module" and record.kind == "module":
-            return Const(bool(record.get("data-parallel")))
-        if record.kind == "module" and args[1].value in EVERY_MODULE_HAS:
+        if args[1].value == "module" and obj.kind == "module":
+            return Const(bool(obj.get("data-parallel")))
+        if obj.kind == "module" and args[1].value in EVERY_MODULE_HAS:
             return Const(True)
     if len(args) == 2 and isinstance(args[1], Const) and args[1].value in _MOVES:
         return _can_move(interp, args[0])
@@ -123,37 +123,37 @@ def _is_a(interp: Interpreter, value: Value, kind: Value) -> bool | None:
     if isinstance(value, IterableOf):
         return False if name == "torch.Tensor" else None
     if isinstance(value, Pointer):
-        record = interp.record(value)
-        if record.kind in ("list", "dict", "set"):
-            return name == f"builtins.{record.kind}" or (record.kind == "dict" and name.endswith("Mapping"))
-        if record.kind == "module" and name in ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"):
-            return record.name.endswith(name.split(".")[-1])
-        if isinstance(kind, ClassValue) and record.cls is not None:
-            return any(base is kind for base in lineage(record.cls))
+        obj = interp.heap_object(value)
+        if obj.kind in ("list", "dict", "set"):
+            return name == f"builtins.{obj.kind}" or (obj.kind == "dict" and name.endswith("Mapping"))
+        if obj.kind == "module" and name in ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"):
+            return obj.name.endswith(name.split(".")[-1])
+        if isinstance(kind, ClassValue) and obj.cls is not None:
+            return any(base is kind for base in lineage(obj.cls))
         if name == "torch.Tensor":
             return False
-        if name == "torch.nn.Module" and record.kind == "module":
+        if name == "torch.nn.Module" and obj.kind == "module":
             return True
-        if record.kind == "module" and record.cls is None and name.startswith("torch.nn."):
+        if obj.kind == "module" and obj.cls is None and name.startswith("torch.nn."):
             wanted = name.split(".")[-1].lstrip("_")
-            return None if record.get("opaque") else record.name.split(".")[-1].startswith(wanted)
-        if name == record.name:
+            return None if obj.get("opaque") else obj.name.split(".")[-1].startswith(wanted)
+        if name == obj.name:
             return True
     return None
 
 
 def _vars(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if args and isinstance(args[0], Pointer):
-        record = interp.record(args[0])
-        if record.kind == "instance" and record.cls is not None:
+        obj = interp.heap_object(args[0])
+        if obj.kind == "instance" and obj.cls is not None:
             return args[0]
-        return interp.new(HeapObject("dict", fields=dict(record.fields), rest=UNKNOWN))
+        return interp.new(HeapObject("dict", fields=dict(obj.fields), default_item=UNKNOWN))
     return UNKNOWN
 
 
 def _type(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    if len(args) == 1 and isinstance(args[0], Pointer) and interp.record(args[0]).cls is not None:
-        return interp.record(args[0]).cls or UNKNOWN
+    if len(args) == 1 and isinstance(args[0], Pointer) and interp.heap_object(args[0]).cls is not None:
+        return interp.heap_object(args[0]).cls or UNKNOWN
     if (
         len(args) == 1
         and isinstance(args[0], Tensor)
@@ -162,8 +162,8 @@ def _type(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
         and not args[0].grad
     ):
         return External("torch.Tensor")
-    if len(args) == 1 and isinstance(args[0], Pointer) and interp.record(args[0]).kind in ("list", "dict", "set"):
-        return External(f"builtins.{interp.record(args[0]).kind}")
+    if len(args) == 1 and isinstance(args[0], Pointer) and interp.heap_object(args[0]).kind in ("list", "dict", "set"):
+        return External(f"builtins.{interp.heap_object(args[0]).kind}")
     return UNKNOWN
 
 

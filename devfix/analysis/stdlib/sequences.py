@@ -12,8 +12,8 @@ from devfix.analysis.domain.values import (
     ClassValue,
     Const,
     External,
-    Keywords,
     HeapObject,
+    Keywords,
     Pointer,
     Tensor,
     TupleValue,
@@ -73,7 +73,7 @@ def _drawn(interp: Interpreter, name: str, args: list[Value], keywords: Keywords
     one = iteration.element(interp, given, node)
     if isinstance(one, Unknown) or name.endswith(".choice"):
         return one
-    return interp.new(HeapObject("list", rest=one))
+    return interp.new(HeapObject("list", default_item=one))
 
 
 TRANSFER_FUNCTIONS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Call], Value]] = {

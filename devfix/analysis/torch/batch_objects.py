@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    UNKNOWN_DEVICE,
     CPU,
     UNKNOWN,
-    Origin,
+    UNKNOWN_DEVICE,
     Const,
-    Number,
     Device,
     HeapObject,
+    IterableOf,
+    Number,
+    Origin,
     Pointer,
     Tensor,
     Text,
     TupleValue,
     Union,
     Value,
-    IterableOf,
     alternatives,
     join,
 )
@@ -49,38 +49,38 @@ def bundle(interp: Interpreter, name: str, node: ast.AST, kind: str = "whole") -
     key = source_key(interp, kind, node)
     held = Tensor(CPU, (Origin("batch", key),), maybe_container=True)
     info = (("batch", (key, ())),)
-    return interp.new(HeapObject("bundle", name, rest=held, allocated_at=interp.point(node), info=info))
+    return interp.new(HeapObject("bundle", name, default_item=held, allocated_at=interp.point(node), info=info))
 
 
-def restamped(record: HeapObject, key: int, item: tuple[str, ...]) -> HeapObject:
+def restamped(obj: HeapObject, key: int, item: tuple[str, ...]) -> HeapObject:
     """The bundle as an item of a batch."""
-    held = record.rest
+    held = obj.default_item
     if isinstance(held, Tensor) and held.device == CPU:
         held = replace(held, origins=(Origin("batch", key, item),))
-    info = (*(pair for pair in record.info if pair[0] != "batch"), ("batch", (key, item)))
-    return replace(record, rest=held, info=info)
+    info = (*(pair for pair in obj.info if pair[0] != "batch"), ("batch", (key, item)))
+    return replace(obj, default_item=held, info=info)
 
 
 def attribute(interp: Interpreter, ref: Pointer, name: str) -> Value | None:
     """``data.x``: a tensor; ``None`` for a method."""
-    record = interp.record(ref)
+    obj = interp.heap_object(ref)
     if name.startswith(_COUNTS):
         return Number()
     if name in _METHODS or name in _SELF or name in _MOVES:
         return None
-    held = record.fields.get(name.removesuffix("_dict"), record.rest)  # `x_dict` has the `x` of every type
+    held = obj.fields.get(name.removesuffix("_dict"), obj.default_item)  # `x_dict` has the `x` of every type
     if not isinstance(held, Tensor):
         return UNKNOWN
-    origins = tuple(Origin(origin.kind, origin.key, (*origin.item, f".{name}")) for origin in held.origins)
+    origins = tuple(Origin(origin.kind, origin.site_id, (*origin.path, f".{name}")) for origin in held.origins)
     return replace(held, origins=origins)
 
 
-def taken_in(record: HeapObject, name: str, value: Tensor) -> Tensor:
+def taken_in(obj: HeapObject, name: str, value: Tensor) -> Tensor:
     """A tensor of the CPU that is written into a bundle on the CPU is one of its own: it moves with the whole."""
-    held = record.rest
+    held = obj.default_item
     if not isinstance(held, Tensor) or held.device != CPU or value.device != CPU or not held.origins:
         return value
-    origins = tuple(Origin(origin.kind, origin.key, (*origin.item, f".{name}")) for origin in held.origins)
+    origins = tuple(Origin(origin.kind, origin.site_id, (*origin.path, f".{name}")) for origin in held.origins)
     return replace(value, origins=origins)
 
 
@@ -93,7 +93,7 @@ def method(
     """A method of a bundle: moves, copies, and those of a dictionary."""
     from devfix.analysis.stdlib.containers import container_method
 
-    record = interp.record(ref)
+    obj = interp.heap_object(ref)
     if name in ("to", *_MOVES) and any(
         isinstance(option, Const) for value in args[1:] for option in alternatives(value)
     ):
@@ -101,7 +101,7 @@ def method(
     if name == "to" or name in _MOVES:
         return _moved(interp, ref, [_MOVES[name]] if name in _MOVES else transfer_places(interp, args, keywords), node)
     if name in ("clone", "copy"):
-        return interp.new(record)
+        return interp.new(obj)
     if name in _SELF:
         return ref
     if name in ("items", "keys", "values", "get", "pop", "update"):
@@ -115,16 +115,16 @@ def _moved(interp: Interpreter, ref: Pointer, devices: list[Device | None], node
     https://pytorch-geometric.readthedocs.io/en/latest/modules/data.html,
     https://www.dgl.ai/dgl_docs/generated/dgl.DGLGraph.to.html
     """
-    record = interp.record(ref)
+    obj = interp.heap_object(ref)
     known = [device for device in devices if device is not None]
     if not known:
         return ref
     device = known[0] if len(set(devices)) == 1 else UNKNOWN_DEVICE
     interp.observations.accelerated |= device == ACCELERATOR
-    held = record.rest
+    held = obj.default_item
     for origin in held.origins if isinstance(held, Tensor) and held.device == CPU else ():
         interp.observations.transfers.append(Transfer(origin, interp.point(node, remember=True), node, device.kind))
-    target = interp.new(record) if record.name.startswith("dgl.") else ref
+    target = interp.new(obj) if obj.name.startswith("dgl.") else ref
     _put(interp, target, device)
     return target
 
@@ -135,15 +135,17 @@ def _moved_in_part(interp: Interpreter, ref: Pointer, devices: list[Device | Non
     for name in names:
         if isinstance(name, Const) and isinstance(name.value, str):
             interp.now.put(ref, name.value, Tensor(device, maybe_container=True))
-    interp.now.update(ref, info=(*interp.record(ref).info, ("in-part", True)))
+    interp.now.update(ref, info=(*interp.heap_object(ref).info, ("in-part", True)))
     return ref
 
 
 def _put(interp: Interpreter, ref: Pointer, device: Device) -> None:
-    record = interp.record(ref)
-    fields = {name: delivered(interp, value, device) for name, value in record.fields.items()}
-    rest = delivered(interp, record.rest, device) if record.rest is not None else None
-    interp.now.update(ref, fields=fields, rest=rest, info=tuple(pair for pair in record.info if pair[0] != "batch"))
+    obj = interp.heap_object(ref)
+    fields = {name: delivered(interp, value, device) for name, value in obj.fields.items()}
+    rest = delivered(interp, obj.default_item, device) if obj.default_item is not None else None
+    interp.now.update(
+        ref, fields=fields, default_item=rest, info=tuple(pair for pair in obj.info if pair[0] != "batch")
+    )
 
 
 def delivered(interp: Interpreter, value: Value, device: Device = ACCELERATOR) -> Value:
@@ -157,8 +159,8 @@ def delivered(interp: Interpreter, value: Value, device: Device = ACCELERATOR) -
             return join(delivered(interp, option, device) for option in alternatives)
         case IterableOf(inner) if not isinstance(inner, Text):
             return IterableOf(delivered(interp, inner, device))
-        case Pointer() if interp.record(value).kind in ("bundle", "dict", "list"):
-            copy = interp.new(interp.record(value))
+        case Pointer() if interp.heap_object(value).kind in ("bundle", "dict", "list"):
+            copy = interp.new(interp.heap_object(value))
             _put(interp, copy, device)
             return copy
     return value

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import host_access
 from devfix.analysis.domain.values import (
-    UNKNOWN_DEVICE,
     CPU,
     UNKNOWN,
-    Origin,
+    UNKNOWN_DEVICE,
     Bound,
     Const,
-    Number,
     HeapObject,
+    IterableOf,
+    Number,
+    Origin,
     Pointer,
     Tensor,
     Text,
@@ -24,7 +25,6 @@ from devfix.analysis.domain.values import (
     Union,
     Unknown,
     Value,
-    IterableOf,
     join,
 )
 from devfix.analysis.observations import DataSource
@@ -55,14 +55,14 @@ def source_key(interp: Interpreter, kind: str, node: ast.AST, loader: Pointer | 
     keys: dict[tuple[object, ...], int] = interp.observations.__dict__.setdefault("_keys", {})
     if device not in keys:
         keys[device] = len(interp.observations.sources)
-        record = interp.record(loader) if loader is not None else None
+        obj = interp.heap_object(loader) if loader is not None else None
         interp.observations.sources.append(
             DataSource(
                 kind,
                 interp.point(node, remember=kind == "made" or loader is not None),
                 loader,
-                record.get("pinned") if record else None,
-                record.allocated_at if record else None,
+                obj.get("pinned") if obj else None,
+                obj.allocated_at if obj else None,
             )
         )
     if kind == "made":
@@ -76,8 +76,8 @@ def _note_visit(interp: Interpreter, key: int, node: ast.AST) -> None:
     if not visits:
         visits.append(interp.observations.sources[key].point)
     elif len(visits) < MOST_VISITS and visits[-1].call_frame.activation is not interp.activation:
-        way = interp.point(node).way
-        if all(known.way != way for known in visits):
+        way = interp.point(node).call_path
+        if all(known.call_path != way for known in visits):
             visits.append(interp.point(node, remember=True))
 
 
@@ -103,16 +103,16 @@ def unknown(interp: Interpreter, node: ast.AST) -> Value:
 def next_of(interp: Interpreter, ref: Pointer, node: ast.AST) -> Value:
     """What one step over a loader yields, each CPU tensor stamped with the way to it."""
     key = source_key(interp, "batch", node, ref)
-    record = interp.record(ref)
-    dataset, collate_fn = record.fields.get("dataset", UNKNOWN), record.fields.get("collate_fn")
+    obj = interp.heap_object(ref)
+    dataset, collate_fn = obj.fields.get("dataset", UNKNOWN), obj.fields.get("collate_fn")
     one = sample(interp, dataset, node)
-    host_access.note_loader(interp, record, one)
-    rng.draw_of_loader(interp, record, node)
+    host_access.note_loader(interp, obj, one)
+    rng.draw_of_loader(interp, obj, node)
     if collate_fn is not None and collate_fn != Const(None):
-        samples = interp.new(HeapObject("list", rest=one))
+        samples = interp.new(HeapObject("list", default_item=one))
         batch = interp.call(collate_fn, [samples], {}, bare_call(node))
-        host_access.note_loader(interp, record, batch)
-        if isinstance(batch, Unknown) or (isinstance(batch, Pointer) and interp.record(batch).kind == "opaque"):
+        host_access.note_loader(interp, obj, batch)
+        if isinstance(batch, Unknown) or (isinstance(batch, Pointer) and interp.heap_object(batch).kind == "opaque"):
             batch = Tensor(CPU, is_certain=False, maybe_container=True)
     else:
         batch = collate(interp, one)
@@ -124,22 +124,22 @@ def sample(interp: Interpreter, dataset: Value, node: ast.AST) -> Value:
     if isinstance(dataset, Union):
         return join(sample(interp, option, node) for option in dataset.alternatives)
     if isinstance(dataset, Pointer):
-        record = interp.record(dataset)
-        if record.kind == "bundle":
+        obj = interp.heap_object(dataset)
+        if obj.kind == "bundle":
             return dataset
-        if record.kind == "dataset":
-            inner = record.fields.get("dataset")
-            return sample(interp, inner, node) if inner is not None else record.fields.get("sample", UNKNOWN)
-        if record.kind == "opaque" and any(
-            device.kind != "cpu" for device in record.devices if record.moved is not None
+        if obj.kind == "dataset":
+            inner = obj.fields.get("dataset")
+            return sample(interp, inner, node) if inner is not None else obj.fields.get("sample", UNKNOWN)
+        if obj.kind == "opaque" and any(
+            device.kind != "cpu" for device in obj.devices if obj.last_moved_at is not None
         ):
             return Tensor(
                 UNKNOWN_DEVICE, is_certain=False, maybe_container=True
             )  # data that was sent to a device as a whole
-        if record.kind == "list":
-            inner_items = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+        if obj.kind == "list":
+            inner_items = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
             return join(inner_items) if inner_items else UNKNOWN
-        if record.cls is not None:
+        if obj.cls is not None:
             getter = interp.attribute(dataset, "__getitem__", node)
             if isinstance(getter, Bound):
                 return interp.call(getter, [Number("index")], {}, bare_call(node))
@@ -180,14 +180,14 @@ def collate(interp: Interpreter, value: Value, depth: int = 0) -> Value:
         case Union(alternatives):
             return join(collate(interp, option, depth + 1) for option in alternatives)
         case Pointer():
-            record = interp.record(value)
-            if record.kind in ("dict", "list"):
-                fields = {key: collate(interp, item, depth + 1) for key, item in record.fields.items()}
-                rest = None if record.rest is None else collate(interp, record.rest, depth + 1)
-                return interp.new(replace(record, fields=fields, rest=rest))
-            if record.kind == "instance" and record.get("array"):
+            obj = interp.heap_object(value)
+            if obj.kind in ("dict", "list"):
+                fields = {key: collate(interp, item, depth + 1) for key, item in obj.fields.items()}
+                rest = None if obj.default_item is None else collate(interp, obj.default_item, depth + 1)
+                return interp.new(replace(obj, fields=fields, default_item=rest))
+            if obj.kind == "instance" and obj.get("array"):
                 return Tensor(CPU)
-            if record.kind == "bundle":
+            if obj.kind == "bundle":
                 return value
     return Tensor(CPU, is_certain=False, maybe_container=True)
 
@@ -208,12 +208,12 @@ def stamp(interp: Interpreter, value: Value, key: int, item: tuple[str, ...]) ->
         case Unknown():
             return Tensor(CPU, (Origin("batch", key, item),), is_certain=False, maybe_container=True)
         case Pointer():
-            record = interp.record(value)
-            if record.kind == "bundle":
-                return interp.new(batch_objects.restamped(record, key, item))
-            if record.kind in ("dict", "list") or (record.kind == "instance" and record.cls is not None):
-                fields = {name: stamp(interp, part, key, (*item, name)) for name, part in record.fields.items()}
-                rest = None if record.rest is None else stamp(interp, record.rest, key, (*item, "*"))
-                info = (*(pair for pair in record.info if pair[0] != "batch"), ("batch", (key, item)))
-                return interp.new(replace(record, fields=fields, rest=rest, info=info))
+            obj = interp.heap_object(value)
+            if obj.kind == "bundle":
+                return interp.new(batch_objects.restamped(obj, key, item))
+            if obj.kind in ("dict", "list") or (obj.kind == "instance" and obj.cls is not None):
+                fields = {name: stamp(interp, part, key, (*item, name)) for name, part in obj.fields.items()}
+                rest = None if obj.default_item is None else stamp(interp, obj.default_item, key, (*item, "*"))
+                info = (*(pair for pair in obj.info if pair[0] != "batch"), ("batch", (key, item)))
+                return interp.new(replace(obj, fields=fields, default_item=rest, info=info))
     return value

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import scenarios
 from devfix.analysis.domain.values import (
-    UNKNOWN_DEVICE,
     CPU,
     UNKNOWN,
-    Origin,
+    UNKNOWN_DEVICE,
     Const,
-    Function,
     Device,
+    Function,
     HeapObject,
+    IterableOf,
+    Origin,
     Pointer,
     Tensor,
     Text,
     Unknown,
     Value,
-    IterableOf,
     alternatives,
 )
 from devfix.analysis.observations import Loading, LoadUse
@@ -69,8 +69,8 @@ def save(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, 
     if interp.backend is None:  # of several processes, one may have saved it from its own device for all
         interp.now.saved |= {_key(option) for option in alternatives(target)} - {""}
     for option in alternatives(args[0] if args else keywords.get("obj", UNKNOWN)):
-        if isinstance(option, Pointer) and interp.record(option).kind == "dict":
-            for key, value in interp.record(option).fields.items():
+        if isinstance(option, Pointer) and interp.heap_object(option).kind == "dict":
+            for key, value in interp.heap_object(option).fields.items():
                 interp.observations.entries[key] = interp.observations.entries.get(key, True) and _has_dimensions(value)
     return Const(None)
 
@@ -120,15 +120,15 @@ def open_file(interp: Interpreter, name: str, args: list[Value], keywords: dict[
     interp.observations.loadings.setdefault(point.key, Loading(point, node, True, latent=interp.latent))
     device = UNKNOWN_DEVICE if "**" in keywords else place_of(interp, device_value) or UNKNOWN_DEVICE
     held = replace(_placed_at(interp, device, point, node), is_certain=True)
-    return interp.new(HeapObject("tensor-file", name, rest=held, allocated_at=point))
+    return interp.new(HeapObject("tensor-file", name, default_item=held, allocated_at=point))
 
 
 def of_file(interp: Interpreter, ref: Pointer, name: str, args: list[Value]) -> Value:
     """A method of an open file of tensors."""
-    held = interp.record(ref).rest
+    held = interp.heap_object(ref).default_item
     if name in ("get_tensor", "get_slice") and isinstance(held, Tensor):
         key = args[0].value if args and isinstance(args[0], Const) else "*"
-        origins = tuple(replace(origin, item=(str(key),)) for origin in held.origins)
+        origins = tuple(replace(origin, path=(str(key),)) for origin in held.origins)
         return replace(held, origins=origins, maybe_container=name == "get_slice")
     return IterableOf(Text()) if name in ("keys", "offset_keys") else UNKNOWN
 
@@ -171,9 +171,9 @@ def loaded_in(interp: Interpreter, value: Value, depth: int = 0) -> Iterator[Ten
     for option in alternatives(value):
         if isinstance(option, Tensor) and any(origin.kind == "load" for origin in option.origins):
             yield option
-        elif isinstance(option, Pointer) and depth < 3 and interp.record(option).kind in ("dict", "list"):
-            record = interp.record(option)
-            for inner in (*record.fields.values(), *([record.rest] if record.rest is not None else [])):
+        elif isinstance(option, Pointer) and depth < 3 and interp.heap_object(option).kind in ("dict", "list"):
+            obj = interp.heap_object(option)
+            for inner in (*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])):
                 yield from loaded_in(interp, inner, depth + 1)
 
 
@@ -188,5 +188,5 @@ def note_use(interp: Interpreter, value: Tensor, kind: str, node: ast.AST, on_ac
 def note_birth(interp: Interpreter, origin: Origin, kind: str, node: ast.AST, on_accelerator: bool) -> None:
     """The same, for one origin."""
     if origin.kind == "load":
-        loading = list(interp.observations.loadings.values())[origin.key]
+        loading = list(interp.observations.loadings.values())[origin.site_id]
         loading.uses.append(LoadUse(kind, interp.point(node, remember=True), on_accelerator))

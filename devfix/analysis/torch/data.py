@@ -8,21 +8,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import (
-    UNKNOWN_DEVICE,
     CPU,
     NONE,
     UNKNOWN,
+    UNKNOWN_DEVICE,
     Const,
+    Device,
     Function,
+    HeapObject,
+    IterableOf,
     Keywords,
     Number,
-    Device,
-    HeapObject,
     Pointer,
     Tensor,
     TupleValue,
     Value,
-    IterableOf,
     alternatives,
     join,
 )
@@ -52,7 +52,7 @@ def make_loader(
     if "**" in keywords:
         known = True if known is False else known
     flags = tuple((key, True) for key in ("pin_memory", "num_workers") if _is_on(keywords.get(key)))
-    record = HeapObject(
+    obj = HeapObject(
         "loader",
         "torch.utils.data.DataLoader",
         fields=fields,
@@ -60,10 +60,10 @@ def make_loader(
         info=(("pinned", known), *flags),
     )
     if into is not None:
-        held = interp.record(into)
-        interp.now.write(into.id, replace(record, cls=held.cls, fields={**held.fields, **fields}))
+        held = interp.heap_object(into)
+        interp.now.write(into.id, replace(obj, cls=held.cls, fields={**held.fields, **fields}))
         return into
-    return interp.new(record)
+    return interp.new(obj)
 
 
 def _is_on(value: Value | None) -> bool:
@@ -77,7 +77,7 @@ def _loader(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
 def _tensor_dataset(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     held = [option for value in args for option in alternatives(value) if isinstance(option, Tensor)]
     interp.observations.in_datasets.update(
-        origin.key for tensor in held for origin in tensor.origins if origin.kind == "made"
+        origin.site_id for tensor in held for origin in tensor.origins if origin.kind == "made"
     )
     items = tuple(replace(value, origins=()) if isinstance(value, Tensor) else value for value in args)
     starred = any(isinstance(argument, ast.Starred) for argument in node.args)
@@ -121,7 +121,7 @@ def _image_dataset(interp: Interpreter, name: str, args: list[Value], keywords: 
 
 
 def _of_torchvision(interp: Interpreter, value: Value) -> bool:
-    return isinstance(value, Pointer) and interp.record(value).name.startswith("torchvision.")
+    return isinstance(value, Pointer) and interp.heap_object(value).name.startswith("torchvision.")
 
 
 def _default_collate(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -135,7 +135,7 @@ def _passes(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
 def _chain(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if name.endswith("from_iterable"):
         args = [iteration.element(interp, value, node) for value in args]
-    return interp.new(HeapObject("list", rest=join(_held(interp, value, node) for value in args)))
+    return interp.new(HeapObject("list", default_item=join(_held(interp, value, node) for value in args)))
 
 
 def _held(interp: Interpreter, value: Value, node: ast.AST) -> Value:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    UNKNOWN_DEVICE,
     CPU,
     NONE,
+    UNKNOWN_DEVICE,
     Const,
-    Keywords,
     Device,
+    Keywords,
     Pointer,
     TupleValue,
     Value,
@@ -71,9 +71,9 @@ def wrap(interp: Interpreter, ref: Pointer, keywords: Keywords, node: ast.Call) 
     ids = OperandSet(
         [(brought_to(interp, keywords) or UNKNOWN_DEVICE, Operand("" if given is None else text_of(given)))]
     )
-    weighted = [part for _, part in modules.parts(interp, ref) if interp.record(part).weights]
+    weighted = [part for _, part in modules.parts(interp, ref) if interp.heap_object(part).weights]
     for part in weighted:
-        if interp.two or interp.record(part).devices == frozenset({CPU}):
+        if interp.scenario.multi_accelerator or interp.heap_object(part).devices == frozenset({CPU}):
             weights = weight_operands(interp, part, text_of(node.args[0]))
             check_same_device(interp, node, "DistributedDataParallel", [weights, ids if told else _group(interp)])
 
@@ -86,11 +86,11 @@ def brought_to(interp: Interpreter, keywords: Keywords) -> Device | None:
     given = keywords.get("device_ids", NONE)
     if given == NONE and "**" not in keywords:
         return None
-    if not interp.two:
+    if not interp.scenario.multi_accelerator:
         return ACCELERATOR
     held: list[Value] = list(given.items) if isinstance(given, TupleValue) else []
     if isinstance(given, Pointer):
-        held = list(interp.record(given).fields.values())
+        held = list(interp.heap_object(given).fields.values())
     return (place_of(interp, held[0]) or UNKNOWN_DEVICE) if len(held) == 1 else UNKNOWN_DEVICE
 
 
@@ -109,7 +109,7 @@ def note_ids(interp: Interpreter, ref: Pointer, node: ast.Call) -> None:
     if modules.first_place(interp, ref) != ACCELERATOR:
         return
     ids = next((keyword.value for keyword in node.keywords if keyword.arg == "device_ids"), None)
-    moved = interp.record(ref).moved
+    moved = interp.heap_object(ref).last_moved_at
     if isinstance(ids, ast.List) and ids.elts and moved is not None and node not in interp.observations.wrapped:
         interp.observations.wrapped[node] = Wrapped(interp.point(node, remember=True), node, ids, moved, interp.latent)
 
@@ -123,7 +123,11 @@ def _names_devices(interp: Interpreter, value: Value) -> bool:
     given = alternatives(value)
     return all(
         (isinstance(option, TupleValue) and bool(option.items))
-        or (isinstance(option, Pointer) and interp.record(option).kind == "list" and bool(interp.record(option).fields))
+        or (
+            isinstance(option, Pointer)
+            and interp.heap_object(option).kind == "list"
+            and bool(interp.heap_object(option).fields)
+        )
         for option in given
     )
 

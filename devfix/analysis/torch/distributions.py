@@ -11,15 +11,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import (
-    UNKNOWN_DEVICE,
     CPU,
     NONE,
     UNKNOWN,
-    Origin,
+    UNKNOWN_DEVICE,
     Const,
+    HeapObject,
     Keywords,
     Number,
-    HeapObject,
+    Origin,
     Pointer,
     Tensor,
     Union,
@@ -115,19 +115,19 @@ def attribute(interp: Interpreter, ref: Pointer, name: str) -> Value | None:
 
 
 def _is_distribution(interp: Interpreter, value: Value) -> bool:
-    return isinstance(value, Pointer) and interp.record(value).kind == "distribution"
+    return isinstance(value, Pointer) and interp.heap_object(value).kind == "distribution"
 
 
 def _innermost(interp: Interpreter, ref: Pointer) -> str:
-    inner = next((value for value in interp.record(ref).fields.values() if _is_distribution(interp, value)), None)
-    return _innermost(interp, inner) if isinstance(inner, Pointer) else interp.record(ref).name
+    inner = next((value for value in interp.heap_object(ref).fields.values() if _is_distribution(interp, value)), None)
+    return _innermost(interp, inner) if isinstance(inner, Pointer) else interp.heap_object(ref).name
 
 
 def _parameters(interp: Interpreter, value: Value) -> list[OperandSet]:
     """The parameters as operands; what is no tensor and no number may be anywhere."""
     assert isinstance(value, Pointer)
     sides: list[OperandSet] = []
-    for text, held in interp.record(value).fields.items():
+    for text, held in interp.heap_object(value).fields.items():
         if _is_distribution(interp, held):
             sides.extend(_parameters(interp, held))
         elif isinstance(held, (Tensor, Union)):

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 from devfix.analysis import parameter_copies, scenarios
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    UNKNOWN_DEVICE,
     CPU,
     NONE,
     UNKNOWN,
-    Origin,
+    UNKNOWN_DEVICE,
     Const,
-    DeviceValue,
-    Keywords,
     Device,
+    DeviceValue,
+    IterableOf,
+    Keywords,
+    Origin,
     Pointer,
     Tensor,
     Text,
     TupleValue,
     Unknown,
     Value,
-    IterableOf,
     alternatives,
     join,
 )
@@ -77,16 +77,16 @@ def _has_no_dimensions(interp: Interpreter, args: list[Value], keywords: Keyword
     """``torch.zeros(())``."""
     shape = args[0] if args else keywords.get("size")
     if isinstance(shape, Pointer):
-        record = interp.record(shape)
-        return record.kind == "list" and not record.fields and record.rest is None
+        obj = interp.heap_object(shape)
+        return obj.kind == "list" and not obj.fields and obj.default_item is None
     return shape == TupleValue(())
 
 
 def _note_leaf(interp: Interpreter, origins: tuple[Origin, ...], keywords: Keywords, node: ast.Call) -> None:
     """What is made with ``requires_grad=True`` is to be trained."""
     for origin in origins:
-        if keywords.get("requires_grad") == Const(True) and origin.key not in interp.observations.leaves:
-            interp.observations.leaves[origin.key] = interp.point(node, remember=True)
+        if keywords.get("requires_grad") == Const(True) and origin.site_id not in interp.observations.leaves:
+            interp.observations.leaves[origin.site_id] = interp.point(node, remember=True)
 
 
 def _made(interp: Interpreter, node: ast.Call) -> Origin:
@@ -115,8 +115,8 @@ def _has_dimensions(interp: Interpreter, value: Value) -> bool:
     if isinstance(value, Tensor):
         return not value.maybe_zero_dim
     if isinstance(value, Pointer):
-        record = interp.record(value)
-        return record.kind == "list" or bool(record.get("array"))
+        obj = interp.heap_object(value)
+        return obj.kind == "list" or bool(obj.get("array"))
     return isinstance(value, (TupleValue, IterableOf)) or numpy_.is_array(value)
 
 
@@ -175,7 +175,7 @@ def _told(interp: Interpreter) -> Device:
 
 
 def _accelerator_device(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return DeviceValue(CPU if interp.elsewhere else ACCELERATOR)
+    return DeviceValue(CPU if interp.scenario.no_accelerator else ACCELERATOR)
 
 
 def _default_device(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

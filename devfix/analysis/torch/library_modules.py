@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    UNKNOWN_DEVICE,
     CPU,
     NONE,
     UNKNOWN,
-    Origin,
+    UNKNOWN_DEVICE,
     Const,
-    Keywords,
     Device,
+    IterableOf,
+    Keywords,
+    Origin,
     Pointer,
     Tensor,
     TupleValue,
     Unknown,
     Value,
-    IterableOf,
     alternatives,
     join,
 )
@@ -45,7 +45,7 @@ def _module(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
         interp, name, node, device_argument(interp, keywords), weights=not _without_weights(name, keywords)
     )
     for index, value in enumerate(args):
-        if isinstance(value, Pointer) and interp.record(value).kind == "module":
+        if isinstance(value, Pointer) and interp.heap_object(value).kind == "module":
             modules.attach(interp, ref, str(index), value, node)
     return ref
 
@@ -111,22 +111,22 @@ def _container(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
 def _fill(interp: Interpreter, ref: Pointer, kind: str, args: list[Value], node: ast.Call) -> None:
     source = args[0] if args else None
     if kind == "sequential" and not (
-        len(args) == 1 and isinstance(source, Pointer) and interp.record(source).kind == "dict"
+        len(args) == 1 and isinstance(source, Pointer) and interp.heap_object(source).kind == "dict"
     ):
         items = {str(index): value for index, value in enumerate(args)}
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         if starred and len(args) == len(node.args):
-            interp.now.update(ref, rest=join(args))
+            interp.now.update(ref, default_item=join(args))
             return
-        interp.now.update(ref, fields={**interp.record(ref).fields, **items})
-    elif isinstance(source, Pointer) and interp.record(source).kind in ("list", "dict", "module"):
-        given = interp.record(source)
+        interp.now.update(ref, fields={**interp.heap_object(ref).fields, **items})
+    elif isinstance(source, Pointer) and interp.heap_object(source).kind in ("list", "dict", "module"):
+        given = interp.heap_object(source)
         fields = (
             {str(i): value for i, value in enumerate(given.fields.values())} if kind == "module-list" else given.fields
         )
-        interp.now.update(ref, fields=dict(fields), rest=given.rest)
+        interp.now.update(ref, fields=dict(fields), default_item=given.default_item)
     elif isinstance(source, IterableOf):
-        interp.now.update(ref, rest=source.element)
+        interp.now.update(ref, default_item=source.element)
     elif isinstance(source, TupleValue):
         interp.now.update(ref, fields={str(i): value for i, value in enumerate(source.items)})
 
@@ -137,13 +137,13 @@ def _parallel(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
     if len(args) > 1:
         keywords = {"device_ids": args[1], **keywords}
     for option in alternatives(inner):
-        if isinstance(option, Pointer) and interp.record(option).kind == "module":
+        if isinstance(option, Pointer) and interp.heap_object(option).kind == "module":
             distributed.note_ids(interp, option, node)
         if isinstance(option, Pointer) and not spreads:
             modules.promote(interp, option)
             if modules.first_place(interp, option) not in (CPU, ACCELERATOR):
                 modules.move(interp, option, ACCELERATOR, node)
-        elif isinstance(option, Pointer) and interp.record(option).kind == "module" and node.args:
+        elif isinstance(option, Pointer) and interp.heap_object(option).kind == "module" and node.args:
             distributed.wrap(interp, option, keywords, node)
     brought = distributed.brought_to(interp, keywords) if spreads else ACCELERATOR
     ref = modules.make(interp, name, node, weights=False)
@@ -169,10 +169,10 @@ def _parametrization(interp: Interpreter, name: str, args: list[Value], keywords
     tensor = given.get("tensor_name")
     slot = f"parametrizations.{tensor.value}" if isinstance(tensor, Const) else None
     for option in alternatives(owner):
-        if isinstance(option, Pointer) and interp.record(option).kind == "module" and isinstance(part, Pointer):
+        if isinstance(option, Pointer) and interp.heap_object(option).kind == "module" and isinstance(part, Pointer):
             device = modules.first_place(interp, option)
             for path, inner in modules.parts(interp, part):
-                if interp.record(inner).weights and modules.any_place(interp.record(inner)).differs(device):
+                if interp.heap_object(inner).weights and modules.any_place(interp.heap_object(inner)).differs(device):
                     check_same_device(
                         interp, node, name, [weight_operands(interp, option, "…"), weight_operands(interp, inner, path)]
                     )

@@ -11,17 +11,17 @@ from devfix.analysis.domain.values import (
     CPU,
     NONE,
     UNKNOWN,
-    Origin,
     Const,
-    Keywords,
-    Parameters,
     HeapObject,
+    IterableOf,
+    Keywords,
+    Origin,
+    Parameters,
     Pointer,
     Tensor,
     Text,
     TupleValue,
     Value,
-    IterableOf,
     join,
 )
 from devfix.analysis.stdlib import containers
@@ -42,7 +42,7 @@ def module_method(
     interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     """``module.name(...)``."""
-    record = interp.record(ref)
+    obj = interp.heap_object(ref)
     if name == "cuda":
         ineffective_moves.note_flag(interp, args, node, module=True)
     if name == "to" or name in MOVES or name == "to_empty":
@@ -51,7 +51,7 @@ def module_method(
         for device in known:
             scenarios.record_placement(interp, node, device)
             modules.move(interp, ref, device, node)
-        moved = interp.record(ref).moved
+        moved = interp.heap_object(ref).last_moved_at
         if known == [CPU] and moved is not None:
             interp.observations.moves_to_cpu.append(moved)
         if len(known) > 1:
@@ -67,7 +67,7 @@ def module_method(
     if name == "requires_grad_":
         if args and args[0] == Const(False):
             for _, part in modules.parts(interp, ref):
-                info = interp.record(part).info
+                info = interp.heap_object(part).info
                 interp.now.update(part, info=(*(pair for pair in info if pair[0] != "frozen"), ("frozen", True)))
         return ref
     if name in ("parameters", "named_parameters", "buffers", "named_buffers"):
@@ -83,7 +83,7 @@ def module_method(
         interp.call(args[0], [ref], {}, node)
         return ref
     if name == "load_state_dict":
-        on_accelerator = any(ACCELERATOR in interp.record(part).devices for _, part in modules.parts(interp, ref))
+        on_accelerator = any(ACCELERATOR in interp.heap_object(part).devices for _, part in modules.parts(interp, ref))
         for value in args:
             for tensor in checkpoints.loaded_in(interp, value):
                 external_calls.note_load_use(interp, tensor, "module", node, on_accelerator)
@@ -103,12 +103,12 @@ def module_method(
         from devfix.analysis.transfer.calls import call_as_made
 
         return call_as_made(interp, ref, args, keywords, node)
-    if name == "__call__" or (name == "update" and model_of(record.name) == "metric"):
+    if name == "__call__" or (name == "update" and model_of(obj.name) == "metric"):
         return interp.call(ref, args, keywords, node)
-    if name in RUNS_A_MODEL and modules.is_opaque(record):
+    if name in RUNS_A_MODEL and modules.is_opaque(obj):
         return modules.call_leaf(interp, ref, args, keywords, node)
     if name in ("reset_classifier", "reset_head"):
-        head = modules.make(interp, f"{record.name}.{name}", node)
+        head = modules.make(interp, f"{obj.name}.{name}", node)
         modules.attach(interp, ref, "head", head, node)
         return NONE
     if name == "get_submodule" and args and isinstance(args[0], Const):
@@ -120,16 +120,16 @@ def module_method(
         return containers.container_method(interp, ref, name, args, keywords, node)
     if name == "state_dict":
         parameter = Tensor(modules.first_place(interp, ref), (Origin("parameter", ref.id),))
-        return interp.new(HeapObject("dict", rest=parameter))
+        return interp.new(HeapObject("dict", default_item=parameter))
     return ref if name not in ("get_classifier",) else modules.child(interp, ref, "head")
 
 
 def _listed_children(interp: Interpreter, ref: Pointer, name: str) -> Value | None:
     """``children()`` and ``named_children()`` one by one, where they are known and few."""
-    record = interp.record(ref)
-    if "modules" in name or modules.is_opaque(record) or record.rest is not None:
+    obj = interp.heap_object(ref)
+    if "modules" in name or modules.is_opaque(obj) or obj.default_item is not None:
         return None
-    pairs = list(modules.children(interp, record))
+    pairs = list(modules.children(interp, obj))
     if not 0 < len(pairs) <= 8:
         return None
     return TupleValue(
@@ -139,7 +139,7 @@ def _listed_children(interp: Interpreter, ref: Pointer, name: str) -> Value | No
 
 def _submodules(interp: Interpreter, ref: Pointer, deep: bool) -> Value:
     found = [part for path, part in modules.parts(interp, ref) if path and (deep or "." not in path)]
-    if modules.is_opaque(interp.record(ref)):
+    if modules.is_opaque(interp.heap_object(ref)):
         found.append(modules.child(interp, ref, "*children"))
     return join(found) if found else UNKNOWN
 
@@ -154,9 +154,9 @@ def _register(interp: Interpreter, ref: Pointer, key: Value, value: Value, kind:
     elif isinstance(value, Tensor):  # ``f"mask_{i}"``: one entry stands for all of computed names
         interp.now.put(ref, modules.COMPUTED, Tensor(value.device, (Origin(kind, ref.id),)))
     if isinstance(key, Const) and kind == "buffer":
-        record = interp.record(ref)
-        named = record.get("buffers", frozenset()) | {str(key.value)}
-        interp.now.update(ref, info=(*(pair for pair in record.info if pair[0] != "buffers"), ("buffers", named)))
+        obj = interp.heap_object(ref)
+        named = obj.get("buffers", frozenset()) | {str(key.value)}
+        interp.now.update(ref, info=(*(pair for pair in obj.info if pair[0] != "buffers"), ("buffers", named)))
 
 
 def _grow(interp: Interpreter, ref: Pointer, name: str, args: list[Value], node: ast.Call) -> Value:
@@ -168,16 +168,16 @@ def _grow(interp: Interpreter, ref: Pointer, name: str, args: list[Value], node:
         known = iteration.elements(interp, added, node)
         items = known if known is not None else [iteration.element(interp, added, node)]
     for item in items:
-        record = interp.record(ref)
-        counted = interp.loop_depth == 0 and record.rest is None
-        modules.attach(interp, ref, str(len(record.fields)) if counted else None, item, node, weak=not counted)
+        obj = interp.heap_object(ref)
+        counted = interp.loop_depth == 0 and obj.default_item is None
+        modules.attach(interp, ref, str(len(obj.fields)) if counted else None, item, node, weak=not counted)
     return ref
 
 
 def call_parallel(interp: Interpreter, ref: Pointer, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``DataParallel``, and ``DistributedDataParallel`` that is told its device, bring the inputs there themselves."""
-    record = interp.record(ref)
-    inner, device = record.fields.get("module", UNKNOWN), record.get("brings-to", ACCELERATOR)
+    obj = interp.heap_object(ref)
+    inner, device = obj.fields.get("module", UNKNOWN), obj.get("brings-to", ACCELERATOR)
     if device is None:
         return interp.call(inner, args, keywords, node)
     brought = {key: batch_objects.delivered(interp, value, device) for key, value in keywords.items()}

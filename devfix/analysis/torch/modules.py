@@ -11,13 +11,13 @@ from devfix.analysis import attribute_stores, ineffective_moves
 from devfix.analysis.domain.classes import member
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    UNKNOWN_DEVICE,
     CPU,
     UNKNOWN,
-    Origin,
+    UNKNOWN_DEVICE,
     Const,
     Device,
     HeapObject,
+    Origin,
     Pointer,
     Tensor,
     TupleValue,
@@ -62,25 +62,25 @@ def make(
 ) -> Pointer:
     """A module of the library class ``name``."""
     devices = frozenset({device or interp.default_place})
-    record = HeapObject(
+    obj = HeapObject(
         "module", name, fields=dict(fields), devices=devices, weights=weights, allocated_at=interp.point(node)
     )
     if device is not None and device != CPU:
         interp.observations.accelerated |= device == ACCELERATOR
-    return interp.new(record)
+    return interp.new(obj)
 
 
-def is_opaque(record: HeapObject) -> bool:
+def is_opaque(obj: HeapObject) -> bool:
     """Whether a module has parts that devfix cannot see."""
-    return record.cls is None and record.get("opaque", False)
+    return obj.cls is None and obj.get("opaque", False)
 
 
-def children(interp: Interpreter, record: HeapObject) -> Iterator[tuple[str, Pointer]]:
+def children(interp: Interpreter, obj: HeapObject) -> Iterator[tuple[str, Pointer]]:
     """Registered submodules by name."""
-    named = [*record.fields.items(), *([("*", record.rest)] if record.rest is not None else [])]
+    named = [*obj.fields.items(), *([("*", obj.default_item)] if obj.default_item is not None else [])]
     for name, value in named:
         for option in alternatives(value):
-            if isinstance(option, Pointer) and interp.record(option).kind == "module":
+            if isinstance(option, Pointer) and interp.heap_object(option).kind == "module":
                 yield name, option
 
 
@@ -93,7 +93,7 @@ def parts(
         return
     seen.add(ref.id)
     yield path, ref
-    for name, inner in children(interp, interp.record(ref)):
+    for name, inner in children(interp, interp.heap_object(ref)):
         yield from parts(interp, inner, f"{path}.{name}" if path else name, seen)
 
 
@@ -106,10 +106,10 @@ def move(interp: Interpreter, ref: Pointer, device: Device, node: ast.AST) -> No
     moved = [part for _, part in parts(interp, ref)]
     optimizers.note_move(interp, moved, device, point)
     for part in moved:
-        record = interp.record(part)
-        own = _moves_itself(interp, record)
-        fields = {name: moved_field(value, device, own) for name, value in record.fields.items()}
-        interp.now.write(part.id, replace(record, fields=fields, devices=frozenset({device}), moved=point))
+        obj = interp.heap_object(part)
+        own = _moves_itself(interp, obj)
+        fields = {name: moved_field(value, device, own) for name, value in obj.fields.items()}
+        interp.now.write(part.id, replace(obj, fields=fields, devices=frozenset({device}), last_moved_at=point))
 
 
 def moved_field(value: Value, device: Device, own: bool = False) -> Value:
@@ -117,23 +117,23 @@ def moved_field(value: Value, device: Device, own: bool = False) -> Value:
 
     ``own``: the class itself says what moves.
     """
-    if isinstance(value, Tensor) and any(origin.kind in _HELD and not origin.holder for origin in value.origins):
+    if isinstance(value, Tensor) and any(origin.kind in _HELD and not origin.attribute_id for origin in value.origins):
         return replace(value, device=device)
     if own and isinstance(value, Tensor):
         return replace(value, device=UNKNOWN_DEVICE, origins=())
     return value
 
 
-def _moves_itself(interp: Interpreter, record: HeapObject) -> bool:
+def _moves_itself(interp: Interpreter, obj: HeapObject) -> bool:
     """Whether a class says itself what moves with its instances: every ``Module.to()`` goes through ``_apply``."""
-    return record.cls is not None and member(interp, record.cls, "_apply") is not None
+    return obj.cls is not None and member(interp, obj.cls, "_apply") is not None
 
 
 def forget(interp: Interpreter, ref: Pointer) -> None:
     """A module went through code that devfix cannot read: weights that were on the CPU may be anywhere now."""
     for _, part in parts(interp, ref):
-        record = interp.record(part)
-        if CPU in record.devices:
+        obj = interp.heap_object(part)
+        if CPU in obj.devices:
             interp.now.update(part, devices=frozenset({UNKNOWN_DEVICE}))
 
 
@@ -152,26 +152,26 @@ def attach(
     """
     point = interp.point(node, remember=True)
     ineffective_moves.note_leaf_use(interp, value, "attribute", node)
-    record = interp.record(parent)
-    if name is not None and name.lstrip("-").isdigit() and int(name) < 0 and record.fields and record.rest is None:
-        numbered = [key for key in record.fields if key.isdigit()]
+    obj = interp.heap_object(parent)
+    if name is not None and name.lstrip("-").isdigit() and int(name) < 0 and obj.fields and obj.default_item is None:
+        numbered = [key for key in obj.fields if key.isdigit()]
         name = str(len(numbered) + int(name)) if numbered else name
     for option in alternatives(value):
         if name in EVERY_MODULE_HAS or name == "forward":
             break  # a method that is replaced on the object
-        if isinstance(option, Pointer) and interp.record(option).kind in ("module", "opaque"):
+        if isinstance(option, Pointer) and interp.heap_object(option).kind in ("module", "opaque"):
             promote(interp, option)
-            interp.now.update(option, attached=point)
+            interp.now.update(option, attached_at=point)
             _set_info(interp, option, "parent", parent)
             _set_info(interp, option, "slot", name or "*")
-            old = interp.record(parent).fields.get(name) if name is not None else None
+            old = interp.heap_object(parent).fields.get(name) if name is not None else None
             optimizers.note_attach(interp, parent, option, old, point)
-    record = interp.record(parent)
-    inherited = record.cls is None or (name in _OWN_TENSORS and name not in record.fields)
-    if inherited and record.weights and _taken_over(name, value):  # a new layer takes over weights
+    obj = interp.heap_object(parent)
+    inherited = obj.cls is None or (name in _OWN_TENSORS and name not in obj.fields)
+    if inherited and obj.weights and _taken_over(name, value):  # a new layer takes over weights
         interp.now.update(parent, devices=frozenset({value.device if isinstance(value, Tensor) else UNKNOWN_DEVICE}))
-    elif isinstance(value, Tensor) and name in record.get("buffers", frozenset()):
-        if value.device != CPU or record.moved is None:  # what a buffer's name is given is the buffer from now on
+    elif isinstance(value, Tensor) and name in obj.get("buffers", frozenset()):
+        if value.device != CPU or obj.last_moved_at is None:  # what a buffer's name is given is the buffer from now on
             value = replace(value, origins=(Origin("buffer", parent.id),))
     elif _is_parameter(value, source):
         assert isinstance(value, Tensor)
@@ -180,15 +180,15 @@ def attach(
         interp.now.update(
             parent,
             weights=True,
-            devices=record.devices | {value.device} if record.weights else frozenset({value.device}),
+            devices=obj.devices | {value.device} if obj.weights else frozenset({value.device}),
         )
-    elif name is not None and record.cls is not None:
+    elif name is not None and obj.cls is not None:
         value = attribute_stores.keep(interp, parent, name, value, node, source, point)
     if name is None:
-        record = interp.record(parent)
-        interp.now.update(parent, rest=value if record.rest is None else join((record.rest, value)))
+        obj = interp.heap_object(parent)
+        interp.now.update(parent, default_item=value if obj.default_item is None else join((obj.default_item, value)))
     else:
-        old = record.fields.get(name)
+        old = obj.fields.get(name)
         interp.now.put(parent, name, join((old, value)) if weak and old is not None else value)
 
 
@@ -212,41 +212,41 @@ def _is_parameter(value: Value, source: ast.expr | None) -> bool:
 
 def note_own(interp: Interpreter, ref: Pointer, device: Device, point: ProgramPoint) -> None:
     """A parameter or buffer of a module's own comes on the CPU after the module was moved."""
-    record = interp.record(ref)
-    if device == CPU and record.moved is not None and ACCELERATOR in record.devices:
-        interp.now.update(ref, attached=point)
+    obj = interp.heap_object(ref)
+    if device == CPU and obj.last_moved_at is not None and ACCELERATOR in obj.devices:
+        interp.now.update(ref, attached_at=point)
 
 
 def _set_info(interp: Interpreter, ref: Pointer, key: str, value: object) -> None:
-    record = interp.record(ref)
-    kept = tuple(pair for pair in record.info if pair[0] != key)
+    obj = interp.heap_object(ref)
+    kept = tuple(pair for pair in obj.info if pair[0] != key)
     interp.now.update(ref, info=(*kept, (key, value)))
 
 
 def promote(interp: Interpreter, ref: Pointer) -> None:
     """Something unknown has proved to be a module (it has ``parameters()``, it is trained …)."""
-    record = interp.record(ref)
-    if record.kind == "opaque":
-        devices = record.devices
-        if record.get("constructed") and record.moved is None:
+    obj = interp.heap_object(ref)
+    if obj.kind == "opaque":
+        devices = obj.devices
+        if obj.get("constructed") and obj.last_moved_at is None:
             devices = frozenset({interp.default_place})  # a class called without a device makes its weights on the CPU
-        interp.now.update(ref, kind="module", weights=True, devices=devices, info=(*record.info, ("opaque", True)))
+        interp.now.update(ref, kind="module", weights=True, devices=devices, info=(*obj.info, ("opaque", True)))
 
 
 def child(interp: Interpreter, ref: Pointer, name: str) -> Pointer:
     """A part of an opaque module, made when it is first asked for; it lives where the whole lives."""
-    record = interp.record(ref)
-    found = record.fields.get(name)
+    obj = interp.heap_object(ref)
+    found = obj.fields.get(name)
     if isinstance(found, Pointer):
         return found
     part = interp.new(
         HeapObject(
             "module",
-            f"{record.name}.{name}",
-            devices=record.devices,
+            f"{obj.name}.{name}",
+            devices=obj.devices,
             weights=True,
-            allocated_at=record.allocated_at,
-            moved=record.moved,
+            allocated_at=obj.allocated_at,
+            last_moved_at=obj.last_moved_at,
             info=(("opaque", True), ("parent", ref), ("slot", name)),
         )
     )
@@ -258,8 +258,8 @@ def call_leaf(
     interp: Interpreter, ref: Pointer, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
     """Call a module whose ``forward`` is not in the project."""
-    record = interp.record(ref)
-    kind = model_of(record.name)
+    obj = interp.heap_object(ref)
+    kind = model_of(obj.name)
     text = text_of(node.func)
     sides = [
         side
@@ -268,8 +268,10 @@ def call_leaf(
         )
         for side in tensors_in(interp, value, argument)
     ]
-    opaque = is_opaque(record)
-    weighted = [weight_operands(interp, part, path) for path, part in parts(interp, ref) if interp.record(part).weights]
+    opaque = is_opaque(obj)
+    weighted = [
+        weight_operands(interp, part, path) for path, part in parts(interp, ref) if interp.heap_object(part).weights
+    ]
     if kind == "ctc":
         return _result(interp, sides[:1], weighted, node, text)
     if kind == "recurrent":
@@ -281,7 +283,7 @@ def call_leaf(
         return TupleValue((out, out))
     if not sides and opaque:
         return UNKNOWN
-    out = _result(interp, sides, weighted, node, text, opaque, maybe_zero_dim=bool(record.get("mean")))
+    out = _result(interp, sides, weighted, node, text, opaque, maybe_zero_dim=bool(obj.get("mean")))
     return replace(out, maybe_container=True) if opaque and isinstance(out, Tensor) else out
 
 
@@ -318,9 +320,9 @@ def _argument_texts(node: ast.Call, positional: int, keywords: dict[str, Value])
     return texts + [named.get(name, name) for name in keywords]
 
 
-def any_place(record: HeapObject) -> Device:
+def any_place(obj: HeapObject) -> Device:
     """The module's place, unknown where paths differ."""
-    return next(iter(record.devices)) if len(record.devices) == 1 else UNKNOWN_DEVICE
+    return next(iter(obj.devices)) if len(obj.devices) == 1 else UNKNOWN_DEVICE
 
 
 def first_place(interp: Interpreter, ref: Pointer) -> Device:
@@ -328,15 +330,15 @@ def first_place(interp: Interpreter, ref: Pointer) -> Device:
     found = {
         device
         for _, part in parts(interp, ref)
-        if interp.record(part).weights
-        for device in interp.record(part).devices
+        if interp.heap_object(part).weights
+        for device in interp.heap_object(part).devices
     }
     found |= {
         value.device
         for _, part in parts(interp, ref)
-        for value in interp.record(part).fields.values()
+        for value in interp.heap_object(part).fields.values()
         if isinstance(value, Tensor) and any(origin.kind == "parameter" for origin in value.origins)
     }
     if not found:
-        return any_place(interp.record(ref))
+        return any_place(interp.heap_object(ref))
     return next(iter(found)) if len(found) == 1 else UNKNOWN_DEVICE

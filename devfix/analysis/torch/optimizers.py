@@ -12,17 +12,17 @@ from devfix.analysis.domain.values import (
     Bound,
     ClassValue,
     Const,
+    Device,
     Function,
+    HeapObject,
+    IterableOf,
     Keywords,
     Parameters,
-    Device,
-    HeapObject,
     Pointer,
     Tensor,
     TupleValue,
     Union,
     Value,
-    IterableOf,
     alternatives,
     join,
 )
@@ -100,14 +100,18 @@ def held_modules(interp: Interpreter, value: Value | None, depth: int = 0) -> li
         case Parameters():
             return [value]
         case Tensor(origins=origins):
-            return [Parameters(Pointer(origin.key)) for origin in origins if origin.kind == "parameter" and origin.key]
+            return [
+                Parameters(Pointer(origin.site_id))
+                for origin in origins
+                if origin.kind == "parameter" and origin.site_id
+            ]
         case TupleValue(items) | Union(items):
             return [root for item in items for root in held_modules(interp, item, depth + 1)]
         case IterableOf(element):
             return held_modules(interp, element, depth + 1)
-        case Pointer() if interp.record(value).kind in ("list", "dict", "set"):
-            record = interp.record(value)
-            inside = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+        case Pointer() if interp.heap_object(value).kind in ("list", "dict", "set"):
+            obj = interp.heap_object(value)
+            inside = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
             return [root for item in inside for root in held_modules(interp, item, depth + 1)]
     return []
 
@@ -116,28 +120,28 @@ def add_group(interp: Interpreter, ref: Pointer, value: Value) -> None:
     """``optimizer.add_param_group``: what is added is held from now on."""
     from devfix.analysis.torch import modules
 
-    record = interp.record(ref)
+    obj = interp.heap_object(ref)
     added = {part.id for root in held_modules(interp, value) for _, part in modules.parts(interp, root.ref)}
-    _update(interp, ref, held=record.get("held", frozenset()) | added)
+    _update(interp, ref, held=obj.get("held", frozenset()) | added)
 
 
 def _update(interp: Interpreter, ref: Pointer, **changes: object) -> None:
-    record = interp.record(ref)
-    info = dict(record.info) | changes
+    obj = interp.heap_object(ref)
+    info = dict(obj.info) | changes
     interp.now.update(ref, info=tuple(info.items()))
 
 
 def _optimizers(interp: Interpreter) -> list[tuple[Pointer, HeapObject]]:
-    return [(Pointer(key), record) for key, record in interp.now.records() if record.kind == "optimizer"]
+    return [(Pointer(key), obj) for key, obj in interp.now.heap_objects() if obj.kind == "optimizer"]
 
 
 def note_move(interp: Interpreter, moved: list[Pointer], device: Device, point: ProgramPoint) -> None:
     """Parameters that some optimizer was built with on the CPU go to the accelerator now."""
     if device != ACCELERATOR:
         return
-    ids = {part.id for part in moved if interp.record(part).devices == frozenset({CPU})}
-    for ref, record in _optimizers(interp):
-        if record.get("cpu", frozenset()) & ids and record.get("late") is None:
+    ids = {part.id for part in moved if interp.heap_object(part).devices == frozenset({CPU})}
+    for ref, obj in _optimizers(interp):
+        if obj.get("cpu", frozenset()) & ids and obj.get("late") is None:
             _update(interp, ref, late=point)
 
 
@@ -145,31 +149,31 @@ def note_attach(interp: Interpreter, parent: Pointer, part: Pointer, old: Value 
     """A part of a module that some optimizer holds is replaced or added now."""
     from devfix.analysis.torch import modules
 
-    new = {inner.id for _, inner in modules.parts(interp, part) if interp.record(inner).weights}
+    new = {inner.id for _, inner in modules.parts(interp, part) if interp.heap_object(inner).weights}
     if not new:
         return
     replaced = {
         inner.id
         for option in (alternatives(old) if old is not None else ())
-        if isinstance(option, Pointer) and interp.record(option).kind == "module"
+        if isinstance(option, Pointer) and interp.heap_object(option).kind == "module"
         for _, inner in modules.parts(interp, option)
     }
     above = {parent.id}
-    owner = interp.record(parent).get("parent")
+    owner = interp.heap_object(parent).get("parent")
     while isinstance(owner, Pointer) and owner.id not in above:
         above.add(owner.id)
-        owner = interp.record(owner).get("parent")
-    for ref, record in _optimizers(interp):
-        held = record.get("held", frozenset())
+        owner = interp.heap_object(owner).get("parent")
+    for ref, obj in _optimizers(interp):
+        held = obj.get("held", frozenset())
         if (above | replaced) & held and not new & held:
-            missing = record.get("missing", frozenset()) | {(parent.id, key) for key in new}
+            missing = obj.get("missing", frozenset()) | {(parent.id, key) for key in new}
             _update(interp, ref, missing=missing, replaced=point)
 
 
 def load_state(interp: Interpreter, ref: Pointer, node: ast.AST) -> None:
     """``optimizer.load_state_dict``: state goes to where the parameters are at this moment."""
-    record = interp.record(ref)
-    if record.get("late") is None and not record.get("stateless"):
+    obj = interp.heap_object(ref)
+    if obj.get("late") is None and not obj.get("stateless"):
         _update(interp, ref, loaded=interp.point(node, remember=True))
 
 
@@ -179,7 +183,11 @@ def note_state_read(interp: Interpreter, ref: Pointer) -> None:
     https://github.com/pytorch/pytorch/issues/2830
     """
     stmt = interp.activation.stmt if interp.activation is not None else None
-    if isinstance(stmt, ast.For) and interp.record(ref).get("late") is not None and any(map(_moves, ast.walk(stmt))):
+    if (
+        isinstance(stmt, ast.For)
+        and interp.heap_object(ref).get("late") is not None
+        and any(map(_moves, ast.walk(stmt)))
+    ):
         _update(interp, ref, settled=True)
 
 
@@ -197,44 +205,42 @@ def note_state_written(interp: Interpreter, target: ast.Subscript, value: Value)
     if isinstance(value, Tensor) and value.device == ACCELERATOR:
         return
     for option in alternatives(interp.evaluate(node.value)):
-        if isinstance(option, Pointer) and interp.record(option).kind == "optimizer":
+        if isinstance(option, Pointer) and interp.heap_object(option).kind == "optimizer":
             load_state(interp, option, target)
 
 
 def step(interp: Interpreter, ref: Pointer, node: ast.AST) -> None:
     """``optimizer.step()``: whatever went wrong before shows now."""
-    record = interp.record(ref)
+    obj = interp.heap_object(ref)
     if not interp.latent and all(known.point.node is not node for known in interp.observations.steps):
-        interp.observations.steps.append(Step(interp.point(node, remember=True), record.get("roots", ())))
-    if isinstance(node, ast.Call) and record.get("own") is not None:
-        _own_step(interp, record, node)
-    late, loaded, replaced = record.get("late"), record.get("loaded"), record.get("replaced")
+        interp.observations.steps.append(Step(interp.point(node, remember=True), obj.get("roots", ())))
+    if isinstance(node, ast.Call) and obj.get("own") is not None:
+        _own_step(interp, obj, node)
+    late, loaded, replaced = obj.get("late"), obj.get("loaded"), obj.get("replaced")
     point = interp.point(node)
     kinds: list[tuple[str, ProgramPoint]] = []
-    if late is not None and not record.get("settled"):
-        if record.get("eager"):
+    if late is not None and not obj.get("settled"):
+        if obj.get("eager"):
             kinds.append(("eager-state", late))
         elif loaded is not None:
             kinds.append(("state-loaded", late))
-        elif record.get("flags"):
+        elif obj.get("flags"):
             kinds.append(("fused", late))
         else:
             kinds.append(("harmless", late))
-    if replaced is not None and _still_missing(interp, record):
+    if replaced is not None and _still_missing(interp, obj):
         kinds.append(("replaced", replaced))
     for kind, cause in kinds:
-        assert record.allocated_at is not None
-        interp.observations.hazards.append(
-            OptimizerHazard(kind, record.name, record.allocated_at, cause, point, loaded)
-        )
+        assert obj.allocated_at is not None
+        interp.observations.hazards.append(OptimizerHazard(kind, obj.name, obj.allocated_at, cause, point, loaded))
 
 
 def _own_object(interp: Interpreter, cls: ClassValue, roots: tuple[int, ...]) -> Pointer:
     """The project's optimizer as an object with groups of parameters, and no state yet."""
     parameters = join(Parameters(Pointer(root)) for root in roots)  # wherever they are when the list is read
-    group = interp.new(HeapObject("dict", fields={"params": parameters}, rest=UNKNOWN))
-    state = interp.new(HeapObject("dict", rest=interp.new(HeapObject("dict"))))
-    fields: dict[str, Value] = {"param_groups": interp.new(HeapObject("list", rest=group)), "state": state}
+    group = interp.new(HeapObject("dict", fields={"params": parameters}, default_item=UNKNOWN))
+    state = interp.new(HeapObject("dict", default_item=interp.new(HeapObject("dict"))))
+    fields: dict[str, Value] = {"param_groups": interp.new(HeapObject("list", default_item=group)), "state": state}
     return interp.new(HeapObject("instance", cls.node.name, cls, fields=fields))
 
 
@@ -244,31 +250,31 @@ def _construct(
     """Run the project's own constructor; where it copies parameters that are on the CPU yet, the order is the cause."""
     from devfix.analysis.domain.classes import member
 
-    record = interp.record(ref)
-    roots, constructor = record.get("roots", ()), member(interp, cls, "__init__")
-    if not roots or (record.get("cpu") and record.get("eager")) or not isinstance(constructor, Function):
+    obj = interp.heap_object(ref)
+    roots, constructor = obj.get("roots", ()), member(interp, cls, "__init__")
+    if not roots or (obj.get("cpu") and obj.get("eager")) or not isinstance(constructor, Function):
         return
     made = _own_object(interp, cls, roots)
     interp.call(Bound(constructor, made), args, keywords, node)
     _update(interp, ref, made=made)
 
 
-def _own_step(interp: Interpreter, record: HeapObject, node: ast.Call) -> None:
+def _own_step(interp: Interpreter, obj: HeapObject, node: ast.Call) -> None:
     """The project's own ``step``, with the state that it makes itself."""
     from devfix.analysis.domain.classes import member
 
-    cls, roots = record.get("own"), record.get("roots", ())
+    cls, roots = obj.get("own"), obj.get("roots", ())
     body = member(interp, cls, "step")
     if isinstance(body, Function) and roots:
-        interp.call(Bound(body, record.get("made") or _own_object(interp, cls, roots)), [], {}, node)
+        interp.call(Bound(body, obj.get("made") or _own_object(interp, cls, roots)), [], {}, node)
 
 
-def _still_missing(interp: Interpreter, record: HeapObject) -> bool:
+def _still_missing(interp: Interpreter, obj: HeapObject) -> bool:
     """Whether new parts are in use, trainable, and in no optimizer."""
     from devfix.analysis.torch import modules
 
     held = {key for _, other in _optimizers(interp) for key in other.get("held", frozenset())}
-    for parent, key in record.get("missing", frozenset()):
+    for parent, key in obj.get("missing", frozenset()):
         reachable = {part.id for _, part in modules.parts(interp, Pointer(parent))}
         if key in reachable and key not in held and not interp.now.at(key).get("frozen", False):
             return True
@@ -302,5 +308,9 @@ def note_wrapper(interp: Interpreter, cls: ClassValue, args: list[Value]) -> Non
     """A project object is built around an optimizer; it may copy the parameters at once, as Lookahead does."""
     for value in args:
         for option in alternatives(value):
-            if isinstance(option, Pointer) and interp.record(option).kind == "optimizer" and copies_parameters(cls):
+            if (
+                isinstance(option, Pointer)
+                and interp.heap_object(option).kind == "optimizer"
+                and copies_parameters(cls)
+            ):
                 _update(interp, option, eager=True)

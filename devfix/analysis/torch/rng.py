@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from devfix.analysis import host_access
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    UNKNOWN_DEVICE,
     CPU,
     NONE,
     UNKNOWN,
+    UNKNOWN_DEVICE,
     Const,
-    Keywords,
     Device,
     HeapObject,
+    Keywords,
     Pointer,
     Tensor,
     Value,
@@ -53,7 +53,7 @@ def default(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
 
 def is_generator(interp: Interpreter, value: Value) -> bool:
     """Whether a value is a generator."""
-    return isinstance(value, Pointer) and interp.record(value).kind == "generator"
+    return isinstance(value, Pointer) and interp.heap_object(value).kind == "generator"
 
 
 def draw(
@@ -74,10 +74,10 @@ def draw(
     allocated_at: ProgramPoint | None = None
     devices = frozenset({CPU})
     if generator is not None and generator != NONE:
-        if not isinstance(generator, Pointer) or interp.record(generator).kind != "generator":
+        if not isinstance(generator, Pointer) or interp.heap_object(generator).kind != "generator":
             return
-        record = interp.record(generator)
-        allocated_at, devices = record.allocated_at, record.devices
+        obj = interp.heap_object(generator)
+        allocated_at, devices = obj.allocated_at, obj.devices
     at = interp.point(node, remember=True)
     device = next(iter(devices)) if len(devices) == 1 else UNKNOWN_DEVICE
     drawing = RandomDraw(kind, at, point or at, allocated_at, device, wanted, interp.latent)
@@ -86,15 +86,15 @@ def draw(
     )
 
 
-def draw_of_loader(interp: Interpreter, record: HeapObject, node: ast.AST) -> None:
+def draw_of_loader(interp: Interpreter, obj: HeapObject, node: ast.AST) -> None:
     """A loader is iterated: its sampler and its workers' seed draw on the default device.
 
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.RandomSampler
     """
-    given = record.fields.get("generator")
-    sampler = record.fields.get("sampler")
-    if isinstance(sampler, Pointer) and interp.record(sampler).kind == "sampler":
-        held = interp.record(sampler)
+    given = obj.fields.get("generator")
+    sampler = obj.fields.get("sampler")
+    if isinstance(sampler, Pointer) and interp.heap_object(sampler).kind == "sampler":
+        held = interp.heap_object(sampler)
         own = held.fields.get("generator")
         weights = held.fields.get("weights")
         if weights is not None and own not in (None, NONE):
@@ -103,17 +103,17 @@ def draw_of_loader(interp: Interpreter, record: HeapObject, node: ast.AST) -> No
         elif own not in (None, NONE) or held.name.split(".")[-1] == "RandomSampler":
             draw(interp, own, interp.default_place, "loader", node, held.allocated_at)
     if given is not None and given != NONE:
-        draw(interp, given, interp.default_place, "loader", node, record.allocated_at)
-    elif record.fields.get("shuffle") == Const(True) and sampler in (None, NONE):
-        draw(interp, None, interp.default_place, "loader", node, record.allocated_at)
+        draw(interp, given, interp.default_place, "loader", node, obj.allocated_at)
+    elif obj.fields.get("shuffle") == Const(True) and sampler in (None, NONE):
+        draw(interp, None, interp.default_place, "loader", node, obj.allocated_at)
 
 
 def lose(interp: Interpreter, ref: Pointer) -> None:
     """A generator goes to code that cannot be read: nobody knows what draws from it."""
-    record = interp.record(ref)
-    if record.allocated_at is not None:
-        key = (*record.allocated_at.key, "unknown")
-        point = record.allocated_at
+    obj = interp.heap_object(ref)
+    if obj.allocated_at is not None:
+        key = (*obj.allocated_at.key, "unknown")
+        point = obj.allocated_at
         unknown = RandomDraw("unknown", point, point, point, UNKNOWN_DEVICE, UNKNOWN_DEVICE)
         interp.observations.random_draws.setdefault(key, unknown)
 
@@ -136,8 +136,8 @@ def sampler(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
 
 
 def _is_on_cpu(interp: Interpreter, value: Value | None) -> bool:
-    record = interp.record(value) if isinstance(value, Pointer) else None
-    return record is not None and record.kind == "generator" and record.devices == frozenset({CPU})
+    obj = interp.heap_object(value) if isinstance(value, Pointer) else None
+    return obj is not None and obj.kind == "generator" and obj.devices == frozenset({CPU})
 
 
 def method(interp: Interpreter, ref: Pointer, name: str) -> Value:

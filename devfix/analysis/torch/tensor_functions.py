@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import host_access, random_branches
 from devfix.analysis.domain.values import (
-    UNKNOWN_DEVICE,
     CPU,
     NONE,
     UNKNOWN,
-    Origin,
+    UNKNOWN_DEVICE,
     Const,
+    HeapObject,
+    IterableOf,
     Keywords,
     Number,
-    HeapObject,
+    Origin,
     Pointer,
     Tensor,
     Text,
     TupleValue,
     Unknown,
     Value,
-    IterableOf,
     alternatives,
 )
 from devfix.analysis.stdlib import numpy_
@@ -113,7 +113,7 @@ def _keeps_first(interp: Interpreter, name: str, args: list[Value], keywords: Ke
                     grad=grad,
                     is_single_number=whole,
                 )
-            if isinstance(option, Pointer) and interp.record(option).kind == "list":
+            if isinstance(option, Pointer) and interp.heap_object(option).kind == "list":
                 inner = iteration.element(interp, option, node)
                 if isinstance(inner, Tensor):
                     return inner
@@ -155,7 +155,7 @@ def _is_tensor(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
 
 def values_and_indices(tensor: Tensor) -> Value:
     """What ``max(dim)``, ``topk`` and ``sort`` give: a named pair, of which the indices have no gradient."""
-    origins = [tuple(Origin(b.kind, b.key, (*b.item, str(i))) for b in tensor.origins) for i in range(2)]
+    origins = [tuple(Origin(b.kind, b.site_id, (*b.path, str(i))) for b in tensor.origins) for i in range(2)]
     part = replace(tensor, maybe_container=False, maybe_zero_dim=False, is_single_number=False)
     return TupleValue((replace(part, origins=origins[0]), replace(part, origins=origins[1], grad=False)))
 

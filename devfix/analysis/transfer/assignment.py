@@ -10,17 +10,17 @@ from devfix.analysis.domain.classes import find_property_setter
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     UNKNOWN,
-    Origin,
     Const,
-    Number,
     HeapObject,
+    IterableOf,
+    Number,
+    Origin,
     Pointer,
     Tensor,
     TupleValue,
     Union,
     Unknown,
     Value,
-    IterableOf,
     alternatives,
     join,
 )
@@ -78,14 +78,16 @@ def _origins(interp: Interpreter, value: Value) -> list[Origin]:
             if option.origins[0].kind in ("batch", "load", "made"):
                 found.append(option.origins[0])
         elif isinstance(option, TupleValue):
-            inner = [origin for item in option.items for origin in _origins(interp, item) if origin.item]
-            above = {Origin(origin.kind, origin.key, origin.item[:-1]) for origin in inner if origin.kind == "batch"}
+            inner = [origin for item in option.items for origin in _origins(interp, item) if origin.path]
+            above = {
+                Origin(origin.kind, origin.site_id, origin.path[:-1]) for origin in inner if origin.kind == "batch"
+            }
             found.extend(above if len(above) == 1 else ())
         elif isinstance(option, IterableOf):
-            inner = [origin for origin in _origins(interp, option.element) if origin.kind == "batch" and origin.item]
-            found.extend(Origin(origin.kind, origin.key, origin.item[:-1]) for origin in inner)
-        elif isinstance(option, Pointer) and interp.record(option).get("batch") is not None:
-            key, item = interp.record(option).get("batch")
+            inner = [origin for origin in _origins(interp, option.element) if origin.kind == "batch" and origin.path]
+            found.extend(Origin(origin.kind, origin.site_id, origin.path[:-1]) for origin in inner)
+        elif isinstance(option, Pointer) and interp.heap_object(option).get("batch") is not None:
+            key, item = interp.heap_object(option).get("batch")
             found.append(Origin("batch", key, item))
     return found
 
@@ -119,29 +121,29 @@ def set_attribute(
     """``base.name = value``."""
     if isinstance(base, Tensor) and name == "data" and isinstance(value, Tensor):
         for origin in base.origins:
-            if origin.kind == "parameter" and origin.key and value.device != base.device:
-                modules.move(interp, Pointer(origin.key), value.device, node)
+            if origin.kind == "parameter" and origin.site_id and value.device != base.device:
+                modules.move(interp, Pointer(origin.site_id), value.device, node)
     if not isinstance(base, Pointer):
         return
-    record = interp.record(base)
-    if name == "data" and record.kind == "module":
+    obj = interp.heap_object(base)
+    if name == "data" and obj.kind == "module":
         return
-    setter = find_property_setter(interp, record, name)
+    setter = find_property_setter(interp, obj, name)
     if setter is not None:
         interp.call(setter, [base, value], {}, _no_call(node))
         return
-    if record.kind == "module":
+    if obj.kind == "module":
         modules.attach(interp, base, name, value, node, weak, source)
         return
-    if record.kind == "bundle" and isinstance(value, Tensor):
-        value = batch_objects.taken_in(record, name, value)
+    if obj.kind == "bundle" and isinstance(value, Tensor):
+        value = batch_objects.taken_in(obj, name, value)
     note_binding(interp, text_of(node) if isinstance(node, ast.Attribute) else name, value, "attribute", node, source)
-    if record.cls is not None and record.kind == "instance":
+    if obj.cls is not None and obj.kind == "instance":
         value = attribute_stores.keep(interp, base, name, value, node, source)
     for option in alternatives(value):
-        if isinstance(option, Pointer) and interp.record(option).kind == "module":
+        if isinstance(option, Pointer) and interp.heap_object(option).kind == "module":
             interp.observations.module_references.append(ModuleReference(option, interp.point(node)))
-    old = record.fields.get(name)
+    old = obj.fields.get(name)
     interp.now.put(base, name, join((old, value)) if weak and old is not None else value)
 
 
@@ -160,24 +162,24 @@ def set_item(interp: Interpreter, base: Value, key: Value, value: Value, node: a
         return
     if not isinstance(base, Pointer):
         return
-    record = interp.record(base)
+    obj = interp.heap_object(base)
     value = attribute_stores.added(interp, base, value)
-    if record.kind == "dict" and is_odd_key(key) and not record.get("odd-keys"):
-        interp.now.update(base, info=(*record.info, ("odd-keys", True)))
-        record = interp.record(base)
+    if obj.kind == "dict" and is_odd_key(key) and not obj.get("odd-keys"):
+        interp.now.update(base, info=(*obj.info, ("odd-keys", True)))
+        obj = interp.heap_object(base)
     name = str(key.value) if isinstance(key, Const) else None
-    if record.kind == "module":
+    if obj.kind == "module":
         modules.attach(interp, base, name, value, node, weak=name is None)
     elif name is not None:
         interp.now.put(base, name, value)
-    elif record.rest is not None and _moves_every_item(record.rest, value):
-        fields = dict.fromkeys(record.fields, value)
-        interp.now.update(base, rest=value, fields=fields)
-    elif record.fields and all(_moves_every_item(item, value) or item == value for item in record.fields.values()):
-        interp.now.update(base, fields=dict.fromkeys(record.fields, value))
+    elif obj.default_item is not None and _moves_every_item(obj.default_item, value):
+        fields = dict.fromkeys(obj.fields, value)
+        interp.now.update(base, default_item=value, fields=fields)
+    elif obj.fields and all(_moves_every_item(item, value) or item == value for item in obj.fields.values()):
+        interp.now.update(base, fields=dict.fromkeys(obj.fields, value))
     else:
-        rest = value if record.rest is None else join((record.rest, value))
-        interp.now.update(base, rest=rest, fields=_overridden(base, record))
+        rest = value if obj.default_item is None else join((obj.default_item, value))
+        interp.now.update(base, default_item=rest, fields=_overridden(base, obj))
 
 
 def _meet_written(interp: Interpreter, base: Tensor, key: Value, value: Value, node: ast.AST) -> None:
@@ -200,16 +202,16 @@ def is_odd_key(key: Value) -> bool:
     return isinstance(key, (Number, TupleValue)) or (isinstance(key, Const) and not isinstance(key.value, str))
 
 
-def _overridden(base: Pointer, record: HeapObject) -> dict[str, Value]:
+def _overridden(base: Pointer, obj: HeapObject) -> dict[str, Value]:
     """Settings after a write under an unknown key (the command line speaks): any of them may have changed."""
     return {
-        name: Unknown(f"{record.name}#{base.id}.{name}") if _is_setting(record, value) else value
-        for name, value in record.fields.items()
+        name: Unknown(f"{obj.name}#{base.id}.{name}") if _is_setting(obj, value) else value
+        for name, value in obj.fields.items()
     }
 
 
-def _is_setting(record: HeapObject, value: Value) -> bool:
-    return record.kind in ("dict", "instance") and isinstance(value, Const) and value.value is not None
+def _is_setting(obj: HeapObject, value: Value) -> bool:
+    return obj.kind in ("dict", "instance") and isinstance(value, Const) and value.value is not None
 
 
 def _set_tuple_item(interp: Interpreter, base: TupleValue, key: Value, value: Value, node: ast.AST) -> None:
@@ -240,7 +242,7 @@ def _set_batch_item(interp: Interpreter, base: Tensor, key: Value, value: Value,
     if not base.maybe_container or not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return
     if isinstance(key, Const):
-        changed: Value = interp.new(HeapObject("dict", fields={str(key.value): value}, rest=base))
+        changed: Value = interp.new(HeapObject("dict", fields={str(key.value): value}, default_item=base))
     elif isinstance(value, Tensor):
         changed = Tensor(value.device, is_certain=False, maybe_container=True)
     else:

@@ -11,7 +11,6 @@ from devfix.analysis.domain.classes import externals, is_placed_trainer, member
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
-    Origin,
     Bound,
     Builtin,
     ClassValue,
@@ -20,10 +19,11 @@ from devfix.analysis.domain.values import (
     DType,
     External,
     Function,
+    HeapObject,
     Namespace,
     Number,
+    Origin,
     Partial,
-    HeapObject,
     Pointer,
     Super,
     Tensor,
@@ -117,13 +117,13 @@ def _attribute_of_tensor(value: Tensor, name: str) -> Value:
             ineffective_moves.detached(value) if name == "data" else replace(value, grad=value.grad and name != "grad")
         )
     if value.maybe_container:
-        origins = tuple(Origin(origin.kind, origin.key, (*origin.item, f".{name}")) for origin in value.origins)
+        origins = tuple(Origin(origin.kind, origin.site_id, (*origin.path, f".{name}")) for origin in value.origins)
         return replace(value, origins=origins)
     return Builtin(value, name)
 
 
 def _attribute_of_super(interp: Interpreter, owner: ClassValue, receiver: Value, name: str) -> Value:
-    cls = interp.record(receiver).cls if isinstance(receiver, Pointer) else receiver
+    cls = interp.heap_object(receiver).cls if isinstance(receiver, Pointer) else receiver
     found = member(interp, cls, name, above=owner) if isinstance(cls, ClassValue) else None
     if isinstance(found, Function):
         return Bound(found, receiver) if found.kind in ("function", "class") else found
@@ -133,86 +133,82 @@ def _attribute_of_super(interp: Interpreter, owner: ClassValue, receiver: Value,
 
 
 def _attribute_of_record(interp: Interpreter, ref: Pointer, name: str, node: ast.AST) -> Value:
-    record = interp.record(ref)
-    if name == "state" and record.kind == "optimizer":
+    obj = interp.heap_object(ref)
+    if name == "state" and obj.kind == "optimizer":
         optimizers.note_state_read(interp, ref)
-    if name in record.fields and record.kind not in ("dict", "list", "set"):
-        return record.fields[name]
-    if record.cls is not None:
-        found = member(interp, record.cls, name)
+    if name in obj.fields and obj.kind not in ("dict", "list", "set"):
+        return obj.fields[name]
+    if obj.cls is not None:
+        found = member(interp, obj.cls, name)
         if isinstance(found, Function):
             if found.kind == "property":
                 call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
                 return interp.call(Bound(found, ref), [], {}, call)
             if found.kind == "static":
                 return found
-            return Bound(found, record.cls if found.kind == "class" else ref)
+            return Bound(found, obj.cls if found.kind == "class" else ref)
         if isinstance(found, Partial | Bound):
             return found
         if found is not None:
             return found
         if name == "__class__":
-            return record.cls
-    if record.kind == "module":
-        return _attribute_of_module(interp, ref, record, name)
-    if record.kind in ("instance", "parser-result"):
+            return obj.cls
+    if obj.kind == "module":
+        return _attribute_of_module(interp, ref, obj, name)
+    if obj.kind in ("instance", "parser-result"):
         if name == "__dict__":
             return ref
-        getter = member(interp, record.cls, "__getattr__") if record.cls is not None else None
+        getter = member(interp, obj.cls, "__getattr__") if obj.cls is not None else None
         if isinstance(getter, Function):
             call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
             return interp.call(Bound(getter, ref), [Const(name)], {}, call)
-        if (
-            name in ("items", "keys", "values", "update")
-            and record.cls is not None
-            and "?" not in externals(record.cls)
-        ):
+        if name in ("items", "keys", "values", "update") and obj.cls is not None and "?" not in externals(obj.cls):
             return Builtin(ref, name)  # of its ``__dict__``
-        if name == "train" and is_placed_trainer(record):
+        if name == "train" and is_placed_trainer(obj):
             return Builtin(ref, name)
-        return Unknown(f"{record.name or 'object'}#{ref.id}.{name}")
-    if record.kind == "bundle":
+        return Unknown(f"{obj.name or 'object'}#{ref.id}.{name}")
+    if obj.kind == "bundle":
         held = batch_objects.attribute(interp, ref, name)
         return held if held is not None else Builtin(ref, name)
-    if record.kind == "distribution":
+    if obj.kind == "distribution":
         held = distributions.attribute(interp, ref, name)
         return held if held is not None else Builtin(ref, name)
-    if record.kind == "opaque":
+    if obj.kind == "opaque":
         return Builtin(ref, name)
-    if record.kind == "dataset" and name in ("data", "_data"):
+    if obj.kind == "dataset" and name in ("data", "_data"):
         from devfix.analysis.torch import batches
 
         return batches.whole_of(interp, ref, node)
-    if record.kind == "loader" and name in ("dataset", "collate_fn"):
-        return record.fields.get(name, UNKNOWN)
-    if record.kind in ("optimizer", "scaler", "scheduler") and name in ("param_groups", "state", "optimizer"):
-        return record.fields.get(name, UNKNOWN)
+    if obj.kind == "loader" and name in ("dataset", "collate_fn"):
+        return obj.fields.get(name, UNKNOWN)
+    if obj.kind in ("optimizer", "scaler", "scheduler") and name in ("param_groups", "state", "optimizer"):
+        return obj.fields.get(name, UNKNOWN)
     return Builtin(ref, name)
 
 
-def _attribute_of_module(interp: Interpreter, ref: Pointer, record: HeapObject, name: str) -> Value:
+def _attribute_of_module(interp: Interpreter, ref: Pointer, obj: HeapObject, name: str) -> Value:
     if name in ("_modules", "_parameters", "_buffers"):
         return ref
     if name == "training":
         return UNKNOWN
     if name == "device":
         return DeviceValue(modules.first_place(interp, ref))
-    if name in ("weight", "bias") and record.weights and record.cls is None:
-        return Tensor(modules.any_place(record), (Origin("parameter", ref.id),))
-    if name in ("affine", "track_running_stats", "elementwise_affine") and record.cls is None:
+    if name in ("weight", "bias") and obj.weights and obj.cls is None:
+        return Tensor(modules.any_place(obj), (Origin("parameter", ref.id),))
+    if name in ("affine", "track_running_stats", "elementwise_affine") and obj.cls is None:
         return Const(True)  # PyTorch's defaults
     if name in _MODULE_NUMBERS:
         return Number()
     if name in MODULE_METHODS:
         return Builtin(ref, name)
-    if record.get("data-parallel"):
+    if obj.get("data-parallel"):
         return UNKNOWN
-    if record.name.startswith(("torch_geometric.", "dgl.")):
+    if obj.name.startswith(("torch_geometric.", "dgl.")):
         return Builtin(ref, name)  # their methods take indices, which may lie elsewhere
-    if record.name.startswith("torch.nn.") and "Transformer" not in record.name:
+    if obj.name.startswith("torch.nn.") and "Transformer" not in obj.name:
         return Builtin(ref, name)  # PyTorch's layers have no parts
-    if modules.is_opaque(record) and not name.startswith("_"):
+    if modules.is_opaque(obj) and not name.startswith("_"):
         return modules.child(interp, ref, name) if name not in ("config", "hparams", "name", "cfg") else UNKNOWN
-    if record.cls is not None and record.weights:
+    if obj.cls is not None and obj.weights:
         return UNKNOWN
     return Builtin(ref, name)

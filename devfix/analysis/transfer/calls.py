@@ -8,17 +8,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain import classes
-from devfix.analysis.domain.state import Unreachable, State
+from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import (
-    UNKNOWN_DEVICE,
     CPU,
     UNKNOWN,
+    UNKNOWN_DEVICE,
     Bound,
     Builtin,
     ClassValue,
     Const,
     External,
     Function,
+    IterableOf,
     Partial,
     Pointer,
     Super,
@@ -27,7 +28,6 @@ from devfix.analysis.domain.values import (
     Union,
     Unknown,
     Value,
-    IterableOf,
     alternatives,
     join,
 )
@@ -100,9 +100,9 @@ def _arguments(interp: Interpreter, node: ast.Call) -> tuple[list[Value], dict[s
         value = interp.evaluate(keyword.value)
         if keyword.arg is not None:
             keywords[keyword.arg] = value
-        elif isinstance(value, Pointer) and interp.record(value).kind in ("dict", "bundle"):
-            keywords.update(interp.record(value).fields)
-            rest = interp.record(value).rest
+        elif isinstance(value, Pointer) and interp.heap_object(value).kind in ("dict", "bundle"):
+            keywords.update(interp.heap_object(value).fields)
+            rest = interp.heap_object(value).default_item
             if rest is not None:
                 keywords["**"] = rest
         else:
@@ -178,27 +178,27 @@ def _on_accelerator(value: Value) -> bool:
 def _call_object(
     interp: Interpreter, ref: Pointer, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
-    record = interp.record(ref)
-    if record.kind == "tokenizer":
-        return frameworks.encoding(interp, record.name, keywords, node)
-    if record.kind == "opaque":
-        if any(device.kind == "accelerator" for device in record.devices):
+    obj = interp.heap_object(ref)
+    if obj.kind == "tokenizer":
+        return frameworks.encoding(interp, obj.name, keywords, node)
+    if obj.kind == "opaque":
+        if any(device.kind == "accelerator" for device in obj.devices):
             modules.promote(interp, ref)
         else:
             escape(interp, [*args, *keywords.values()])
-            return external_calls.unknown_result(interp, record.name, args, node)
-    record = interp.record(ref)
-    if record.kind == "module":
-        if record.get("wraps"):
-            return interp.call(record.fields.get("module", UNKNOWN), args, keywords, node)
-        if record.get("data-parallel"):
+            return external_calls.unknown_result(interp, obj.name, args, node)
+    obj = interp.heap_object(ref)
+    if obj.kind == "module":
+        if obj.get("wraps"):
+            return interp.call(obj.fields.get("module", UNKNOWN), args, keywords, node)
+        if obj.get("data-parallel"):
             return module_methods.call_parallel(interp, ref, args, keywords, node)
-        replaced = record.fields.get("forward")
+        replaced = obj.fields.get("forward")
         if replaced is not None:  # ``module.forward = types.MethodType(forward, module)``
             return interp.call(replaced, args, keywords, node)
         return call_as_made(interp, ref, args, keywords, node)
-    if record.cls is not None:
-        method = classes.member(interp, record.cls, "__call__")
+    if obj.cls is not None:
+        method = classes.member(interp, obj.cls, "__call__")
         if isinstance(method, Function):
             return call_function(interp, method, [ref, *args], keywords, node)
     return UNKNOWN
@@ -208,21 +208,21 @@ def call_as_made(
     interp: Interpreter, ref: Pointer, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
     """Call a module by the ``forward`` that its class has."""
-    record = interp.record(ref)
-    found = classes.member(interp, record.cls, "forward") if record.cls is not None else None
-    override = classes.member(interp, record.cls, "__call__") if record.cls is not None else None
+    obj = interp.heap_object(ref)
+    found = classes.member(interp, obj.cls, "forward") if obj.cls is not None else None
+    override = classes.member(interp, obj.cls, "__call__") if obj.cls is not None else None
     if isinstance(override, Function):
         return call_function(interp, override, [ref, *args], keywords, node)
     if isinstance(found, Function):
         return call_function(interp, found, [ref, *args], keywords, node)
-    if record.name == "torch.nn.Sequential" or (record.cls is not None and record.name.endswith("Sequential")):
+    if obj.name == "torch.nn.Sequential" or (obj.cls is not None and obj.name.endswith("Sequential")):
         return _call_sequence(interp, ref, args, node)
     return modules.call_leaf(interp, ref, args, keywords, node)
 
 
 def _call_sequence(interp: Interpreter, ref: Pointer, args: list[Value], node: ast.Call) -> Value:
     value = args[0] if args else UNKNOWN
-    for _, part in list(modules.children(interp, interp.record(ref))):
+    for _, part in list(modules.children(interp, interp.heap_object(ref))):
         value = call(interp, part, [value], {}, node)
     return value
 
@@ -232,16 +232,16 @@ def escape(interp: Interpreter, values: Iterable[Value], depth: int = 0) -> None
     for value in values:
         for option in alternatives(value):
             if isinstance(option, Pointer):
-                record = interp.record(option)
-                if record.kind == "generator":
+                obj = interp.heap_object(option)
+                if obj.kind == "generator":
                     rng.lose(interp, option)
-                elif record.kind == "module":
+                elif obj.kind == "module":
                     modules.forget(interp, option)
-                elif record.kind == "bundle":
-                    interp.now.update(option, rest=Tensor(UNKNOWN_DEVICE, maybe_container=True))
-                elif record.kind in ("list", "dict", "instance") and record.fields and depth < 3:
-                    escape(interp, record.fields.values(), depth + 1)
-                    fields = {name: _somewhere(held) for name, held in interp.record(option).fields.items()}
+                elif obj.kind == "bundle":
+                    interp.now.update(option, default_item=Tensor(UNKNOWN_DEVICE, maybe_container=True))
+                elif obj.kind in ("list", "dict", "instance") and obj.fields and depth < 3:
+                    escape(interp, obj.fields.values(), depth + 1)
+                    fields = {name: _somewhere(held) for name, held in interp.heap_object(option).fields.items()}
                     interp.now.update(option, fields=fields)
 
 

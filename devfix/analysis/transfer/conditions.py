@@ -17,6 +17,7 @@ from devfix.analysis.domain.values import (
     DeviceValue,
     External,
     Function,
+    IterableOf,
     Namespace,
     Number,
     Parameters,
@@ -27,7 +28,6 @@ from devfix.analysis.domain.values import (
     Union,
     Unknown,
     Value,
-    IterableOf,
     alternatives,
 )
 from devfix.models.flags import ACCELERATOR_FLAGS, CPU_FLAGS, DEVICE_COUNTS, MULTI_PROCESS_FLAGS
@@ -58,9 +58,9 @@ def flag(symbol: str, several: bool = False) -> bool | None:
 def _flagged(interp: Interpreter, symbol: str) -> bool | None:
     """The same on the machine that is followed: the second one has no accelerator."""
     meant = flag(symbol)
-    if interp.two and meant is False and flag(symbol, several=True):
+    if interp.scenario.multi_accelerator and meant is False and flag(symbol, several=True):
         return True
-    return False if interp.elsewhere and meant else meant
+    return False if interp.scenario.no_accelerator and meant else meant
 
 
 def truth(interp: Interpreter, test: ast.expr) -> bool | None:
@@ -109,10 +109,10 @@ def truth_of(interp: Interpreter, value: Value) -> bool | None:
         case DeviceValue() | Function() | ClassValue() | Namespace() | External() | Bound() | Builtin():
             return True
         case Pointer():
-            record = interp.record(value)
-            if record.kind in ("list", "dict", "set"):
-                return bool(record.fields) or None
-            return None if record.kind == "opaque" else True
+            obj = interp.heap_object(value)
+            if obj.kind in ("list", "dict", "set"):
+                return bool(obj.fields) or None
+            return None if obj.kind == "opaque" else True
         case TupleValue(items):
             return bool(items)
         case Union(alternatives):
@@ -131,9 +131,9 @@ def _compared(interp: Interpreter, test: ast.Compare) -> bool | None:
     right_value = interp.evaluate(right)
     if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
         same = _same(left_value, right_value)
-        if interp.elsewhere and _no_index(left_value, right_value):
+        if interp.scenario.no_accelerator and _no_index(left_value, right_value):
             same = True
-        if interp.two and _names_rank(left, left_value) and right_value in (Const(0), Const(-1)):
+        if interp.scenario.multi_accelerator and _names_rank(left, left_value) and right_value in (Const(0), Const(-1)):
             same = False
         if same is None:
             same = _assumed_equal(interp, test, left_value, right_value)
@@ -144,11 +144,17 @@ def _compared(interp: Interpreter, test: ast.Compare) -> bool | None:
         return None if inside is None else inside is isinstance(op, ast.In)
     if isinstance(left_value, Const) and isinstance(right_value, Const):
         return _ordered(op, left_value.value, right_value.value)
-    counts = _counts_devices(left) or (interp.two and text_of(left).endswith("cuda.device_count()"))
+    counts = _counts_devices(left) or (
+        interp.scenario.multi_accelerator and text_of(left).endswith("cuda.device_count()")
+    )
     if not isinstance(left_value, Const) and isinstance(right_value, Const) and counts:
-        return _ordered(op, 0 if interp.elsewhere else 2 if interp.two else 1, right_value.value)
+        return _ordered(
+            op,
+            0 if interp.scenario.no_accelerator else 2 if interp.scenario.multi_accelerator else 1,
+            right_value.value,
+        )
     if isinstance(left_value, Number) and isinstance(right_value, Const) and _names_accelerator(left_value.symbol):
-        if interp.elsewhere:
+        if interp.scenario.no_accelerator:
             return {ast.GtE: False, ast.Gt: False, ast.Lt: True}.get(type(op)) if right_value.value == 0 else None
         if right_value.value in (0, -1) and isinstance(op, (ast.GtE, ast.Gt)):
             return True if not (isinstance(op, ast.Gt) and right_value.value == 0) else None
@@ -249,7 +255,7 @@ def _assumed_equal(interp: Interpreter, test: ast.Compare, left: Value, right: V
 def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None:
     if isinstance(item, Const) and isinstance(item.value, str):
         if item.value in _PROCESS_VARIABLES:
-            return interp.two
+            return interp.scenario.multi_accelerator
         if isinstance(container, DeviceValue):
             if any(word in item.value for word in _CHECKS_OF_ACCELERATOR):
                 return container.device != CPU if container.device.known else None
@@ -262,20 +268,20 @@ def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None
     if known is not None and isinstance(item, Const):
         return item.value in known
     if isinstance(container, Pointer) and isinstance(item, Const):
-        record = interp.record(container)
-        if record.kind == "dict" and record.rest is None:
-            return str(item.value) in record.fields
+        obj = interp.heap_object(container)
+        if obj.kind == "dict" and obj.default_item is None:
+            return str(item.value) in obj.fields
     return None
 
 
 def _constants(interp: Interpreter, container: Value) -> list[object] | None:
     if isinstance(container, TupleValue):
         items = list(container.items)
-    elif isinstance(container, Pointer) and interp.record(container).kind in ("list", "set"):
-        record = interp.record(container)
-        if record.rest is not None:
+    elif isinstance(container, Pointer) and interp.heap_object(container).kind in ("list", "set"):
+        obj = interp.heap_object(container)
+        if obj.default_item is not None:
             return None
-        items = list(record.fields.values())
+        items = list(obj.fields.values())
     else:
         return None
     return (
@@ -309,8 +315,8 @@ def _is_of_class(interp: Interpreter, subject: Value, name: str) -> bool | None:
         IterableOf: ("list", "tuple", "Sequence"),
     }
     if isinstance(subject, Pointer):
-        record = interp.record(subject)
-        held = {"dict": ("dict", "Mapping"), "list": ("list", "Sequence"), "set": ("set",)}.get(record.kind)
+        obj = interp.heap_object(subject)
+        held = {"dict": ("dict", "Mapping"), "list": ("list", "Sequence"), "set": ("set",)}.get(obj.kind)
         return name in held if held is not None else None
     if isinstance(subject, Tensor) and (subject.maybe_container or not subject.is_certain):
         return None

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from devfix.analysis.domain.device_parsing import INDEXED, device_named
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    UNKNOWN_DEVICE,
     CPU,
     NONE,
+    UNKNOWN_DEVICE,
     Const,
+    Device,
     DeviceValue,
     DType,
     External,
     Keywords,
     Number,
-    Device,
     Pointer,
     Tensor,
     Text,
@@ -75,8 +75,8 @@ def place_of(interp: Interpreter, value: Value) -> Device | None:
                 None if name.split(".")[-1].startswith(("float", "half", "bfloat", "int", "long")) else UNKNOWN_DEVICE
             )
         case Pointer():
-            record = interp.record(value)
-            return next(iter(record.devices)) if len(record.devices) == 1 else UNKNOWN_DEVICE
+            obj = interp.heap_object(value)
+            return next(iter(obj.devices)) if len(obj.devices) == 1 else UNKNOWN_DEVICE
     return UNKNOWN_DEVICE
 
 
@@ -84,7 +84,7 @@ def _named(interp: Interpreter, text: str) -> Device:
     device: Device = device_named(text) or UNKNOWN_DEVICE
     index = text.partition(":")[2]
     interp.observations.fixed_index |= device == ACCELERATOR and index not in ("", "0")
-    if interp.elsewhere and text == interp.observations.foreign_index:
+    if interp.scenario.no_accelerator and text == interp.observations.foreign_index:
         return ACCELERATOR
     return accelerator(interp, index == "0") if device == ACCELERATOR and index else device
 
@@ -128,7 +128,11 @@ def own_move(interp: Interpreter, name: str, args: list[Value], keywords: Keywor
     if isinstance(index, Const) and isinstance(index.value, int):
         return index_place(interp, index)
     device = place_of(interp, index)
-    return device if (interp.elsewhere or interp.two) and device is not None and device.known else MOVES[name]
+    return (
+        device
+        if (interp.scenario.no_accelerator or interp.scenario.multi_accelerator) and device is not None and device.known
+        else MOVES[name]
+    )
 
 
 def type_place(value: Value) -> Device | None:

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    UNKNOWN_DEVICE,
     CPU,
     NONE,
     OTHER_ACCELERATOR,
-    Origin,
+    UNKNOWN_DEVICE,
     Device,
+    IterableOf,
+    Origin,
     Pointer,
     Tensor,
     TupleValue,
     Union,
     Value,
-    IterableOf,
     alternatives,
 )
 from devfix.analysis.observations import DeviceMismatch, Operand
@@ -70,9 +70,9 @@ def tensor_operands(value: Tensor | Union, text: str) -> OperandSet:
 
 def weight_operands(interp: Interpreter, ref: Pointer, text: str) -> OperandSet:
     """A module's own weights as an operand."""
-    record = interp.record(ref)
-    pairs = [(device, Operand(text, module=ref)) for device in sorted(record.devices, key=lambda p: p.kind)]
-    return OperandSet(pairs, grad=interp.grad_enabled and not record.get("frozen"))
+    obj = interp.heap_object(ref)
+    pairs = [(device, Operand(text, module=ref)) for device in sorted(obj.devices, key=lambda p: p.kind)]
+    return OperandSet(pairs, grad=interp.grad_enabled and not obj.get("frozen"))
 
 
 def tensors_in(interp: Interpreter, value: Value, text: str, depth: int = 0) -> list[OperandSet]:
@@ -90,9 +90,9 @@ def tensors_in(interp: Interpreter, value: Value, text: str, depth: int = 0) -> 
     if isinstance(value, IterableOf):
         return tensors_in(interp, value.element, text, depth + 1)
     if isinstance(value, Pointer):
-        record = interp.record(value)
-        if record.kind in ("list", "dict", "set", "batch", "bundle"):
-            held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+        obj = interp.heap_object(value)
+        if obj.kind in ("list", "dict", "set", "batch", "bundle"):
+            held = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
             return [side for item in held for side in tensors_in(interp, item, text, depth + 1)]
     return []
 
@@ -118,7 +118,7 @@ def check_same_device(
     against: dict[Device, list[OperandSet]] = {}  # a large model has thousands of sides, in two places
     for one in sides:
         for device, operand in one.alternatives:
-            if not device.known or (interp.two and device == CPU):
+            if not device.known or (interp.scenario.multi_accelerator and device == CPU):
                 if operand.origins and operand.origins[0].kind == "load":
                     _note_load(interp, node, operand, sides)
                 continue
@@ -130,7 +130,7 @@ def check_same_device(
                     or (other.maybe_zero_dim and CPU in other.devices and other is not written)
                 ):
                     continue
-                if interp.two and CPU in other.devices:
+                if interp.scenario.multi_accelerator and CPU in other.devices:
                     continue
                 (accelerator if device == ACCELERATOR else cpu).append(operand)
                 for theirs, partner in other.alternatives:
@@ -141,7 +141,9 @@ def check_same_device(
         interp.observations.mismatches.append(
             DeviceMismatch(point, consumer, _distinct(cpu), _distinct(accelerator), opaque, interp.latent, numbers)
         )
-        if interp.two:  # as if the others had been brought to the first, which are a module's weights
+        if (
+            interp.scenario.multi_accelerator
+        ):  # as if the others had been brought to the first, which are a module's weights
             return next(iter(sides[0].devices)) if len(sides[0].devices) == 1 else UNKNOWN_DEVICE, ()
     return _result(sides)
 
@@ -151,7 +153,7 @@ def _note_kept(interp: Interpreter, sides: Sequence[OperandSet]) -> None:
         for _, operand in side.alternatives:
             for origin in operand.origins:
                 if origin.kind == "kept":
-                    interp.observations.kept_uses.setdefault(origin.key, set()).add("operand")
+                    interp.observations.kept_uses.setdefault(origin.site_id, set()).add("operand")
 
 
 def _note_load(interp: Interpreter, node: ast.AST, operand: Operand, sides: Sequence[OperandSet]) -> None:

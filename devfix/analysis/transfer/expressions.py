@@ -15,17 +15,17 @@ from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
     Const,
+    Device,
     DeviceValue,
     External,
-    Device,
     HeapObject,
+    IterableOf,
     Pointer,
     Text,
     TupleValue,
     Union,
     Unknown,
     Value,
-    IterableOf,
     join,
 )
 from devfix.analysis.transfer import assignment, calls, conditions, functions, iteration
@@ -79,7 +79,7 @@ def _list(interp: Interpreter, node: ast.List | ast.Set) -> Value:
     items = _sequence(interp, node.elts)
     kind = "set" if isinstance(node, ast.Set) else "list"
     if items is None:
-        return interp.new(HeapObject(kind, rest=join(evaluate(interp, element) for element in node.elts)))
+        return interp.new(HeapObject(kind, default_item=join(evaluate(interp, element) for element in node.elts)))
     return interp.new(HeapObject(kind, fields={str(i): item for i, item in enumerate(items)}))
 
 
@@ -104,9 +104,9 @@ def _dict(interp: Interpreter, node: ast.Dict) -> Value:
     for key, value_node in zip(node.keys, node.values, strict=False):
         value = evaluate(interp, value_node)
         if key is None:
-            if isinstance(value, Pointer) and interp.record(value).kind == "dict":
-                fields.update(interp.record(value).fields)
-                rest = interp.record(value).rest or rest
+            if isinstance(value, Pointer) and interp.heap_object(value).kind == "dict":
+                fields.update(interp.heap_object(value).fields)
+                rest = interp.heap_object(value).default_item or rest
             else:
                 rest = UNKNOWN
             continue
@@ -116,7 +116,7 @@ def _dict(interp: Interpreter, node: ast.Dict) -> Value:
             fields[str(name.value)] = value
         else:
             rest = value if rest is None else join((rest, value))
-    return interp.new(HeapObject("dict", fields=fields, rest=rest, info=(("odd-keys", True),) if odd else ()))
+    return interp.new(HeapObject("dict", fields=fields, default_item=rest, info=(("odd-keys", True),) if odd else ()))
 
 
 def _comprehension(interp: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
@@ -126,7 +126,7 @@ def _comprehension(interp: Interpreter, node: ast.ListComp | ast.SetComp | ast.G
     if known:
         made = interp.new(HeapObject("list", fields={str(i): value for i, value in enumerate(results)}))
     else:
-        made = interp.new(HeapObject("list", rest=functions.one_of_each(interp, results)))
+        made = interp.new(HeapObject("list", default_item=functions.one_of_each(interp, results)))
     host_access.stamp(interp, made, node.elt)
     return made
 
@@ -146,7 +146,7 @@ def _dict_comprehension(interp: Interpreter, node: ast.DictComp) -> Value:
             fields[str(key.value)] = value
         else:
             rest = value if rest is None else join((rest, value))
-    return interp.new(HeapObject("dict", fields=fields, rest=rest, info=(("odd-keys", True),) if odd else ()))
+    return interp.new(HeapObject("dict", fields=fields, default_item=rest, info=(("odd-keys", True),) if odd else ()))
 
 
 def _comprehend(
@@ -212,7 +212,7 @@ def _conditional(interp: Interpreter, node: ast.IfExp) -> Value:
     with assumed(interp, node.test, False):
         values = body, evaluate(interp, node.orelse)
     devices = [_device_of(value) for value in values]
-    if set(devices) == {ACCELERATOR, CPU} and not interp.elsewhere:
+    if set(devices) == {ACCELERATOR, CPU} and not interp.scenario.no_accelerator:
         chosen = devices.index(ACCELERATOR)  # the program chooses a device: the path on which it has its accelerator
         assume(interp, node.test, chosen == 0)
         return values[chosen]

@@ -11,21 +11,21 @@ from devfix.analysis.domain import classes
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    UNKNOWN_DEVICE,
     NONE,
     UNKNOWN,
+    UNKNOWN_DEVICE,
     Const,
+    Device,
     DeviceValue,
+    HeapObject,
+    IterableOf,
     Keywords,
     Number,
     Partial,
-    Device,
-    HeapObject,
     Pointer,
     TupleValue,
     Unknown,
     Value,
-    IterableOf,
 )
 from devfix.analysis.overlays import frameworks
 from devfix.analysis.stdlib import builtins, numpy_, sequences
@@ -89,8 +89,8 @@ def _mapped(interp: Interpreter, keywords: Keywords) -> Device | None:
         return UNKNOWN_DEVICE
     given = keywords.get("device_map", NONE)
     if isinstance(given, Pointer):
-        record = interp.record(given)
-        given = record.fields.get("", UNKNOWN) if record.kind == "dict" and len(record.fields) == 1 else UNKNOWN
+        obj = interp.heap_object(given)
+        given = obj.fields.get("", UNKNOWN) if obj.kind == "dict" and len(obj.fields) == 1 else UNKNOWN
     if given == NONE:
         return None
     known = isinstance(given, (DeviceValue, Const, Number)) and place_of(interp, given) == ACCELERATOR
@@ -113,11 +113,11 @@ _PLACING_WORDS = (
 def _hand_over(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> None:
     """A function that cannot be read gets a loader, a device and a module whose parts live in two places."""
     given = [*args, *keywords.values()]
-    loaders = any(isinstance(value, Pointer) and interp.record(value).kind == "loader" for value in given)
+    loaders = any(isinstance(value, Pointer) and interp.heap_object(value).kind == "loader" for value in given)
     devices = any(isinstance(value, DeviceValue) for value in given)
     for value in given:
-        if loaders and devices and isinstance(value, Pointer) and interp.record(value).kind == "module":
-            weighted = [(path, part) for path, part in modules.parts(interp, value) if interp.record(part).weights]
+        if loaders and devices and isinstance(value, Pointer) and interp.heap_object(value).kind == "module":
+            weighted = [(path, part) for path, part in modules.parts(interp, value) if interp.heap_object(part).weights]
             check_same_device(
                 interp,
                 node,
@@ -140,7 +140,7 @@ def unknown_result(
     array = numpy_.given_by(name, args, keywords or {}, node)
     if array is not None:
         return array
-    loaders = [value for value in args if isinstance(value, Pointer) and interp.record(value).kind == "loader"]
+    loaders = [value for value in args if isinstance(value, Pointer) and interp.heap_object(value).kind == "loader"]
     if len(loaders) == 1 and len(args) <= 3 and not name.split(".")[-1][:1].isupper():
         return IterableOf(iteration.element(interp, loaders[0], node))
     words = {keyword.arg for keyword in node.keywords}
@@ -191,13 +191,13 @@ def _dictionary(interp: Interpreter, name: str, args: list[Value], keywords: Key
 
 
 def _default_dict(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return interp.new(HeapObject("dict", rest=UNKNOWN))
+    return interp.new(HeapObject("dict", default_item=UNKNOWN))
 
 
 def _namespace(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     fields = dict(keywords)
-    if args and isinstance(args[0], Pointer) and interp.record(args[0]).kind == "dict":
-        fields = {**interp.record(args[0]).fields, **fields}
+    if args and isinstance(args[0], Pointer) and interp.heap_object(args[0]).kind == "dict":
+        fields = {**interp.heap_object(args[0]).fields, **fields}
     return interp.new(HeapObject("instance", "namespace", fields=fields))
 
 
@@ -230,7 +230,7 @@ def _calls(interp: Interpreter, name: str, args: list[Value], keywords: Keywords
 
 def _yes(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     interp.observations.asks_available = True
-    return Const(not interp.elsewhere)
+    return Const(not interp.scenario.no_accelerator)
 
 
 def _no(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import random_branches
 from devfix.analysis.domain.location import Activation
-from devfix.analysis.domain.state import Unreachable, State
+from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
     Function,
     HeapObject,
+    IterableOf,
     Pointer,
     Tensor,
     TupleValue,
     Value,
-    IterableOf,
     alternatives,
     join,
 )
@@ -89,13 +89,18 @@ def _identity(interp: Interpreter, value: Value, depth: int = 0) -> object:
         return ("tuple", *(_identity(interp, item, depth) for item in value.items))
     if not isinstance(value, Pointer) or depth > MOST_NESTED:
         return value
-    record = interp.record(value)
-    if record.kind == "instance" and record.allocated_at is not None:
-        return (record.cls, record.allocated_at.node)
-    if record.kind not in ("list", "dict") or record.cls is not None:
+    obj = interp.heap_object(value)
+    if obj.kind == "instance" and obj.allocated_at is not None:
+        return (obj.cls, obj.allocated_at.node)
+    if obj.kind not in ("list", "dict") or obj.cls is not None:
         return value
-    held = tuple((name, _identity(interp, item, depth + 1)) for name, item in record.fields.items())
-    return (record.kind, held, record.info, None if record.rest is None else _identity(interp, record.rest, depth + 1))
+    held = tuple((name, _identity(interp, item, depth + 1)) for name, item in obj.fields.items())
+    return (
+        obj.kind,
+        held,
+        obj.info,
+        None if obj.default_item is None else _identity(interp, obj.default_item, depth + 1),
+    )
 
 
 def call_function(
@@ -159,7 +164,7 @@ def _bind_parameters(interp: Interpreter, function: Function, args: list[Value],
         given = keywords.pop(parameter.arg) if parameter.arg in keywords else default
         _bind_parameter(interp, parameter, given if given is not None else _missing(interp, function, parameter))
     if spec.kwarg is not None:
-        interp.bind(spec.kwarg.arg, interp.new(HeapObject("dict", fields=keywords, rest=spread)))
+        interp.bind(spec.kwarg.arg, interp.new(HeapObject("dict", fields=keywords, default_item=spread)))
 
 
 def _bind_parameter(interp: Interpreter, parameter: ast.arg, value: Value) -> None:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import externals, is_managed, is_module_class, lineage, member
 from devfix.analysis.domain.values import (
-    UNKNOWN_DEVICE,
     UNKNOWN,
+    UNKNOWN_DEVICE,
     Bound,
     ClassValue,
     Function,
     HeapObject,
+    IterableOf,
     Pointer,
     Value,
-    IterableOf,
 )
 from devfix.analysis.torch import library_modules, optimizers
 from devfix.analysis.transfer.attributes import attribute
@@ -70,9 +70,9 @@ def instantiate(
     if isinstance(constructor, Function):
         interp.call(Bound(constructor, ref), args, keywords, node)
     elif any(name in _MAPPINGS for name in names):
-        given = interp.record(args[0]).fields if args and isinstance(args[0], Pointer) else {}
+        given = interp.heap_object(args[0]).fields if args and isinstance(args[0], Pointer) else {}
         interp.now.update(ref, fields={**given, **{key: value for key, value in keywords.items() if key != "**"}})
-    elif interp.record(ref).kind == "module" and names and names[0] != "torch.nn.Module":
+    elif interp.heap_object(ref).kind == "module" and names and names[0] != "torch.nn.Module":
         library_modules.fill_module(interp, ref, names[0], args, keywords, node)
     return ref
 
@@ -117,7 +117,7 @@ def entered(interp: Interpreter, value: Value, node: ast.AST) -> Value:
     """What ``with value as x`` binds."""
     if isinstance(value, IterableOf):
         return value.element  # a generator under contextlib.contextmanager
-    if isinstance(value, Pointer) and interp.record(value).cls is not None:
+    if isinstance(value, Pointer) and interp.heap_object(value).cls is not None:
         enter = attribute(interp, value, "__enter__", node)
         if isinstance(enter, Bound):
             return interp.call(enter, [], {}, ast.copy_location(ast.Call(ast.Name("enter", ast.Load()), [], []), node))

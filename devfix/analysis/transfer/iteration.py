@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import externals, member
 from devfix.analysis.domain.values import (
-    UNKNOWN_DEVICE,
     CPU,
     UNKNOWN,
-    Origin,
+    UNKNOWN_DEVICE,
     Bound,
     Const,
+    IterableOf,
+    Origin,
     Parameters,
     Pointer,
     Tensor,
@@ -23,7 +24,6 @@ from devfix.analysis.domain.values import (
     Union,
     Unknown,
     Value,
-    IterableOf,
     join,
 )
 from devfix.analysis.torch import batch_objects, batches
@@ -43,16 +43,16 @@ def elements(interp: Interpreter, value: Value, node: ast.AST) -> list[Value] | 
     if isinstance(value, TupleValue) and are_few(interp, value.items):
         return list(value.items)
     if isinstance(value, Pointer):
-        record = interp.record(value)
-        if record.rest is None and record.fields and are_few(interp, record.fields.values()):
-            if record.kind in ("list", "set") or record.name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
-                return list(record.fields.values())
-            if record.kind == "dict":
-                return [Const(key) for key in record.fields]
-            if record.kind == "instance" and is_named_tuple(interp, value):
-                return list(record.fields.values())
-            if record.kind == "instance" and is_plain_object(interp, value):
-                return [Const(key) for key in record.fields]  # of its ``__dict__``: nothing else of it can be iterated
+        obj = interp.heap_object(value)
+        if obj.default_item is None and obj.fields and are_few(interp, obj.fields.values()):
+            if obj.kind in ("list", "set") or obj.name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
+                return list(obj.fields.values())
+            if obj.kind == "dict":
+                return [Const(key) for key in obj.fields]
+            if obj.kind == "instance" and is_named_tuple(interp, value):
+                return list(obj.fields.values())
+            if obj.kind == "instance" and is_plain_object(interp, value):
+                return [Const(key) for key in obj.fields]  # of its ``__dict__``: nothing else of it can be iterated
     return None
 
 
@@ -61,20 +61,20 @@ def are_few(interp: Interpreter, held: Collection[Value]) -> bool:
     most = MOST_ELEMENTS
     if most < len(held) <= MOST_WITH_MODULES:
         last = [value.items[-1] if isinstance(value, TupleValue) and value.items else value for value in held]
-        if any(isinstance(value, Pointer) and interp.record(value).kind == "module" for value in last):
+        if any(isinstance(value, Pointer) and interp.heap_object(value).kind == "module" for value in last):
             most = MOST_WITH_MODULES
     return len(held) <= most
 
 
 def is_named_tuple(interp: Interpreter, ref: Pointer) -> bool:
     """Whether an object is a tuple whose items have names: it is unpacked and iterated as one."""
-    cls = interp.record(ref).cls
+    cls = interp.heap_object(ref).cls
     return cls is not None and "typing.NamedTuple" in externals(cls)
 
 
 def is_plain_object(interp: Interpreter, ref: Pointer) -> bool:
     """Whether an object of the project cannot be iterated: ``vars(object)`` stands where it is."""
-    cls = interp.record(ref).cls
+    cls = interp.heap_object(ref).cls
     own = ("__iter__", "__getitem__")
     return cls is not None and set(externals(cls)) <= _BARE and all(member(interp, cls, name) is None for name in own)
 
@@ -110,25 +110,25 @@ def element(interp: Interpreter, value: Value, node: ast.AST, moved: frozenset[s
 
 
 def _element_of_record(interp: Interpreter, ref: Pointer, node: ast.AST, moved: frozenset[str]) -> Value:
-    record = interp.record(ref)
-    if record.get("delivers") is not None:
-        plain = interp.new(replace(record, info=tuple(pair for pair in record.info if pair[0] != "delivers")))
-        held = UNKNOWN if record.kind == "opaque" else _element_of_record(interp, plain, node, moved)
+    obj = interp.heap_object(ref)
+    if obj.get("delivers") is not None:
+        plain = interp.new(replace(obj, info=tuple(pair for pair in obj.info if pair[0] != "delivers")))
+        held = UNKNOWN if obj.kind == "opaque" else _element_of_record(interp, plain, node, moved)
         unknown = Tensor(UNKNOWN_DEVICE, maybe_container=True, is_certain=False)
-        return unknown if isinstance(held, Unknown) else batch_objects.delivered(interp, held, record.get("delivers"))
-    if record.kind == "loader":
+        return unknown if isinstance(held, Unknown) else batch_objects.delivered(interp, held, obj.get("delivers"))
+    if obj.kind == "loader":
         return batches.next_of(interp, ref, node)
-    if record.kind == "dict":
-        return join(Const(key) for key in record.fields) if record.fields and record.rest is None else Text()
-    if record.kind in ("list", "set", "module") or is_named_tuple(interp, ref):
-        inner = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+    if obj.kind == "dict":
+        return join(Const(key) for key in obj.fields) if obj.fields and obj.default_item is None else Text()
+    if obj.kind in ("list", "set", "module") or is_named_tuple(interp, ref):
+        inner = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
         return join(inner) if inner else UNKNOWN
-    if record.cls is not None:
+    if obj.cls is not None:
         iterator = interp.attribute(ref, "__iter__", node)
         if isinstance(iterator, Bound):
             result = interp.call(iterator, [], {}, batches.bare_call(node))
             return element(interp, result, node, moved) if result != ref else _stepped(interp, ref, node)
-    if record.kind in ("instance", "dataset"):
+    if obj.kind in ("instance", "dataset"):
         one = batches.sample(interp, ref, node)
         if not isinstance(one, Unknown):
             return batches.stamp(interp, one, batches.source_key(interp, "batch", node), ())
@@ -141,7 +141,7 @@ def _stepped(interp: Interpreter, ref: Pointer, node: ast.AST) -> Value:
 
 
 def _inner(value: Tensor, name: str) -> Tensor:
-    origins = tuple(Origin(origin.kind, origin.key, (*origin.item, name)) for origin in value.origins)
+    origins = tuple(Origin(origin.kind, origin.site_id, (*origin.path, name)) for origin in value.origins)
     return replace(value, origins=origins)
 
 
@@ -163,15 +163,15 @@ def unpacked(interp: Interpreter, value: Value, count: int) -> list[Value]:
         case Parameters():
             return [element(interp, value, ast.Constant(None))] * count
         case Pointer():
-            record = interp.record(value)
-            if record.kind in ("list", "module", "instance", "dict"):
-                held = list(record.fields.values())
-                if record.kind == "dict":
-                    return [Const(key) for key in record.fields] if len(held) == count else [Text()] * count
-                if len(held) == count and record.rest is None:
+            obj = interp.heap_object(value)
+            if obj.kind in ("list", "module", "instance", "dict"):
+                held = list(obj.fields.values())
+                if obj.kind == "dict":
+                    return [Const(key) for key in obj.fields] if len(held) == count else [Text()] * count
+                if len(held) == count and obj.default_item is None:
                     return held
-                if record.rest is not None:
-                    return [record.fields.get(str(i), record.rest) for i in range(count)]
-            if record.kind == "dataset":
+                if obj.default_item is not None:
+                    return [obj.fields.get(str(i), obj.default_item) for i in range(count)]
+            if obj.kind == "dataset":
                 return [value] * count
     return [UNKNOWN] * count

@@ -59,7 +59,9 @@ def _one_by_one(interp: Interpreter, element: Value) -> list[Value]:
     """
     items = element.items if isinstance(element, TupleValue) else (element,)
     last = alternatives(items[-1]) if items else ()
-    if len(last) < 2 or not any(isinstance(each, Pointer) and interp.record(each).kind == "module" for each in last):
+    if len(last) < 2 or not any(
+        isinstance(each, Pointer) and interp.heap_object(each).kind == "module" for each in last
+    ):
         return []
     return [TupleValue((*items[:-1], each)) for each in last] if isinstance(element, TupleValue) else list(last)
 

@@ -9,19 +9,20 @@ from devfix.analysis import scenarios
 from devfix.analysis.domain import classes
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    UNKNOWN_DEVICE,
     CPU,
     NONE,
     UNKNOWN,
+    UNKNOWN_DEVICE,
     Bound,
     ClassValue,
     Const,
     DeviceValue,
     Function,
+    HeapObject,
+    IterableOf,
     Keywords,
     Number,
     Partial,
-    HeapObject,
     Pointer,
     Super,
     Tensor,
@@ -29,7 +30,6 @@ from devfix.analysis.domain.values import (
     TupleValue,
     Unknown,
     Value,
-    IterableOf,
     alternatives,
 )
 from devfix.analysis.overlays import frameworks
@@ -95,53 +95,53 @@ def call_method(
 def _object(
     interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
-    record = interp.record(ref)
-    if record.kind == "opaque":
+    obj = interp.heap_object(ref)
+    if obj.kind == "opaque":
         if name in ("to", *MOVES):
             return _move_opaque(interp, ref, name, args, keywords, node)
         if name in _PROOFS_OF_MODULE:
             modules.promote(interp, ref)
-            record = interp.record(ref)
-        elif name in LOOKING_METHODS or model_of(f"{record.name}.{name}") == "harmless":
+            obj = interp.heap_object(ref)
+        elif name in LOOKING_METHODS or model_of(f"{obj.name}.{name}") == "harmless":
             return Unknown()
-        elif model_of(f"{record.name}.{name}") in ("needs-cpu", "draws"):
-            return external_calls.call(interp, f"{record.name}.{name}", args, keywords, node)
+        elif model_of(f"{obj.name}.{name}") in ("needs-cpu", "draws"):
+            return external_calls.call(interp, f"{obj.name}.{name}", args, keywords, node)
         else:
             from devfix.analysis.transfer.calls import escape
 
             escape(interp, [*args, *keywords.values()])
-            return external_calls.unknown_result(interp, f"{record.name}.{name}", args, node, keywords)
-    if record.kind == "module":
+            return external_calls.unknown_result(interp, f"{obj.name}.{name}", args, node, keywords)
+    if obj.kind == "module":
         return module_method(interp, ref, name, args, keywords, node)
-    if record.kind == "bundle":
+    if obj.kind == "bundle":
         return batch_objects.method(interp, ref, name, args, keywords, node)
-    if record.kind == "framework":
+    if obj.kind == "framework":
         return frameworks.method(interp, ref, name, args, keywords, node)
-    if record.kind == "tokenizer":
-        return frameworks.encoding(interp, record.name, keywords, node)
-    if name == "train" and classes.is_placed_trainer(record):
+    if obj.kind == "tokenizer":
+        return frameworks.encoding(interp, obj.name, keywords, node)
+    if name == "train" and classes.is_placed_trainer(obj):
         return frameworks.trained(interp, ref, node)
-    if record.kind == "optimizer":
+    if obj.kind == "optimizer":
         for value in args:
             _note_loaded(interp, value, "optimizer", node, optimizer=ref)
         if name == "step" and args:
             interp.call(args[0], [], {}, node)  # a closure that computes the loss
         return optimizers.method(interp, ref, name, args, node) or UNKNOWN
-    if record.kind == "scaler":
+    if obj.kind == "scaler":
         return _scaler(interp, name, args, node)
-    if record.kind == "scheduler":
+    if obj.kind == "scheduler":
         for value in args:
             _note_loaded(interp, value, "state", node)
         return UNKNOWN
-    if record.kind == "parser":
+    if obj.kind == "parser":
         return _parser(interp, ref, name, args, keywords)
-    if record.kind == "distribution":
+    if obj.kind == "distribution":
         return distributions.method(interp, ref, name, args, keywords, node)
-    if record.kind == "generator":
+    if obj.kind == "generator":
         return rng.method(interp, ref, name)
-    if record.kind == "tensor-file":
+    if obj.kind == "tensor-file":
         return checkpoints.of_file(interp, ref, name, args)
-    if record.kind == "loader":
+    if obj.kind == "loader":
         return ref if name == "__iter__" else UNKNOWN
     return containers.container_method(interp, ref, name, args, keywords, node)
 
@@ -165,7 +165,7 @@ def _move_opaque(
         point = interp.point(node, remember=True)
         if ACCELERATOR in known:
             interp.observations.moves.append(point)
-        interp.now.update(ref, devices=known, moved=point)
+        interp.now.update(ref, devices=known, last_moved_at=point)
     return ref
 
 
@@ -199,7 +199,7 @@ def _note_loaded(interp: Interpreter, value: Value, kind: str, node: ast.AST, op
     for tensor in checkpoints.loaded_in(interp, value):
         on_accelerator = False
         if optimizer is not None:
-            held = interp.record(optimizer).get("held", frozenset())
+            held = interp.heap_object(optimizer).get("held", frozenset())
             on_accelerator = any(ACCELERATOR in interp.now.at(key).devices for key in held if interp.now.has(key))
         external_calls.note_load_use(interp, tensor, kind, node, on_accelerator)
 
@@ -211,17 +211,17 @@ def _super(
     receiver = value.receiver
     if not isinstance(receiver, Pointer):
         return UNKNOWN
-    record = interp.record(receiver)
+    obj = interp.heap_object(receiver)
     if name == "__init__":
         names = classes.externals(value.owner)
-        if record.kind == "module" and names and names[0] not in ("torch.nn.Module", "?"):
+        if obj.kind == "module" and names and names[0] not in ("torch.nn.Module", "?"):
             library_modules.fill_module(interp, receiver, names[0], args, keywords, node)
-        elif record.kind == "instance" and "torch.utils.data.DataLoader" in names:
+        elif obj.kind == "instance" and "torch.utils.data.DataLoader" in names:
             data.make_loader(interp, args, keywords, node, into=receiver)
         return NONE
-    if record.kind == "module":
+    if obj.kind == "module":
         if name in ("forward", "__call__"):
-            if record.name == "torch.nn.Sequential":
+            if obj.name == "torch.nn.Sequential":
                 from devfix.analysis.transfer.calls import _call_sequence
 
                 return _call_sequence(interp, receiver, args, node)

@@ -11,9 +11,9 @@ from devfix.analysis.domain.values import (
     UNKNOWN,
     Const,
     DeviceValue,
+    HeapObject,
     Number,
     Parameters,
-    HeapObject,
     Pointer,
     Tensor,
     Text,
@@ -82,8 +82,8 @@ def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Valu
             return joined
     if isinstance(node.op, ast.Mod) and isinstance(left, (Const, DeviceValue)):
         return formatted(left)
-    if isinstance(left, Pointer) and interp.record(left).kind == "list":
-        return interp.new(HeapObject("list", rest=iteration.element(interp, left, node)))
+    if isinstance(left, Pointer) and interp.heap_object(left).kind == "list":
+        return interp.new(HeapObject("list", default_item=iteration.element(interp, left, node)))
     if all(isinstance(side, (Const, Number)) for side in (left, right)):
         return Number()
     return numpy_.combined(left, right, node) or UNKNOWN
@@ -98,12 +98,12 @@ def _concatenated(interp: Interpreter, left: Value, right: Value) -> Value | Non
         return TupleValue(left.items + right.items)
     if isinstance(left, Parameters) or isinstance(right, Parameters):
         return interp.new(HeapObject("list", fields={"0": left, "1": right}))
-    if all(isinstance(side, Pointer) and interp.record(side).kind == "list" for side in (left, right)):
-        both = [interp.record(side) for side in (left, right) if isinstance(side, Pointer)]
-        held = [item for record in both for item in (*record.fields.values(), record.rest) if item is not None]
-        if all(record.rest is None for record in both):
+    if all(isinstance(side, Pointer) and interp.heap_object(side).kind == "list" for side in (left, right)):
+        both = [interp.heap_object(side) for side in (left, right) if isinstance(side, Pointer)]
+        held = [item for obj in both for item in (*obj.fields.values(), obj.default_item) if item is not None]
+        if all(obj.default_item is None for obj in both):
             return interp.new(HeapObject("list", fields={str(i): item for i, item in enumerate(held)}))
-        return interp.new(HeapObject("list", rest=join(held)))
+        return interp.new(HeapObject("list", default_item=join(held)))
     return None
 
 

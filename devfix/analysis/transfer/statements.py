@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import ineffective_moves, lazy_caches, scopes
 from devfix.analysis.domain import path_conditions
-from devfix.analysis.domain.state import Unreachable, State
+from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import NONE, UNKNOWN, DeviceValue, Namespace, Pointer, Tensor, Unknown
 from devfix.analysis.transfer import (
     assignment,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["declared_elsewhere", "execute"]
 
-MOST_SEPARATIONS = 24
+MAX_PATH_SPLITS = 24
 
 
 @lru_cache(maxsize=4096)
@@ -82,9 +82,9 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
         return False
     repeated = interp.activation.module.tree.repeated_conditions
     leaves = {text_of(leaf) for leaf in conditions.unknown_leaves(interp, stmt.test)}
-    apart = bool(leaves & repeated) and interp.separations < MOST_SEPARATIONS
+    apart = bool(leaves & repeated) and interp.path_splits < MAX_PATH_SPLITS
     start, ends = interp.now, []
-    interp.separations += apart
+    interp.path_splits += apart
     for holds, block in ((True, stmt.body), (False, stmt.orelse)):
         interp.state = start.fork()
         interp.activation.stmt = stmt
@@ -94,10 +94,10 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
             execute(interp, rest)
         if interp.state is not None:
             ends.append(interp.state)
-    undecided = len(ends) == 2 and not apart and bool(rest) and interp.separations < MOST_SEPARATIONS
+    undecided = len(ends) == 2 and not apart and bool(rest) and interp.path_splits < MAX_PATH_SPLITS
     if undecided and scopes.devices_differ(ends[0], ends[1], _scopes(interp)):
-        interp.separations += 1
-        _run_apart(interp, ends, rest)
+        interp.path_splits += 1
+        _execute_split(interp, ends, rest)
         return True
     interp.state = State.join(ends)
     return apart
@@ -114,7 +114,7 @@ def _scopes(interp: Interpreter) -> tuple[int, ...]:
     return (activation.env, activation.module.env, *(activation.function.scope if activation.function else ()))
 
 
-def _run_apart(interp: Interpreter, states: list[State], rest: list[ast.stmt]) -> None:
+def _execute_split(interp: Interpreter, states: list[State], rest: list[ast.stmt]) -> None:
     """Two sides chose different devices: what follows is run on each, so that no place of one meets the other's."""
     ends = []
     for state in states:
@@ -215,8 +215,8 @@ def _augmented(interp: Interpreter, stmt: ast.AugAssign) -> None:
 
 
 def _extends(interp: Interpreter, held: Pointer) -> bool:
-    record = interp.record(held)
-    return record.kind == "list" or (record.kind == "module" and record.name == "torch.nn.ModuleList")
+    obj = interp.heap_object(held)
+    return obj.kind == "list" or (obj.kind == "module" and obj.name == "torch.nn.ModuleList")
 
 
 def _extension(stmt: ast.AugAssign) -> ast.Call:
@@ -249,7 +249,7 @@ def _expression(interp: Interpreter, stmt: ast.Expr) -> None:
 
 
 def _assert(interp: Interpreter, stmt: ast.Assert) -> None:
-    if conditions.truth(interp, stmt.test) is False and interp.elsewhere:
+    if conditions.truth(interp, stmt.test) is False and interp.scenario.no_accelerator:
         interp.state = None  # the program says that it needs an accelerator
 
 

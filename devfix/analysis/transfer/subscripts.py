@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 from devfix.analysis import attribute_stores
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    UNKNOWN_DEVICE,
     CPU,
     UNKNOWN,
-    Origin,
+    UNKNOWN_DEVICE,
     Const,
     DeviceValue,
     External,
-    Number,
-    Parameters,
     HeapObject,
+    IterableOf,
+    Number,
+    Origin,
+    Parameters,
     Pointer,
     Tensor,
     TupleValue,
     Union,
     Unknown,
     Value,
-    IterableOf,
     alternatives,
     join,
 )
@@ -92,7 +92,7 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
         case Tensor(maybe_container=True, device=device, origins=origins) if not isinstance(node.slice, ast.Slice):
             if device == CPU and origins and name is not None:
                 return Tensor(
-                    device, tuple(Origin(b.kind, b.key, (*b.item, name)) for b in origins), base.is_certain, True
+                    device, tuple(Origin(b.kind, b.site_id, (*b.path, name)) for b in origins), base.is_certain, True
                 )
             return base
         case Tensor():
@@ -104,7 +104,7 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
                 return replace(base, maybe_zero_dim=True)  # an element may have no dimensions left
             return base
         case Pointer() if iteration.is_named_tuple(interp, base):
-            return _item(interp, TupleValue(tuple(interp.record(base).fields.values())), key, node)
+            return _item(interp, TupleValue(tuple(interp.heap_object(base).fields.values())), key, node)
         case Pointer():
             return _item_of_record(interp, base, name, node)
         case IterableOf(inner):
@@ -151,8 +151,8 @@ def _sliced(items: tuple[Value, ...], node: ast.Slice) -> tuple[Value, ...]:
 
 
 def _item_of_record(interp: Interpreter, ref: Pointer, name: str | None, node: ast.Subscript) -> Value:
-    record = interp.record(ref)
-    if record.cls is not None and record.kind != "module":
+    obj = interp.heap_object(ref)
+    if obj.cls is not None and obj.kind != "module":
         getter = interp.attribute(ref, "__getitem__", node)
         if isinstance(getter, calls.Bound):
             call = ast.copy_location(ast.Call(ast.Name("item", ast.Load()), [], []), node)
@@ -161,36 +161,31 @@ def _item_of_record(interp: Interpreter, ref: Pointer, name: str | None, node: a
             if not isinstance(result, (Tensor, TupleValue, Pointer)):
                 return result
             return batches.stamp(interp, result, batches.source_key(interp, "batch", node), ())
-    if record.kind == "dataset":
+    if obj.kind == "dataset":
         one = batches.sample(interp, ref, node)
-        if isinstance(one, Pointer) and interp.record(one).kind == "bundle":
+        if isinstance(one, Pointer) and interp.heap_object(one).kind == "bundle":
             return batches.whole_of(interp, ref, node) if name is not None else _part_of_graphs(ref, node)
         return batches.stamp(interp, one, batches.source_key(interp, "batch", node), ()) if _known(one) else UNKNOWN
-    if record.kind == "loader":
+    if obj.kind == "loader":
         return UNKNOWN
-    if record.get("in-part"):
+    if obj.get("in-part"):
         return Tensor(UNKNOWN_DEVICE, maybe_container=True)  # a type's store: some of its tensors have moved
     if isinstance(node.slice, ast.Slice):
-        held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
-        if record.kind == "list":
-            if record.rest is None:
+        held = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
+        if obj.kind == "list":
+            if obj.default_item is None:
                 sliced = _sliced(tuple(held), node.slice)
                 return interp.new(HeapObject("list", fields={str(i): item for i, item in enumerate(sliced)}))
-            return interp.new(HeapObject("list", rest=join(held)))
+            return interp.new(HeapObject("list", default_item=join(held)))
         return ref
-    if (
-        name is not None
-        and name.lstrip("-").isdigit()
-        and record.kind in ("list", "module")
-        and name not in record.fields
-    ):
-        numbered = [key for key in record.fields if key.isdigit()]
-        if int(name) < 0 and numbered and record.rest is None:
+    if name is not None and name.lstrip("-").isdigit() and obj.kind in ("list", "module") and name not in obj.fields:
+        numbered = [key for key in obj.fields if key.isdigit()]
+        if int(name) < 0 and numbered and obj.default_item is None:
             name = str(len(numbered) + int(name))
-    if name is not None and name in record.fields:
-        return record.fields[name]
-    if record.rest is not None:
-        rest = record.rest
+    if name is not None and name in obj.fields:
+        return obj.fields[name]
+    if obj.default_item is not None:
+        rest = obj.default_item
         if (
             isinstance(rest, Tensor)
             and rest.maybe_container
@@ -199,18 +194,18 @@ def _item_of_record(interp: Interpreter, ref: Pointer, name: str | None, node: a
             and rest.device == CPU
         ):
             return Tensor(
-                CPU, tuple(Origin(b.kind, b.key, (*b.item, name)) for b in rest.origins), rest.is_certain, True
+                CPU, tuple(Origin(b.kind, b.site_id, (*b.path, name)) for b in rest.origins), rest.is_certain, True
             )
         return rest
-    if record.kind == "module" and modules.is_opaque(record):
+    if obj.kind == "module" and modules.is_opaque(obj):
         return modules.child(interp, ref, name or "*")
-    if record.kind in ("list", "module") and name is None and record.fields:
-        return join(record.fields.values())
-    if record.kind == "dict" and name is None and record.fields:
-        return join(record.fields.values())
-    if record.kind == "instance" and name is None:
+    if obj.kind in ("list", "module") and name is None and obj.fields:
+        return join(obj.fields.values())
+    if obj.kind == "dict" and name is None and obj.fields:
+        return join(obj.fields.values())
+    if obj.kind == "instance" and name is None:
         return attribute_stores.any_of(interp, ref)
-    return Unknown(f"{record.name or record.kind}#{ref.id}.{name}" if name else "")
+    return Unknown(f"{obj.name or obj.kind}#{ref.id}.{name}" if name else "")
 
 
 def _known(value: Value) -> bool:

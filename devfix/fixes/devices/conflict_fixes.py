@@ -153,12 +153,12 @@ def _makers(one: Contradiction, owner: str) -> Found | None:
     sides = []
     for point in (one.point, one.other):
         value = visible(point, point.call_frame).get(owner)
-        if not isinstance(value, Pointer) or point.memory is None:
+        if not isinstance(value, Pointer) or point.state is None:
             return None
-        record = point.memory.record(value)
-        if record.allocated_at is None or record.cls is None or not isinstance(record.allocated_at.node, ast.Call):
+        obj = point.state.heap_object(value)
+        if obj.allocated_at is None or obj.cls is None or not isinstance(obj.allocated_at.node, ast.Call):
             return None
-        sides.append((record.allocated_at, record.cls))
+        sides.append((obj.allocated_at, obj.cls))
     (allocated_at, cls), (there, _) = sides
     start = next((s for s in cls.node.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None)
     call = allocated_at.node

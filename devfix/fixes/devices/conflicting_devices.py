@@ -95,7 +95,7 @@ def contradictions(observations: Observations) -> Iterator[Contradiction]:
 
 def _without_accelerator(observations: Observations) -> Iterator[Contradiction]:
     """Accelerators that are used without asking, in a program that runs on the CPU where there is none."""
-    other = observations.elsewhere
+    other = observations.no_accelerator
     if (
         other is None
         or not observations.asks_available
@@ -180,7 +180,7 @@ def _speaks_of_choice(test: ast.expr) -> bool:
 
 def _of_another_index(observations: Observations) -> Iterator[Contradiction]:
     """``cuda`` where the program works on ``cuda:1``, or on the index that it is told; ``cuda:1`` where it chooses."""
-    other = observations.elsewhere
+    other = observations.no_accelerator
     asked = observations.asks_available and observations.foreign_index is None
     if other is None or asked or observations.current_device or in_halves(observations):
         return
@@ -190,9 +190,9 @@ def _of_another_index(observations: Observations) -> Iterator[Contradiction]:
         if any((mismatch.point.key, operand.text) in known for operand in mismatch.cpu):
             continue
         for operand in mismatch.accelerator:
-            moved = [calls[origin.key] for origin in operand.origins if origin.kind == "moved"]
-            if operand.module is not None and mismatch.point.memory is not None:
-                point = mismatch.point.memory.record(operand.module).moved
+            moved = [calls[origin.site_id] for origin in operand.origins if origin.kind == "moved"]
+            if operand.module is not None and mismatch.point.state is not None:
+                point = mismatch.point.state.heap_object(operand.module).last_moved_at
                 moved = [point.node] if point is not None and isinstance(point.node, ast.Call) else []
             moved = moved or _alone_there(observations, other)
             for call in moved if not observations.asks_available else _beside(observations, moved):
@@ -237,8 +237,8 @@ def _is_foreign(observations: Observations, call: ast.Call) -> bool:
 def _moved_by(other: Observations, mismatch: DeviceMismatch) -> ProgramPoint | None:
     """What sent the other side where it is."""
     for operand in mismatch.cpu:
-        if operand.module is not None and mismatch.point.memory is not None:
-            return mismatch.point.memory.record(operand.module).moved
+        if operand.module is not None and mismatch.point.state is not None:
+            return mismatch.point.state.heap_object(operand.module).last_moved_at
     return None
 
 
@@ -248,19 +248,19 @@ def _left_on_cpu(observations: Observations) -> Iterator[Contradiction]:
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
             call: ast.AST | None = None
-            if operand.module is not None and mismatch.point.memory is not None:
-                moved = mismatch.point.memory.record(operand.module).moved
+            if operand.module is not None and mismatch.point.state is not None:
+                moved = mismatch.point.state.heap_object(operand.module).last_moved_at
                 if moved is None or _was_there(moved, operand.module):
                     continue
                 if stays(observations, mismatch.point, operand.module):
                     continue  # it is on the CPU on purpose: DEV602 speaks
                 call = moved.node
             elif len(operand.origins) == 1 and operand.origins[0].kind == "moved":
-                call = calls[operand.origins[0].key]
+                call = calls[operand.origins[0].site_id]
             elif len(operand.origins) == 1 and operand.origins[0].kind == "made":
-                call = observations.sources[operand.origins[0].key].point.node
+                call = observations.sources[operand.origins[0].site_id].point.node
             placing = _on_cpu(observations, call)
-            kept = any(origin.holder for origin in operand.origins)
+            kept = any(origin.attribute_id for origin in operand.origins)
             if placing is not None and not kept and operand.is_certain and not _follows(placing):
                 parked = placing.came == ACCELERATOR
                 point, certain = placing.point, not mismatch.latent
@@ -274,15 +274,15 @@ def _follows(placing: DeviceAssignment) -> bool:
         return True
     if not isinstance(words, ast.Attribute) or words.attr != "device":
         return False
-    base, memory = value_of(placing.point, placing.point.call_frame, words.value), placing.point.memory
-    declared = isinstance(base, Pointer) and memory is not None and "device" in memory.record(base).fields
+    base, memory = value_of(placing.point, placing.point.call_frame, words.value), placing.point.state
+    declared = isinstance(base, Pointer) and memory is not None and "device" in memory.heap_object(base).fields
     return not declared
 
 
 def _was_there(moved: ProgramPoint, module: Pointer) -> bool:
     """Whether a module came from the accelerator: bringing it back is another rule's matter."""
-    assert moved.memory is not None
-    return not moved.memory.has(module.id) or ACCELERATOR in set(weight_places(moved, module, set()))
+    assert moved.state is not None
+    return not moved.state.has(module.id) or ACCELERATOR in set(weight_places(moved, module, set()))
 
 
 def _on_cpu(observations: Observations, call: ast.AST | None) -> DeviceAssignment | None:

@@ -16,7 +16,7 @@ __all__ = ["puts_back", "read_off"]
 def puts_back(moved: ProgramPoint) -> bool:
     """Whether a move goes to a device that a name keeps from before: back to where something was."""
     words = device_words(moved.node) if isinstance(moved.node, ast.Call) else None
-    return isinstance(words, ast.Name) and moved.memory is not None and read_off(moved, words)
+    return isinstance(words, ast.Name) and moved.state is not None and read_off(moved, words)
 
 
 def read_off(moved: ProgramPoint, words: ast.expr) -> bool:
@@ -52,9 +52,9 @@ def _of_a_value(moved: ProgramPoint, node: ast.Attribute) -> bool:
     """Whether ``….device`` is that of a tensor or module, as far as anybody can tell; ``args.device`` is not."""
     if node.attr != "device":
         return False
-    held, memory = value_of(moved, moved.call_frame, node.value), moved.memory
+    held, memory = value_of(moved, moved.call_frame, node.value), moved.state
     assert memory is not None  # the caller has looked
     if held is None:
         return True
-    parts = [memory.record(one).kind for one in alternatives(held) if isinstance(one, Pointer)]
+    parts = [memory.heap_object(one).kind for one in alternatives(held) if isinstance(one, Pointer)]
     return "module" in parts or any(isinstance(one, Tensor) for one in alternatives(held))

@@ -38,12 +38,12 @@ class Stray:
 
 def strays(observations: Observations) -> Iterator[Stray]:
     """What meets the accelerator of its process, or its process group, from accelerator 0: each line once."""
-    two = observations.two
+    two = observations.multi_accelerator
     if two is None or not two.distributed:
         return
     found: dict[ast.AST, Stray] = {}
     for mismatch in two.mismatches:
-        turned = two.set_current is not None and two.set_current.order < mismatch.point.order
+        turned = two.set_current is not None and two.set_current.time < mismatch.point.time
         for operand in mismatch.cpu if turned else mismatch.accelerator:
             stray = _stray(two, mismatch, operand)
             if stray is not None:
@@ -54,11 +54,11 @@ def strays(observations: Observations) -> Iterator[Stray]:
 def _stray(two: Observations, mismatch: DeviceMismatch, operand: Operand) -> Stray | None:
     point: ProgramPoint | None = None
     calls = list(two.device_assignments)
-    memory = mismatch.point.memory
+    memory = mismatch.point.state
     if operand.module is not None and memory is not None:
-        point = memory.record(operand.module).moved
+        point = memory.heap_object(operand.module).last_moved_at
     elif operand.origins and operand.origins[0].kind == "moved":
-        point = next(iter(two.device_assignments[calls[operand.origins[0].key]].values())).point
+        point = next(iter(two.device_assignments[calls[operand.origins[0].site_id]].values())).point
     elif operand.text.startswith(("[", "(")):  # device_ids of a wrapper
         named = _ids(mismatch.point.node)
         return Stray(mismatch.point, named, _zero(mismatch.point.tree, named), mismatch) if named is not None else None
@@ -131,8 +131,8 @@ def _may_count(value: object) -> bool:
 def _has(point: ProgramPoint, call_frame: CallFrame, text: str) -> bool:
     owner, name = text.split(".")
     value = visible(point, call_frame)[owner]
-    if isinstance(value, Pointer) and point.memory is not None:
-        held = point.memory.record(value).fields.get(name)
+    if isinstance(value, Pointer) and point.state is not None:
+        held = point.state.heap_object(value).fields.get(name)
         return held is not None and _may_count(held)
     return text in call_frame.tree.text
 

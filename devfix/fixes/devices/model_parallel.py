@@ -13,18 +13,18 @@ __all__ = ["in_halves"]
 
 def in_halves(observations: Observations) -> bool:
     """Whether modules live on two accelerators when values of both meet; not so where one line says another device."""
-    two = observations.two
+    two = observations.multi_accelerator
     if two is None or two.distributed or _one_index_for_modules(observations, two):
         return False
     if _sent_apart(two):
         return True
     homes: set[Device] = set()
     for mismatch in two.mismatches:
-        memory = mismatch.point.memory
-        records = [] if memory is None else [record for _, record in memory.records()]
-        for record in records:
-            if record.kind == "module" and record.weights and len(record.devices) == 1:
-                homes |= record.devices
+        memory = mismatch.point.state
+        objects = [] if memory is None else [obj for _, obj in memory.heap_objects()]
+        for obj in objects:
+            if obj.kind == "module" and obj.weights and len(obj.devices) == 1:
+                homes |= obj.devices
         if homes >= {ACCELERATOR, OTHER_ACCELERATOR}:
             return True
     return False

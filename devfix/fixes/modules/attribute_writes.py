@@ -11,9 +11,9 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.classes import lineage
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import Origin, ClassValue, HeapObject
-from devfix.analysis.observations import DeviceMismatch, Operand, AttributeStore
-from devfix.fixes.tensors.misplaced_items import Culprit, made_siblings
+from devfix.analysis.domain.values import ClassValue, HeapObject, Origin
+from devfix.analysis.observations import AttributeStore, DeviceMismatch, Operand
+from devfix.fixes.tensors.misplaced_items import MisplacedItem, made_siblings
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["Attribute", "Use", "Write", "groups", "methods_of"]
@@ -32,8 +32,8 @@ class Use:
     @property
     def memory(self) -> State:
         """The names and objects of that moment."""
-        assert self.mismatch.point.memory is not None
-        return self.mismatch.point.memory
+        assert self.mismatch.point.state is not None
+        return self.mismatch.point.state
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +74,12 @@ class Attribute:
         """The objects that have it, as they are at the first use."""
         memory = self.uses[0].memory
         found = {ref for stored in self.stored for ref in stored.owners if memory.has(ref.id)}
-        return [memory.record(ref) for ref in sorted(found, key=lambda ref: ref.id)]
+        return [memory.heap_object(ref) for ref in sorted(found, key=lambda ref: ref.id)]
 
     @property
     def of_module(self) -> bool:
         """Whether it belongs to ``nn.Module`` objects."""
-        return any(record.kind == "module" for record in self.owners)
+        return any(obj.kind == "module" for obj in self.owners)
 
     @property
     def moved(self) -> ProgramPoint | None:
@@ -87,8 +87,8 @@ class Attribute:
         memory = self.uses[0].memory
         for stored in self.stored:
             for ref, moment in stored.owners.items():
-                moved = memory.record(ref).moved if memory.has(ref.id) else None
-                if moved is not None and moved.order > moment:
+                moved = memory.heap_object(ref).last_moved_at if memory.has(ref.id) else None
+                if moved is not None and moved.time > moment:
                     return moved
         return None
 
@@ -115,8 +115,8 @@ def groups(observations: Observations) -> Iterator[list[Attribute]]:
     above: dict[tuple[object, ...], tuple[object, ...]] = {}
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
-            origins = tuple(origin for origin in operand.origins if origin.holder and origin.kind in _KINDS)
-            if any(origin.kind == "parameter" and not origin.key for origin in origins):
+            origins = tuple(origin for origin in operand.origins if origin.attribute_id and origin.kind in _KINDS)
+            if any(origin.kind == "parameter" and not origin.site_id for origin in origins):
                 continue  # a parameter that is not registered, but kept in a container: DEV203 speaks
             if any(origin.kind == "batch" for origin in operand.origins):
                 continue  # the batch has to move first
@@ -124,7 +124,7 @@ def groups(observations: Observations) -> Iterator[list[Attribute]]:
                 continue
             own: dict[tuple[object, ...], list[Origin]] = {}
             for origin in origins:
-                own.setdefault(_key(numbered[origin.holder]), []).append(origin)
+                own.setdefault(_key(numbered[origin.attribute_id]), []).append(origin)
             for key, its in own.items():
                 uses.setdefault(key, []).append(Use(mismatch, operand, tuple(its)))
                 above[_top(above, key)] = _top(above, next(iter(own)))
@@ -139,7 +139,7 @@ def groups(observations: Observations) -> Iterator[list[Attribute]]:
     for key, attribute in attributes.items():
         found.setdefault(_top(above, key), []).append(attribute)
     for group in found.values():
-        yield sorted(group, key=lambda attribute: attribute.point.order)
+        yield sorted(group, key=lambda attribute: attribute.point.time)
 
 
 def _plain_owners(attribute: Attribute) -> Iterator[tuple[object, ...]]:
@@ -147,7 +147,7 @@ def _plain_owners(attribute: Attribute) -> Iterator[tuple[object, ...]]:
     memory = attribute.uses[0].memory
     for stored in attribute.stored:
         for ref in stored.owners:
-            if memory.has(ref.id) and memory.record(ref).kind == "instance":
+            if memory.has(ref.id) and memory.heap_object(ref).kind == "instance":
                 yield "object", ref.id
 
 
@@ -157,7 +157,8 @@ def _has_moved_siblings(
     """Whether the value is one of several that a function gave, and the program moves the others: DEV101 speaks."""
     made = [origin for origin in origins if origin.kind == "made"]
     return any(
-        made_siblings(observations, Culprit(origin.key, origin.item, (mismatch,), (operand.text,))) for origin in made
+        made_siblings(observations, MisplacedItem(origin.site_id, origin.path, (mismatch,), (operand.text,)))
+        for origin in made
     )
 
 

@@ -17,7 +17,7 @@ from devfix.fixes.device_expression import device_for
 from devfix.fixes.devices.derived_devices import read_off
 from devfix.fixes.insertion_point import headers
 from devfix.fixes.modules.module_roots import chain_of
-from devfix.model import AppendCode, Edit, Remedy
+from devfix.model import AppendCode, Edit, Fix
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["ListAppend", "kept_there", "stays"]
@@ -44,14 +44,14 @@ def stays(observations: Observations, point: ProgramPoint, part: Pointer) -> Pro
     with a device that it has named for it (``.to(teacher_device)``): a literal at its construction, and the program's
     one ``device``, may be a slip.
     """
-    memory = point.memory
-    moved = memory.record(part).moved if memory is not None and memory.has(part.id) else None
-    if memory is None or moved is None or not isinstance(moved.node, ast.Call) or moved.memory is None:
+    memory = point.state
+    moved = memory.heap_object(part).last_moved_at if memory is not None and memory.has(part.id) else None
+    if memory is None or moved is None or not isinstance(moved.node, ast.Call) or moved.state is None:
         return None
     placed = observations.device_assignments.get(moved.node, {})
-    if set(placed) != {CPU} or memory.record(part).devices != frozenset({CPU}):
+    if set(placed) != {CPU} or memory.heap_object(part).devices != frozenset({CPU}):
         return None
-    if moved.memory.has(part.id) and moved.memory.record(part).devices != frozenset({CPU}):
+    if moved.state.has(part.id) and moved.state.heap_object(part).devices != frozenset({CPU}):
         return None  # it comes from the accelerator: DEV701 knows whether it goes back
     chain = set(chain_of(memory, part))
     if any(chain & set(step.modules) for step in observations.steps):
@@ -85,15 +85,15 @@ def kept_there(observations: Observations) -> list[ListAppend]:
 
 
 def _gives_object(point: ProgramPoint, operand: Operand) -> bool:
-    assert point.memory is not None
+    assert point.state is not None
     assert operand.module is not None
-    record = point.memory.record(operand.module)
-    return bool(record.get("opaque")) and not record.name.startswith(("torchvision.", "torch.", "timm."))
+    obj = point.state.heap_object(operand.module)
+    return bool(obj.get("opaque")) and not obj.name.startswith(("torchvision.", "torch.", "timm."))
 
 
 def _called(mismatch: DeviceMismatch, operand: Operand) -> tuple[ast.Call, CallFrame] | None:
     """The outermost call, on the stack of a meeting, of the module to which its weights belong."""
-    memory = mismatch.point.memory
+    memory = mismatch.point.state
     assert memory is not None
     assert operand.module is not None
     chain = set(chain_of(memory, operand.module))
@@ -110,7 +110,7 @@ def _is_one_of(memory: State, point: ProgramPoint, call_frame: CallFrame, node: 
     return any(isinstance(option, Pointer) and option.id in chain for option in (alternatives(value) if value else ()))
 
 
-def trip(observations: Observations, kept: ListAppend) -> Iterator[Remedy]:
+def trip(observations: Observations, kept: ListAppend) -> Iterator[Fix]:
     """The input brought to the CPU, and where that alone does not do, the output brought back."""
     there: dict[Edit, None] = {}
     back: dict[Edit, None] = {}
@@ -122,9 +122,9 @@ def trip(observations: Observations, kept: ListAppend) -> Iterator[Remedy]:
         device = device_for(observations, point, call_frame, [ast.unparse(argument) for argument in call.args])
         if device is not None and kept.readable and _gives_one(observations, call_frame.tree, call):
             back[AppendCode(call_frame.tree.path, call_frame.tree.span(call), f".to({device})")] = None
-    yield Remedy(f"bring the input of `{kept.name}` to the CPU", tuple(there))
+    yield Fix(f"bring the input of `{kept.name}` to the CPU", tuple(there))
     if len(back) == len(kept.calls):
-        yield Remedy(f"bring the input of `{kept.name}` to the CPU, and its output back", (*there, *back))
+        yield Fix(f"bring the input of `{kept.name}` to the CPU, and its output back", (*there, *back))
 
 
 def _inputs(point: ProgramPoint, call_frame: CallFrame, call: ast.Call) -> list[Edit]:

@@ -9,10 +9,10 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame
 from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.fixes.device_expression import binds
-from devfix.fixes.event_path import story
+from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import inside_module
-from devfix.fixes.module_move_style import words_at
-from devfix.model import AppendCode, Finding, Remedy, Severity
+from devfix.fixes.module_move_style import module_move_at
+from devfix.model import AppendCode, Finding, Fix, Severity
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["given_as_weight", "loss_weights"]
@@ -26,7 +26,7 @@ def given_as_weight(observations: Observations, key: int) -> bool:
         (mismatch, operand)
         for mismatch in observations.mismatches
         for operand in mismatch.cpu
-        if any(origin.kind == "made" and origin.key == key for origin in operand.origins)
+        if any(origin.kind == "made" and origin.site_id == key for origin in operand.origins)
     ]
     return bool(met) and all(_weight(mismatch, operand) is not None for mismatch, operand in met)
 
@@ -34,7 +34,7 @@ def given_as_weight(observations: Observations, key: int) -> bool:
 def _weight(mismatch: DeviceMismatch, operand: Operand) -> ast.expr | None:
     """The argument that gives an operand to a loss as its weights."""
     call = mismatch.point.node
-    if not isinstance(call, ast.Call) or not any(word in mismatch.consumer for word in ("entropy", "nll_loss")):
+    if not isinstance(call, ast.Call) or not any(word in mismatch.operation for word in ("entropy", "nll_loss")):
         return None
     for keyword in call.keywords:
         if keyword.arg in _KEYWORDS and ast.unparse(keyword.value) == operand.text:
@@ -50,14 +50,14 @@ def loss_weights(observations: Observations, code: str, name: str) -> Iterator[F
             argument = _weight(mismatch, operand)
             if argument is None or len(operand.origins) != 1 or operand.origins[0].kind != "made":
                 continue
-            if operand.origins[0].holder:
+            if operand.origins[0].attribute_id:
                 continue  # an attribute keeps them: DEV202 speaks
-            key = operand.origins[0].key
+            key = operand.origins[0].site_id
             if key in seen or not given_as_weight(observations, key):
                 continue
             seen.add(key)
             point = observations.sources[key].point
-            remedies = tuple(_remedies(observations, mismatch, argument))
+            fixes = tuple(_fixes(observations, mismatch, argument))
             yield Finding(
                 code,
                 name,
@@ -65,16 +65,16 @@ def loss_weights(observations: Observations, code: str, name: str) -> Iterator[F
                 point.tree.path,
                 point.span,
                 f"the class weights `{operand.text}` stay on the CPU while the loss is computed on the accelerator",
-                story(
+                event_path(
                     (point, "created", "the weights are made on the CPU"),
                     (mismatch.point, "used", "the loss needs them here"),
                 ),
-                remedies,
-                "" if remedies else "no device has a name where the weights are given to the loss",
+                fixes,
+                "" if fixes else "no device has a name where the weights are given to the loss",
             )
 
 
-def _remedies(observations: Observations, mismatch: DeviceMismatch, argument: ast.expr) -> Iterator[Remedy]:
+def _fixes(observations: Observations, mismatch: DeviceMismatch, argument: ast.expr) -> Iterator[Fix]:
     """Where the name gets its value, if the device is at hand there; else at the call."""
     point, call = mismatch.point, mismatch.point.node
     assert isinstance(call, ast.Call)
@@ -87,18 +87,18 @@ def _remedies(observations: Observations, mismatch: DeviceMismatch, argument: as
             else None
         )
         if value is not None and trailer is not None:
-            yield Remedy(f"move `{text}`", (AppendCode(call_frame.tree.path, call_frame.tree.span(value), trailer),))
+            yield Fix(f"move `{text}`", (AppendCode(call_frame.tree.path, call_frame.tree.span(value), trailer),))
     first = call.args[0] if call.args else None
     beside = f".to({ast.unparse(first)}.device)" if isinstance(first, (ast.Name, ast.Attribute)) else None
     trailer = (
         beside if inside_module(point.call_frame) else _trailer(observations, mismatch, point.call_frame) or beside
     )
     if trailer is not None:
-        yield Remedy(f"move `{text}` at the loss", (AppendCode(point.tree.path, point.tree.span(argument), trailer),))
+        yield Fix(f"move `{text}` at the loss", (AppendCode(point.tree.path, point.tree.span(argument), trailer),))
 
 
 def _trailer(observations: Observations, mismatch: DeviceMismatch, call_frame: CallFrame) -> str | None:
-    words = words_at(observations, mismatch, call_frame)
+    words = module_move_at(observations, mismatch, call_frame)
     return words.trailer if words is not None and words.plain else None
 
 

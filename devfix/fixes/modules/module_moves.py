@@ -13,14 +13,14 @@ from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import is_device, value_of, visible
 from devfix.fixes.device_expression import written_in
 from devfix.fixes.insertion_point import Move, inside_module, same_function
-from devfix.fixes.module_move_style import words_at
-from devfix.fixes.modules.module_roots import Whole, containers_named, wholes_named
-from devfix.fixes.modules.parallel_wrappers import declared, words_of_wrapper
+from devfix.fixes.module_move_style import module_move_at
+from devfix.fixes.modules.module_roots import RootModule, containers_named, roots_named
+from devfix.fixes.modules.parallel_wrappers import declared, module_move_of_wrapper
 from devfix.fixes.modules.sibling_moves import module_beside_siblings
-from devfix.fixes.statement_range import Stretch, Words
-from devfix.model import AppendCode, Edit, InsertStatement, Remedy, Where
+from devfix.fixes.statement_range import ModuleMove, StatementRange
+from devfix.model import AppendCode, Edit, Fix, InsertStatement, Where
 
-__all__ = ["Home", "home_of"]
+__all__ = ["InsertionPoint", "insertion_point_of"]
 
 _MOST = 5
 
@@ -44,37 +44,35 @@ class _Spot:
 
 
 @dataclass(frozen=True, eq=False)
-class Home:
+class InsertionPoint:
     """Where a whole belongs: what it is called there, the expression to show, the ways to move it, best first."""
 
     name: str
     call_frame: CallFrame
     node: ast.AST
-    remedies: tuple[Remedy, ...]
+    fixes: tuple[Fix, ...]
 
 
-def home_of(observations: Observations, mismatch: DeviceMismatch, whole: Whole) -> Home:
-    """Where and how an expert would move the whole; without remedies where nothing there names a device."""
-    spots = [spot for spot in _spots(observations, mismatch, whole) if not inside_module(spot.call_frame)]
-    ranked = sorted(enumerate(spots), key=lambda pair: (*_rank(observations, mismatch, whole, pair[1]), pair[0]))
+def insertion_point_of(observations: Observations, mismatch: DeviceMismatch, root: RootModule) -> InsertionPoint:
+    """Where and how an expert would move the whole; without fixes where nothing there names a device."""
+    spots = [spot for spot in _spots(observations, mismatch, root) if not inside_module(spot.call_frame)]
+    ranked = sorted(enumerate(spots), key=lambda pair: (*_rank(observations, mismatch, root, pair[1]), pair[0]))
     edits: dict[Edit, _Spot] = {}
     if ranked and not any(same_function(point.call_frame, ranked[0][1].call_frame) for point in observations.moves):
-        edits.update(dict.fromkeys(module_beside_siblings(observations, mismatch, whole), ranked[0][1]))
+        edits.update(dict.fromkeys(module_beside_siblings(observations, mismatch, root), ranked[0][1]))
     for _, spot in ranked:
-        for edit in _edits(observations, mismatch, whole, spot):
+        for edit in _edits(observations, mismatch, root, spot):
             edits.setdefault(edit, spot)
     ordered = list(edits.items())[:_MOST]
-    made = (
-        f"{ast.unparse(whole.allocated_at.node)}"[:60] if isinstance(whole.allocated_at.node, ast.Call) else "a module"
-    )
-    remedies = tuple(Remedy(f"move `{spot.name or made}`: `{_told(edit)}`", (edit,)) for edit, spot in ordered)
-    if not remedies and (choice := declared(mismatch, whole)) is not None:
-        remedies = (choice,)
+    made = f"{ast.unparse(root.allocated_at.node)}"[:60] if isinstance(root.allocated_at.node, ast.Call) else "a module"
+    fixes = tuple(Fix(f"move `{spot.name or made}`: `{_told(edit)}`", (edit,)) for edit, spot in ordered)
+    if not fixes and (choice := declared(mismatch, root)) is not None:
+        fixes = (choice,)
     best = ordered[0][1] if ordered else ranked[0][1] if ranked else None
     name = best.name if best is not None and best.name is not None else made
     if best is None or best.entry or isinstance(best.statement, (ast.If, ast.Try)):
-        return Home(name, whole.allocated_at.call_frame, whole.allocated_at.node, remedies)
-    return Home(name, best.call_frame, best.value or best.statement, remedies)
+        return InsertionPoint(name, root.allocated_at.call_frame, root.allocated_at.node, fixes)
+    return InsertionPoint(name, best.call_frame, best.value or best.statement, fixes)
 
 
 def _told(edit: Edit) -> str:
@@ -82,38 +80,38 @@ def _told(edit: Edit) -> str:
 
 
 # --- levels ---------------------------------------------------------------------------------------------------------
-def _spots(observations: Observations, mismatch: DeviceMismatch, whole: Whole) -> Iterator[_Spot]:
-    if whole.partly is not None:
-        yield from _behind_its_move(mismatch, whole.partly)
-    for call_frame in reversed(whole.allocated_at.call_stack):
-        for name in containers_named(mismatch.point, call_frame, whole):
+def _spots(observations: Observations, mismatch: DeviceMismatch, root: RootModule) -> Iterator[_Spot]:
+    if root.partly is not None:
+        yield from _behind_its_move(mismatch, root.partly)
+    for call_frame in reversed(root.allocated_at.call_stack):
+        for name in containers_named(mismatch.point, call_frame, root):
             if name in _targets(call_frame.stmt):
                 yield _Spot(call_frame, call_frame.stmt, name, container=True)
-    yield from _made(mismatch, whole)
+    yield from _made(mismatch, root)
     for holding in observations.module_references:
-        if holding.module.id in whole.chain and isinstance(holding.point.node, ast.Attribute):
+        if holding.module.id in root.chain and isinstance(holding.point.node, ast.Attribute):
             statement = holding.point.stmt
             name = ast.unparse(holding.point.node)
             yield _Spot(holding.point.call_frame, statement, name, _value(statement, name))
     for call_frame in reversed(mismatch.point.call_stack):
-        for name in wholes_named(mismatch.point, call_frame, whole)[:1]:
+        for name in roots_named(mismatch.point, call_frame, root)[:1]:
             first = _first_mention(call_frame, name)
             if first is not None:
                 yield _Spot(call_frame, first, name, entry=True)
 
 
-def _made(mismatch: DeviceMismatch, whole: Whole) -> Iterator[_Spot]:
+def _made(mismatch: DeviceMismatch, root: RootModule) -> Iterator[_Spot]:
     """The levels of the construction, innermost first."""
-    innermost = whole.allocated_at.call_stack[-1]
-    for call_frame in reversed(whole.allocated_at.call_stack):
-        names = wholes_named(mismatch.point, call_frame, whole)
+    innermost = root.allocated_at.call_stack[-1]
+    for call_frame in reversed(root.allocated_at.call_stack):
+        names = roots_named(mismatch.point, call_frame, root)
         targets = _targets(call_frame.stmt)
         stored = [name for name in names if name in targets]
         if stored:
             yield _Spot(call_frame, call_frame.stmt, stored[0], _value(call_frame.stmt, stored[0]))
             continue
-        if call_frame is innermost and isinstance(whole.allocated_at.node, ast.Call):
-            yield _Spot(call_frame, call_frame.stmt, None, whole.allocated_at.node)
+        if call_frame is innermost and isinstance(root.allocated_at.node, ast.Call):
+            yield _Spot(call_frame, call_frame.stmt, None, root.allocated_at.node)
         kept = [name for name in names if name.rpartition(".")[0] in targets]
         if kept:
             yield _Spot(call_frame, call_frame.stmt, kept[0], within=True)
@@ -178,21 +176,21 @@ def _first_mention(call_frame: CallFrame, name: str) -> ast.stmt | None:
 
 
 def _rank(
-    observations: Observations, mismatch: DeviceMismatch, whole: Whole, spot: _Spot
+    observations: Observations, mismatch: DeviceMismatch, root: RootModule, spot: _Spot
 ) -> tuple[bool, bool, bool, bool]:
     siblings = any(
-        same_function(point.call_frame, spot.call_frame) for point in observations.moves if point is not whole.partly
+        same_function(point.call_frame, spot.call_frame) for point in observations.moves if point is not root.partly
     )
     return (
         spot.entry,
-        not (siblings or spot.container or _behind(whole, spot)),
+        not (siblings or spot.container or _behind(root, spot)),
         _only_makes(mismatch, spot),
         spot.within,
     )
 
 
-def _behind(whole: Whole, spot: _Spot) -> bool:
-    return whole.partly is not None and isinstance(spot.statement, (ast.If, ast.Try))
+def _behind(root: RootModule, spot: _Spot) -> bool:
+    return root.partly is not None and isinstance(spot.statement, (ast.If, ast.Try))
 
 
 def _only_makes(mismatch: DeviceMismatch, spot: _Spot) -> bool:
@@ -212,9 +210,9 @@ def _read(node: ast.AST) -> set[str]:
 
 
 # --- edits ----------------------------------------------------------------------------------------------------------
-def _edits(observations: Observations, mismatch: DeviceMismatch, whole: Whole, spot: _Spot) -> Iterator[Edit]:
-    words = words_at(observations, mismatch, spot.call_frame, whole.partly) or words_of_wrapper(
-        mismatch, spot.call_frame, whole
+def _edits(observations: Observations, mismatch: DeviceMismatch, root: RootModule, spot: _Spot) -> Iterator[Edit]:
+    words = module_move_at(observations, mismatch, spot.call_frame, root.partly) or module_move_of_wrapper(
+        mismatch, spot.call_frame, root
     )
     if words is None:
         return
@@ -228,69 +226,76 @@ def _edits(observations: Observations, mismatch: DeviceMismatch, whole: Whole, s
         if spot.value is not None and words.plain and words.ready(spot.call_frame, spot.statement):
             yield AppendCode(tree.path, tree.span(spot.value), words.trailer)
         return
-    stretch = Stretch(mismatch, whole, spot.call_frame, spot.statement, spot.name)
-    start = stretch.start(words)
-    beside = _beside(observations, mismatch, whole, spot, stretch, words)
+    statement_range = StatementRange(mismatch, root, spot.call_frame, spot.statement, spot.name)
+    start = statement_range.start(words)
+    beside = _beside(observations, mismatch, root, spot, statement_range, words)
     if beside is not None:
         yield beside
     chained = words.chained or not words.stated
     if (
         spot.value is not None
         and words.plain
-        and not stretch.changes
-        and (words.chained or (chained and not stretch.loads))
+        and not statement_range.changes
+        and (words.chained or (chained and not statement_range.loads))
         and words.ready(spot.call_frame, spot.statement)
         and not isinstance(spot.value, ast.IfExp)
     ):
         yield AppendCode(tree.path, tree.span(spot.value), words.trailer)
     if start is not None:
-        anchor = stretch.block[start]
+        anchor = statement_range.block[start]
         yield InsertStatement(tree.path, tree.span(anchor), Where.AFTER, words.statement(spot.name))
     if isinstance(spot.value, ast.Call) and words.plain and words.ready(spot.call_frame, spot.statement):
         yield AppendCode(tree.path, tree.span(spot.value), words.trailer)
 
 
 def _beside(
-    observations: Observations, mismatch: DeviceMismatch, whole: Whole, spot: _Spot, stretch: Stretch, words: Words
+    observations: Observations,
+    mismatch: DeviceMismatch,
+    root: RootModule,
+    spot: _Spot,
+    statement_range: StatementRange,
+    words: ModuleMove,
 ) -> Edit | None:
     """Directly behind the move of a sibling, in its form, where that stands between construction and first use.
 
     Of several siblings, the last one that is made ahead of this one: moves keep the order of constructions.
     """
     assert spot.name is not None
-    start = stretch.start(words, loaded=False)
+    start = statement_range.start(words, loaded=False)
     best: tuple[int, ProgramPoint] | None = None
     for point in sorted(observations.moves, key=lambda point: point.key):
-        if point is whole.partly or not same_function(point.call_frame, spot.call_frame) or not _is_statement(point):
+        if point is root.partly or not same_function(point.call_frame, spot.call_frame) or not _is_statement(point):
             continue
-        index = stretch.index_of(point.stmt)
-        if index is None or start is None or not start < index < stretch.limit:
+        index = statement_range.index_of(point.stmt)
+        if index is None or start is None or not start < index < statement_range.limit:
             continue
-        if best is None or _made_before(mismatch, whole, point):
+        if best is None or _made_before(mismatch, root, point):
             best = index, point
     if best is None:
         return None
     index, point = best
     move, tree = Move(point), spot.call_frame.tree
-    outer = stretch.block[index]
+    outer = statement_range.block[index]
     inside = outer is point.stmt or (outer is move.guard and len(move.guard.body) > 0)
-    own = Words(move.trailer(), None, move.guard if isinstance(move.guard, ast.IfExp) else None, point, words.names)
-    where = Where.AFTER if _made_before(mismatch, whole, point) else Where.BEFORE
+    own = ModuleMove(
+        move.trailer(), None, move.guard if isinstance(move.guard, ast.IfExp) else None, point, words.names
+    )
+    where = Where.AFTER if _made_before(mismatch, root, point) else Where.BEFORE
     if not inside:
         return InsertStatement(tree.path, tree.span(outer), where, words.statement(spot.name))
     return InsertStatement(tree.path, tree.span(point.stmt), where, own.statement(spot.name))
 
 
-def _made_before(mismatch: DeviceMismatch, whole: Whole, move: ProgramPoint) -> bool:
+def _made_before(mismatch: DeviceMismatch, root: RootModule, move: ProgramPoint) -> bool:
     """Whether the module that a move is about was made ahead of the whole."""
-    call, memory = move.node, mismatch.point.memory
+    call, memory = move.node, mismatch.point.state
     assert memory is not None
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
         return False
     value = value_of(mismatch.point, move.call_frame, call.func.value)
     known = [o for o in alternatives(value) if isinstance(o, Pointer) and memory.has(o.id)] if value is not None else []
     made = [memory.at(option.id).allocated_at for option in known]
-    return any(allocated_at is not None and allocated_at.order < whole.allocated_at.order for allocated_at in made)
+    return any(allocated_at is not None and allocated_at.time < root.allocated_at.time for allocated_at in made)
 
 
 def _is_statement(point: ProgramPoint) -> bool:

@@ -16,7 +16,7 @@ from devfix.fixes.modules.registered_containers import hides
 from devfix.fixes.modules.structural_changes import parents_of, structural_change, weights_of
 
 __all__ = [
-    "Whole",
+    "RootModule",
     "chain_of",
     "containers_named",
     "is_made_by_program",
@@ -24,12 +24,12 @@ __all__ = [
     "own_mover",
     "unmoved",
     "whole_of",
-    "wholes_named",
+    "roots_named",
 ]
 
 
 @dataclass(frozen=True, eq=False)
-class Whole:
+class RootModule:
     """A module that nobody moved: ``chain`` leads from it down to the part whose weights were met.
 
     ``partly`` says that it was moved, on another path than the one that fails.
@@ -45,23 +45,23 @@ class Whole:
         return self.chain[0]
 
 
-def unmoved(observations: Observations, mismatch: DeviceMismatch, operand: Operand) -> list[Whole]:
+def unmoved(observations: Observations, mismatch: DeviceMismatch, operand: Operand) -> list[RootModule]:
     """The wholes whose weights an operand is, as far as no move of theirs is in the program."""
     found = [whole_of(observations, mismatch.point, part) for part in weights_of(operand)]
-    return [whole for whole in found if whole is not None]
+    return [root for root in found if root is not None]
 
 
-def whole_of(observations: Observations, point: ProgramPoint, part: Pointer) -> Whole | None:
+def whole_of(observations: Observations, point: ProgramPoint, part: Pointer) -> RootModule | None:
     """The outermost module above ``part`` that was never moved; ``None`` where another cause is at work.
 
     Weights that were sent to the CPU by hand, attached after the move of their model, or hidden in a list that a
     module keeps, are told of by other rules.
     """
-    memory = point.memory
+    memory = point.state
     if memory is None or not memory.has(part.id) or structural_change(point, part) is not None:
         return None
     chain = chain_of(memory, part)
-    moved = memory.at(part.id).moved
+    moved = memory.at(part.id).last_moved_at
     if moved is not None and (CPU not in memory.at(part.id).devices or moved not in observations.moves):
         return None
     if moved is None and any(memory.at(key).devices == frozenset({ACCELERATOR}) for key in chain if key != part.id):
@@ -71,7 +71,7 @@ def whole_of(observations: Observations, point: ProgramPoint, part: Pointer) -> 
     allocated_at = memory.at(chain[0]).allocated_at
     if allocated_at is None or not is_made_by_program(memory, part):
         return None
-    return Whole(tuple(chain), allocated_at, moved)
+    return RootModule(tuple(chain), allocated_at, moved)
 
 
 def is_made_by_program(memory: State, part: Pointer) -> bool:
@@ -106,9 +106,9 @@ def _hidden(memory: State, key: int) -> bool:
 
 def _holders(memory: State, key: int, kinds: tuple[str, ...]) -> list[int]:
     found = []
-    for holder, record in memory.records():
-        if record.kind in kinds:
-            held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+    for holder, obj in memory.heap_objects():
+        if obj.kind in kinds:
+            held = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
             if any(
                 isinstance(option, Pointer) and option.id == key for value in held for option in alternatives(value)
             ):
@@ -116,61 +116,59 @@ def _holders(memory: State, key: int, kinds: tuple[str, ...]) -> list[int]:
     return found
 
 
-def wholes_named(point: ProgramPoint, call_frame: CallFrame, whole: Whole) -> list[str]:
+def roots_named(point: ProgramPoint, call_frame: CallFrame, root: RootModule) -> list[str]:
     """What a level calls the whole, or the largest named piece of it: ``model``, ``self.net``, ``trainer.teacher``."""
-    assert point.memory is not None
+    assert point.state is not None
     ranked: list[tuple[int, int, str]] = []
     for name, value in visible(point, call_frame).items():
         for option in alternatives(value):
-            if not isinstance(option, Pointer) or not point.memory.has(option.id):
+            if not isinstance(option, Pointer) or not point.state.has(option.id):
                 continue
-            if option.id in whole.chain:
-                ranked.append((whole.chain.index(option.id), 0, name))
+            if option.id in root.chain:
+                ranked.append((root.chain.index(option.id), 0, name))
                 continue
-            record = point.memory.record(option)
-            if record.kind != "instance":
+            obj = point.state.heap_object(option)
+            if obj.kind != "instance":
                 continue
             ranked.extend(
-                (whole.chain.index(part.id), 1, f"{name}.{field}")
-                for field, inner in record.fields.items()
+                (root.chain.index(part.id), 1, f"{name}.{field}")
+                for field, inner in obj.fields.items()
                 for part in alternatives(inner)
-                if isinstance(part, Pointer) and part.id in whole.chain and field.isidentifier()
+                if isinstance(part, Pointer) and part.id in root.chain and field.isidentifier()
             )
     return list(dict.fromkeys(name for _, _, name in sorted(ranked)))
 
 
-def containers_named(point: ProgramPoint, call_frame: CallFrame, whole: Whole) -> list[str]:
+def containers_named(point: ProgramPoint, call_frame: CallFrame, root: RootModule) -> list[str]:
     """Names of project objects that keep the whole and have a ``to`` of their own."""
-    assert point.memory is not None
-    memory = point.memory
+    assert point.state is not None
+    memory = point.state
     return [
         name
         for name, value in visible(point, call_frame).items()
         if name != "self"
         and any(
-            isinstance(o, Pointer) and memory.has(o.id) and _keeps(memory, o.id, whole.id) for o in alternatives(value)
+            isinstance(o, Pointer) and memory.has(o.id) and _keeps(memory, o.id, root.id) for o in alternatives(value)
         )
     ]
 
 
 def _keeps(memory: State, key: int, wanted: int) -> bool:
-    record = memory.at(key)
-    if record.kind != "instance" or record.cls is None:
+    obj = memory.at(key)
+    if obj.kind != "instance" or obj.cls is None:
         return False
-    held = any(
-        isinstance(part, Pointer) and part.id == wanted for v in record.fields.values() for part in alternatives(v)
-    )
-    return held and moves_itself(memory, record)
+    held = any(isinstance(part, Pointer) and part.id == wanted for v in obj.fields.values() for part in alternatives(v))
+    return held and moves_itself(memory, obj)
 
 
-def moves_itself(memory: State, record: HeapObject) -> bool:
+def moves_itself(memory: State, obj: HeapObject) -> bool:
     """Whether an object of the project has a ``to`` of its own that takes a device."""
-    return own_mover(memory, record) is not None
+    return own_mover(memory, obj) is not None
 
 
-def own_mover(memory: State, record: HeapObject) -> Function | None:
+def own_mover(memory: State, obj: HeapObject) -> Function | None:
     """The ``to`` of an object of the project that takes a device; ``None`` where it has none."""
-    bases = lineage(record.cls) if record.cls is not None else ()
+    bases = lineage(obj.cls) if obj.cls is not None else ()
     own = (memory.names(scope).get("to") for base in bases if (scope := getattr(base, "scope", None)))
     return next((method for method in own if isinstance(method, Function) and _places(method)), None)
 

@@ -9,20 +9,20 @@ from devfix.analysis.domain.values import Pointer, alternatives
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import visible
 from devfix.fixes.insertion_point import all_live
-from devfix.fixes.modules.module_roots import Whole
+from devfix.fixes.modules.module_roots import RootModule
 from devfix.fixes.reorder import reach
-from devfix.fixes.statement_range import Words
-from devfix.model import AppendCode, InsertStatement, Remedy, Where
+from devfix.fixes.statement_range import ModuleMove
+from devfix.model import AppendCode, Fix, InsertStatement, Where
 from devfix.syntax.tree import text_of
 
-__all__ = ["declared", "words_of_wrapper"]
+__all__ = ["declared", "module_move_of_wrapper"]
 
 _CHOICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")'
 
 
-def words_of_wrapper(mismatch: DeviceMismatch, call_frame: CallFrame, whole: Whole) -> Words | None:
+def module_move_of_wrapper(mismatch: DeviceMismatch, call_frame: CallFrame, root: RootModule) -> ModuleMove | None:
     """``.to(local_rank)`` for a module that is wrapped with ``device_ids=[local_rank]``."""
-    call = _wrapper(mismatch, whole)
+    call = _wrapper(mismatch, root)
     ids = next((keyword.value for keyword in call.keywords if keyword.arg == "device_ids"), None) if call else None
     if not isinstance(ids, ast.List) or not ids.elts or isinstance(ids.elts[0], ast.Starred):
         return None
@@ -30,15 +30,15 @@ def words_of_wrapper(mismatch: DeviceMismatch, call_frame: CallFrame, whole: Who
     if call not in call_frame.tree.parents or not all_live(mismatch.point, call_frame, first):
         return None
     names = {node.id for node in ast.walk(first) if isinstance(node, ast.Name)}
-    return Words(f".to({call_frame.tree.source(first)})", None, None, None, frozenset(names))
+    return ModuleMove(f".to({call_frame.tree.source(first)})", None, None, None, frozenset(names))
 
 
-def declared(mismatch: DeviceMismatch, whole: Whole) -> Remedy | None:
+def declared(mismatch: DeviceMismatch, root: RootModule) -> Fix | None:
     """A device for a program that names none and leaves everything to ``DataParallel``, which wants the module there.
 
     https://docs.pytorch.org/docs/stable/generated/torch.nn.DataParallel.html
     """
-    call, point = _wrapper(mismatch, whole), whole.allocated_at
+    call, point = _wrapper(mismatch, root), root.allocated_at
     call_frame, node = point.call_frame, point.node
     if call is None or text_of(call.func).split(".")[-1] != "DataParallel" or not isinstance(node, ast.Call):
         return None
@@ -56,19 +56,17 @@ def declared(mismatch: DeviceMismatch, whole: Whole) -> Remedy | None:
         InsertStatement(path, tree.span(assign), Where.BEFORE, _CHOICE),
         AppendCode(path, tree.span(node), ".to(device)"),
     )
-    return Remedy("choose a device, and move the module there", edits)
+    return Fix("choose a device, and move the module there", edits)
 
 
-def _wrapper(mismatch: DeviceMismatch, whole: Whole) -> ast.Call | None:
+def _wrapper(mismatch: DeviceMismatch, root: RootModule) -> ast.Call | None:
     """The call that wraps the whole: the failing one, or that of a wrapper which holds it by now."""
-    node, memory = mismatch.point.node, mismatch.point.memory
+    node, memory = mismatch.point.node, mismatch.point.state
     if isinstance(node, ast.Call) and text_of(node.func).split(".")[-1] in ("DDP", "DistributedDataParallel"):
         return node
-    for _, record in memory.records() if memory is not None else ():
-        held = (
-            alternatives(record.fields["module"]) if record.get("data-parallel") and "module" in record.fields else ()
-        )
-        if any(isinstance(option, Pointer) and option.id in whole.chain for option in held):
-            allocated_at = record.allocated_at.node if record.allocated_at is not None else None
+    for _, obj in memory.heap_objects() if memory is not None else ():
+        held = alternatives(obj.fields["module"]) if obj.get("data-parallel") and "module" in obj.fields else ()
+        if any(isinstance(option, Pointer) and option.id in root.chain for option in held):
+            allocated_at = obj.allocated_at.node if obj.allocated_at is not None else None
             return allocated_at if isinstance(allocated_at, ast.Call) else None
     return None

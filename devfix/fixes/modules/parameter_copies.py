@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.values import Pointer
-from devfix.analysis.observations import ParameterCopy, DeviceMismatch, Operand, OptimizerHazard
+from devfix.analysis.observations import DeviceMismatch, Operand, OptimizerHazard, ParameterCopy
 from devfix.fixes.reorder_after_move import built_behind
 from devfix.fixes.tensors.tensor_creation import Making
 from devfix.model import Edit
@@ -21,13 +21,13 @@ def copied_early(observations: Observations) -> Iterator[OptimizerHazard]:
     if not observations.copies:
         return
     late = {id(hazard.late.stmt) for hazard in observations.hazards if hazard.kind == "eager-state"}
-    told: set[ParameterCopy] = set()
+    described: set[ParameterCopy] = set()
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
             found = early_copy(observations, mismatch, operand)
-            if found is not None and found[0] not in told and id(found[1].stmt) not in late:
+            if found is not None and found[0] not in described and id(found[1].stmt) not in late:
                 copy, moved = found
-                told.add(copy)
+                described.add(copy)
                 if built_behind(observations, copy.point, moved)[0] is not None:
                     yield OptimizerHazard("copied", _named(copy.point), copy.point, moved, mismatch.point)
 
@@ -36,10 +36,10 @@ def early_copy(
     observations: Observations, mismatch: DeviceMismatch, operand: Operand
 ) -> tuple[ParameterCopy, ProgramPoint] | None:
     """The copy that an operand on the CPU is, and the move of the model that came behind it."""
-    memory = mismatch.point.memory
+    memory = mismatch.point.state
     if memory is None or not operand.is_certain or {origin.kind for origin in operand.origins} != {"parameter"}:
         return None
-    keys = {origin.key for origin in operand.origins}
+    keys = {origin.site_id for origin in operand.origins}
     found = [copy for copy in observations.copies.values() if copy.module.id in keys]
     for copy in found:
         moved = _moved_behind(copy.module, copy.point, mismatch)
@@ -50,9 +50,9 @@ def early_copy(
 
 def _moved_behind(module: Pointer, point: ProgramPoint, mismatch: DeviceMismatch) -> ProgramPoint | None:
     """The move of a module between a moment and a meeting."""
-    memory = mismatch.point.memory
-    moved = memory.record(module).moved if memory is not None and memory.has(module.id) else None
-    return moved if moved is not None and point.order < moved.order < mismatch.point.order else None
+    memory = mismatch.point.state
+    moved = memory.heap_object(module).last_moved_at if memory is not None and memory.has(module.id) else None
+    return moved if moved is not None and point.time < moved.time < mismatch.point.time else None
 
 
 def _named(point: ProgramPoint) -> str:
@@ -82,5 +82,5 @@ def shaped_like_parameter(
     if edit is None or not sized.early:
         return [edit] if edit is not None else []
     moved = _moved_behind(sized.module, point, mismatch)
-    remedy = built_behind(observations, point, moved)[0] if moved is not None else None
-    return [edit, *remedy.edits] if remedy is not None else []
+    fix = built_behind(observations, point, moved)[0] if moved is not None else None
+    return [edit, *fix.edits] if fix is not None else []

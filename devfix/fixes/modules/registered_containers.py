@@ -55,10 +55,10 @@ def keepers(memory: State, part: Pointer) -> Iterator[ListAppend]:
     chain, new = [part.id], [part.id]
     while new:
         wanted, new = set(new), []
-        for key, record in memory.records():
-            if record.kind != "module":
+        for key, obj in memory.heap_objects():
+            if obj.kind != "module":
                 continue
-            named = [*record.fields.items(), *([("*", record.rest)] if record.rest is not None else [])]
+            named = [*obj.fields.items(), *([("*", obj.default_item)] if obj.default_item is not None else [])]
             for name, value in named:
                 for option in alternatives(value):
                     if isinstance(option, Pointer) and option.id in wanted and key not in chain:
@@ -87,23 +87,23 @@ def holds(memory: State, value: Value, wanted: set[int], depth: int = 0) -> bool
 def _held(memory: State, value: Value) -> list[Value]:
     if isinstance(value, TupleValue):
         return list(value.items)
-    if isinstance(value, Pointer) and memory.has(value.id) and memory.record(value).kind in _CONTAINERS:
-        record = memory.record(value)
-        return [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+    if isinstance(value, Pointer) and memory.has(value.id) and memory.heap_object(value).kind in _CONTAINERS:
+        obj = memory.heap_object(value)
+        return [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
     return []
 
 
 def contents_problem(memory: State, value: Value, depth: int = 0) -> str | None:
     """Why a container cannot be a registered one: it holds something else than modules and containers of them."""
-    if isinstance(value, Pointer) and memory.record(value).kind == "dict":
-        for key in memory.record(value).fields:
+    if isinstance(value, Pointer) and memory.heap_object(value).kind == "dict":
+        for key in memory.heap_object(value).fields:
             if key in _MODULE_NAMES or "." in key or not key:
                 return f"`{key}` cannot be a key of a ModuleDict"
-        if memory.record(value).get("odd-keys"):
+        if memory.heap_object(value).get("odd-keys"):
             return "its keys are no strings, and a ModuleDict takes nothing else"
     for inner in _held(memory, value):
         for option in alternatives(inner):
-            if option == Const(None) or (isinstance(option, Pointer) and memory.record(option).kind == "module"):
+            if option == Const(None) or (isinstance(option, Pointer) and memory.heap_object(option).kind == "module"):
                 continue
             nested = bool(_held(memory, option)) and depth < _DEEPEST
             problem = contents_problem(memory, option, depth + 1) if nested else "it holds what is no module, too"
@@ -121,7 +121,8 @@ def holds_parameters(memory: State, value: Value) -> bool:
     """Whether a container holds parameters and nothing else."""
     held = [option for inner in _held(memory, value) for option in alternatives(inner)]
     return bool(held) and all(
-        isinstance(option, Tensor) and any(origin.kind == "parameter" and not origin.key for origin in option.origins)
+        isinstance(option, Tensor)
+        and any(origin.kind == "parameter" and not origin.site_id for origin in option.origins)
         for option in held
     )
 

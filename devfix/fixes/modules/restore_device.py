@@ -12,13 +12,13 @@ from devfix.analysis.domain.values import Pointer, alternatives
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import module_names, value_of, visible
 from devfix.fixes.insertion_point import all_live, enclosing, inside_module
-from devfix.fixes.module_move_style import words_at
+from devfix.fixes.module_move_style import module_move_at
 from devfix.fixes.reorder import common_block, reach
-from devfix.fixes.statement_range import Words
-from devfix.model import InsertStatement, Remedy, Where
+from devfix.fixes.statement_range import ModuleMove
+from devfix.model import Fix, InsertStatement, Where
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["Absence", "remedies", "runs_last"]
+__all__ = ["Absence", "fixes", "runs_last"]
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
@@ -69,10 +69,10 @@ class Absence:
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "to":
             return None
         value = value_of(self.moved, call_frame, call.func.value)
-        assert self.moved.memory is not None
-        memory = self.moved.memory
+        assert self.moved.state is not None
+        memory = self.moved.state
         held = (
-            any(isinstance(o, Pointer) and memory.record(o).kind == "instance" for o in alternatives(value))
+            any(isinstance(o, Pointer) and memory.heap_object(o).kind == "instance" for o in alternatives(value))
             if value
             else False
         )
@@ -115,7 +115,7 @@ def _asks_for_the_end(tree: SourceTree, stmt: ast.If) -> bool:
     return False
 
 
-def remedies(observations: Observations, absence: Absence) -> Iterator[Remedy]:
+def fixes(observations: Observations, absence: Absence) -> Iterator[Fix]:
     """As other places of the file do it, behind what needed the CPU, or (nothing needed it) ahead of the use."""
     yield from _as_elsewhere(absence)
     behind = list(_behind_uses(observations, absence))
@@ -125,7 +125,7 @@ def remedies(observations: Observations, absence: Absence) -> Iterator[Remedy]:
 
 
 # --- as elsewhere -----------------------------------------------------------------------------------------------------
-def _as_elsewhere(absence: Absence) -> Iterator[Remedy]:
+def _as_elsewhere(absence: Absence) -> Iterator[Fix]:
     """Where every other call of the same name in this file is followed by one and the same call, so is this one."""
     for call_frame in reversed(absence.moved.call_stack):
         called = _called(call_frame.stmt)
@@ -134,7 +134,7 @@ def _as_elsewhere(absence: Absence) -> Iterator[Remedy]:
             continue
         code = call_frame.tree.source(follower)
         edit = InsertStatement(call_frame.tree.path, call_frame.tree.span(call_frame.stmt), Where.AFTER, code)
-        yield Remedy(f"do as behind the other calls of `{called}`: `{code}`", (edit,))
+        yield Fix(f"do as behind the other calls of `{called}`: `{code}`", (edit,))
 
 
 def _called(stmt: ast.stmt) -> str | None:
@@ -159,7 +159,7 @@ def _follower(tree: SourceTree, stmt: ast.stmt, called: str) -> ast.Expr | None:
 
 
 # --- behind what needed the CPU ---------------------------------------------------------------------------------------
-def _behind_uses(observations: Observations, absence: Absence) -> Iterator[Remedy]:
+def _behind_uses(observations: Observations, absence: Absence) -> Iterator[Fix]:
     used = False
     for call_frame in reversed(absence.moved.call_stack):
         name = absence.name_at(call_frame)
@@ -171,16 +171,16 @@ def _behind_uses(observations: Observations, absence: Absence) -> Iterator[Remed
             continue
         if anchor is call_frame.stmt and not isinstance(anchor, (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign)):
             continue
-        words = words_at(observations, absence.mismatch, call_frame)
+        words = module_move_at(observations, absence.mismatch, call_frame)
         if words is None or not words.ready(call_frame, anchor):
             continue
-        yield _remedy(call_frame, anchor, Where.AFTER, words, name)
+        yield _fix(call_frame, anchor, Where.AFTER, words, name)
 
 
-def _remedy(call_frame: CallFrame, anchor: ast.stmt, where: Where, words: Words, name: str) -> Remedy:
+def _fix(call_frame: CallFrame, anchor: ast.stmt, where: Where, words: ModuleMove, name: str) -> Fix:
     code = words.statement(name)
     edit = InsertStatement(call_frame.tree.path, call_frame.tree.span(anchor), where, code)
-    return Remedy(f"move `{name}` back: `{code.splitlines()[-1].strip()}`", (edit,))
+    return Fix(f"move `{name}` back: `{code.splitlines()[-1].strip()}`", (edit,))
 
 
 def _serves_at_once(absence: Absence, call_frame: CallFrame) -> bool:
@@ -219,16 +219,16 @@ def _speaks_of(tree: SourceTree, stmt: ast.stmt, names: set[str]) -> bool:
 
 
 # --- ahead of the use -------------------------------------------------------------------------------------------------
-def _ahead_of_use(observations: Observations, absence: Absence) -> Iterator[Remedy]:
+def _ahead_of_use(observations: Observations, absence: Absence) -> Iterator[Fix]:
     point = absence.mismatch.point
     for call_frame in reversed(point.call_stack):
         names = module_names(point, call_frame, absence.wanted - {absence.part.id} or absence.wanted)
         if not names or inside_module(call_frame):
             continue
-        words = words_at(observations, absence.mismatch, call_frame)
+        words = module_move_at(observations, absence.mismatch, call_frame)
         anchor = _outside_loops(absence, call_frame)
         if words is not None and words.ready(call_frame, anchor) and _bound_ahead(point, call_frame, names[0]):
-            yield _remedy(call_frame, anchor, Where.BEFORE, words, names[0])
+            yield _fix(call_frame, anchor, Where.BEFORE, words, names[0])
 
 
 def _bound_ahead(point: ProgramPoint, call_frame: CallFrame, name: str) -> bool:

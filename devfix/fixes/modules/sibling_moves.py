@@ -10,9 +10,9 @@ from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ACCELERATOR, UNKNOWN, HeapObject, Tensor, alternatives
 from devfix.analysis.observations import DeviceMismatch
-from devfix.fixes.module_move_style import words_at
+from devfix.fixes.module_move_style import module_move_at
 from devfix.fixes.modules.attribute_writes import Attribute, methods_of
-from devfix.fixes.modules.module_roots import Whole, moves_itself, own_mover, wholes_named
+from devfix.fixes.modules.module_roots import RootModule, moves_itself, own_mover, roots_named
 from devfix.model import AppendCode, Edit, InsertStatement, Where
 from devfix.syntax.tree import SourceTree, text_of
 
@@ -47,11 +47,7 @@ def _handed_over(attribute: Attribute) -> Iterator[Edit]:
     """``self.x.to(device)`` in ``Graph(self.x, self.y.to(device))``, where a method makes the object that fails."""
     for tree, _, method in methods_of(attribute.cls) if attribute.cls is not None else ():
         for call in (node for node in ast.walk(method) if isinstance(node, ast.Call)):
-            made = [
-                record
-                for record in attribute.owners
-                if record.allocated_at is not None and record.allocated_at.node is call
-            ]
+            made = [obj for obj in attribute.owners if obj.allocated_at is not None and obj.allocated_at.node is call]
             given = [*call.args, *(keyword.value for keyword in call.keywords)]
             moves = [move for node in given for move in _move_of_attribute(node)]
             names = {what.attr for _, what in moves}
@@ -75,25 +71,25 @@ def moved_as_a_whole(observations: Observations, attributes: list[Attribute]) ->
     """``Graph(x, y).to(device)``, where the class has a ``to`` of its own; nothing where an object has no place."""
     edits: dict[Edit, None] = {}
     mismatch, memory = attributes[0].uses[0].mismatch, attributes[0].uses[0].memory
-    for record in (record for attribute in attributes for record in attribute.owners):
-        allocated_at = record.allocated_at
+    for obj in (obj for attribute in attributes for obj in attribute.owners):
+        allocated_at = obj.allocated_at
         if (
             allocated_at is None
-            or record.kind != "instance"
+            or obj.kind != "instance"
             or not isinstance(allocated_at.node, ast.Call)
-            or not moves_itself(memory, record)
+            or not moves_itself(memory, obj)
         ):
             return []
-        if _made_by_itself(allocated_at, record):
+        if _made_by_itself(allocated_at, obj):
             return []  # its own ``to`` makes it anew: what that leaves behind is the cause
-        if any(_leaves_behind(attribute) for attribute in attributes if record in attribute.owners):
+        if any(_leaves_behind(attribute) for attribute in attributes if obj in attribute.owners):
             return []  # called once more, it would leave the same behind
-        words = words_at(observations, mismatch, allocated_at.call_frame)
+        words = module_move_at(observations, mismatch, allocated_at.call_frame)
         if words is None or not words.plain or not words.trailer.startswith(".to("):
             return []
         if not words.ready(allocated_at.call_frame, allocated_at.stmt):
             return []
-        if _gives_itself(memory, record):
+        if _gives_itself(memory, obj):
             edits[AppendCode(allocated_at.tree.path, allocated_at.span, words.trailer)] = None
             continue
         match allocated_at.stmt:
@@ -114,9 +110,9 @@ def _leaves_behind(attribute: Attribute) -> bool:
     return any(_beside(attribute))
 
 
-def _gives_itself(memory: State, record: HeapObject) -> bool:
+def _gives_itself(memory: State, obj: HeapObject) -> bool:
     """Whether its own ``to`` returns an object on every path that a reader sees."""
-    method = own_mover(memory, record)
+    method = own_mover(memory, obj)
     if method is None or not isinstance(method.node, ast.FunctionDef):
         return False
     last = method.node.body[-1]
@@ -125,14 +121,14 @@ def _gives_itself(memory: State, record: HeapObject) -> bool:
     return isinstance(last, (ast.Return, ast.If, ast.With)) and "None" not in given
 
 
-def _made_by_itself(allocated_at: ProgramPoint, record: HeapObject) -> bool:
+def _made_by_itself(allocated_at: ProgramPoint, obj: HeapObject) -> bool:
     """Whether a method of the class makes the object."""
     owners = [
         call_frame.activation.function.owner
         for call_frame in allocated_at.call_stack
         if call_frame.activation.function is not None
     ]
-    return any(owner is not None and owner is record.cls for owner in owners)
+    return any(owner is not None and owner is obj.cls for owner in owners)
 
 
 def _moved(stmt: ast.Assign) -> str | None:
@@ -152,7 +148,7 @@ def _has_arrived(attribute: Attribute, sibling: str | None) -> bool:
 
 
 def _arrived(owners: list[HeapObject], name: str) -> bool:
-    held = [option for record in owners for option in alternatives(record.fields.get(name, UNKNOWN))]
+    held = [option for obj in owners for option in alternatives(obj.fields.get(name, UNKNOWN))]
     return bool(held) and all(isinstance(option, Tensor) and option.device == ACCELERATOR for option in held)
 
 
@@ -163,16 +159,14 @@ def _like(tree: SourceTree, move: ast.Assign, name: str) -> str:
     return text.replace(own, f"{receiver}.{name}", 2)
 
 
-def module_beside_siblings(observations: Observations, mismatch: DeviceMismatch, whole: Whole) -> Iterator[Edit]:
+def module_beside_siblings(observations: Observations, mismatch: DeviceMismatch, root: RootModule) -> Iterator[Edit]:
     """``self.decoder.cuda()`` behind the move of ``self.encoder``, in the method with which an object moves itself."""
     for point in observations.moves:
         moved = _moved_attribute(point)
         if moved is None or getattr(point.call_frame.activation.node, "name", "") == "__init__":
             continue
         own = moved.rpartition(".")[0]
-        names = [
-            name for name in wholes_named(mismatch.point, point.call_frame, whole) if name.rpartition(".")[0] == own
-        ]
+        names = [name for name in roots_named(mismatch.point, point.call_frame, root) if name.rpartition(".")[0] == own]
         if not names or moved in names or any(isinstance(p, _LOOPS) for p in point.tree.ancestors(point.stmt)):
             continue
         code = point.tree.source(point.stmt).replace(moved, names[0])

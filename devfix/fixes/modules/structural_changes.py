@@ -24,14 +24,16 @@ class Change:
 def weights_of(operand: Operand) -> list[Pointer]:
     """The modules whose weights an operand is."""
     owners = [
-        Pointer(origin.key) for origin in operand.origins if origin.kind in ("parameter", "buffer") and origin.key
+        Pointer(origin.site_id)
+        for origin in operand.origins
+        if origin.kind in ("parameter", "buffer") and origin.site_id
     ]
     return [operand.module] if operand.module is not None else owners
 
 
 def structural_change(point: ProgramPoint, part: Pointer) -> Change | None:
     """The change because of which ``part`` is not where the rest of its model is, if there is one."""
-    memory = point.memory
+    memory = point.state
     assert memory is not None
     seen: set[int] = set()
     call_frame = [part.id]
@@ -41,12 +43,12 @@ def structural_change(point: ProgramPoint, part: Pointer) -> Change | None:
             if key in seen or not memory.has(key):
                 continue
             seen.add(key)
-            attached, own = memory.at(key).attached, memory.at(key).moved
-            if attached is not None and own is not None and attached.order > own.order and _on_itself(attached, key):
+            attached, own = memory.at(key).attached_at, memory.at(key).last_moved_at
+            if attached is not None and own is not None and attached.time > own.time and _on_itself(attached, key):
                 return Change(Pointer(key), attached, own)
             for parent in parents_of(memory, key):
-                moved = memory.at(parent).moved
-                if attached is not None and moved is not None and attached.order > moved.order:
+                moved = memory.at(parent).last_moved_at
+                if attached is not None and moved is not None and attached.time > moved.time:
                     return Change(Pointer(parent), attached, moved)
                 upper.append(parent)
         call_frame = upper
@@ -55,16 +57,14 @@ def structural_change(point: ProgramPoint, part: Pointer) -> Change | None:
 
 def _on_itself(attached: ProgramPoint, key: int) -> bool:
     """Whether a parameter or buffer came to the module itself (it was on the accelerator then)."""
-    memory = attached.memory
+    memory = attached.state
     return memory is not None and memory.has(key) and ACCELERATOR in memory.at(key).devices
 
 
 def parents_of(memory: State, key: int) -> list[int]:
     found = []
-    for parent, record in memory.records():
-        held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
-        if record.kind == "module" and any(
-            isinstance(o, Pointer) and o.id == key for v in held for o in alternatives(v)
-        ):
+    for parent, obj in memory.heap_objects():
+        held = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
+        if obj.kind == "module" and any(isinstance(o, Pointer) and o.id == key for v in held for o in alternatives(v)):
             found.append(parent)
     return found

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import ACCELERATOR, Pointer, Tensor, TupleValue, IterableOf, alternatives
+from devfix.analysis.domain.values import ACCELERATOR, IterableOf, Pointer, Tensor, TupleValue, alternatives
 from devfix.analysis.observations import AttributeStore
 from devfix.analysis.scopes import device_expressions, value_of, visible
 from devfix.fixes.device_expression import bound_before, device_for
@@ -46,7 +46,7 @@ def made_on_device(observations: Observations, attributes: list[Attribute]) -> l
 
 def _made(observations: Observations, attribute: Attribute) -> Iterator[Edit]:
     """Where the object's own methods make it, else where the attribute is given it."""
-    keys = {origin.key for use in attribute.uses for origin in use.origins if origin.kind == "made"}
+    keys = {origin.site_id for use in attribute.uses for origin in use.origins if origin.kind == "made"}
     sites = [observations.sources[key].point for key in sorted(keys)]
     functions = {stored.point.call_frame.activation.node for stored in attribute.stored}
     if attribute.cls is not None:
@@ -89,8 +89,8 @@ def _device_before(attribute: Attribute, point: ProgramPoint) -> str | None:
 def _own_device(observations: Observations, point: ProgramPoint) -> str | None:
     """A device that the function (or the script) itself has, or that its object has."""
     call_frame = point.call_frame
-    assert point.memory is not None
-    local = point.memory.names(call_frame.activation.env)
+    assert point.state is not None
+    local = point.state.names(call_frame.activation.env)
     named = [
         text
         for text in device_expressions(point, call_frame, observations.preferred_device)
@@ -108,21 +108,19 @@ def _own_device(observations: Observations, point: ProgramPoint) -> str | None:
 def _parameters_device(point: ProgramPoint, call_frame: CallFrame) -> str | None:
     """The device of the module's own weights, wherever they are when the method runs, if it has some by then."""
     own = visible(point, call_frame).get("self")
-    if not isinstance(own, Pointer) or point.memory is None or point.memory.record(own).kind != "module":
+    if not isinstance(own, Pointer) or point.state is None or point.state.heap_object(own).kind != "module":
         return None
-    return "next(self.parameters()).device" if _has_weights(point.memory, own, set()) else None
+    return "next(self.parameters()).device" if _has_weights(point.state, own, set()) else None
 
 
 def _has_weights(memory: State, ref: Pointer, seen: set[int]) -> bool:
-    record = memory.record(ref)
-    if ref.id in seen or record.kind != "module":
+    obj = memory.heap_object(ref)
+    if ref.id in seen or obj.kind != "module":
         return False
     seen.add(ref.id)
-    if record.weights and record.cls is None:
+    if obj.weights and obj.cls is None:
         return True
-    parts = [
-        option for value in record.fields.values() for option in alternatives(value) if isinstance(option, Pointer)
-    ]
+    parts = [option for value in obj.fields.values() for option in alternatives(value) if isinstance(option, Pointer)]
     return any(_has_weights(memory, part, seen) for part in parts)
 
 
@@ -239,7 +237,7 @@ def _read(attribute: Attribute, use: Use, roots: list[ast.AST]) -> ast.expr | No
                 held = {ref for stored in attribute.stored for ref in stored.owners}
                 if owner is not None and held and not held & {o for o in alternatives(owner) if isinstance(o, Pointer)}:
                     continue
-                return _with_subscripts(point.tree, node) if use.mismatch.consumer != "index" else node
+                return _with_subscripts(point.tree, node) if use.mismatch.operation != "index" else node
     return None
 
 

@@ -15,7 +15,7 @@ from devfix.fixes.move_style import style_at
 from devfix.fixes.tensors.companions import beside_companion
 from devfix.fixes.tensors.comprehensions import containers
 from devfix.fixes.tensors.misplaced_items import (
-    Culprit,
+    MisplacedItem,
     Placed,
     appended,
     bindings_of,
@@ -26,46 +26,50 @@ from devfix.fixes.tensors.misplaced_items import (
 )
 from devfix.fixes.tensors.partial_moves import beside_parts
 from devfix.fixes.tensors.sibling_style import beside_siblings, by_helper
-from devfix.model import Edit, InsertStatement, Remedy, Where
+from devfix.model import Edit, Fix, InsertStatement, Where
 
 __all__ = ["candidates"]
 
 
-def candidates(observations: Observations, culprits: Sequence[Culprit]) -> Iterator[Remedy]:
-    """Remedies for items of one batch, in the order in which an expert would try them."""
-    origins = {(culprit.key, culprit.item) for culprit in culprits}
-    near = beside_parts(observations, origins, [mismatch for culprit in culprits for mismatch in culprit.mismatches])
+def candidates(observations: Observations, misplaced_items: Sequence[MisplacedItem]) -> Iterator[Fix]:
+    """Fixes for items of one batch, in the order in which an expert would try them."""
+    origins = {(misplaced.key, misplaced.item) for misplaced in misplaced_items}
+    near = beside_parts(
+        observations, origins, [mismatch for misplaced in misplaced_items for mismatch in misplaced.mismatches]
+    )
     if near:
-        yield Remedy("move " + ", ".join(f"`{shown(observations, culprit)}`" for culprit in culprits), tuple(near))
-    wanted = {culprit.item for culprit in culprits}
+        yield Fix(
+            "move " + ", ".join(f"`{shown(observations, misplaced)}`" for misplaced in misplaced_items), tuple(near)
+        )
+    wanted = {misplaced.item for misplaced in misplaced_items}
     siblings = [
         transfer
         for transfer in observations.transfers
-        if transfer.origin.key == culprits[0].key
+        if transfer.origin.site_id == misplaced_items[0].key
         and transfer.device == "accelerator"
-        and transfer.origin.item not in wanted
-    ] or made_siblings(observations, culprits[0])
+        and transfer.origin.path not in wanted
+    ] or made_siblings(observations, misplaced_items[0])
     for plan in (_beside_companions, beside_siblings, by_helper, _at_names, containers, _at_uses):
         placed: list[Placed] = []
-        for culprit in culprits:
-            parts = plan(observations, culprit, siblings)
+        for misplaced in misplaced_items:
+            parts = plan(observations, misplaced, siblings)
             if parts is None:
                 break
             placed.extend(parts)
         else:
             edits = _under_one_flag(dict.fromkeys(part.edit for part in placed))
             if edits:
-                told = ", ".join(dict.fromkeys(part.told for part in placed))
-                yield Remedy(f"move {told}", edits)
+                described = ", ".join(dict.fromkeys(part.described for part in placed))
+                yield Fix(f"move {described}", edits)
 
 
 def _beside_companions(
-    observations: Observations, culprit: Culprit, siblings: Sequence[Transfer]
+    observations: Observations, misplaced: MisplacedItem, siblings: Sequence[Transfer]
 ) -> list[Placed] | None:
     """Behind the move of other data that goes into the same call, for data that the program makes itself."""
-    if observations.sources[culprit.key].kind != "made":
+    if observations.sources[misplaced.key].kind != "made":
         return None
-    edits = beside_companion(observations, culprit.key, culprit.mismatches)
+    edits = beside_companion(observations, misplaced.key, misplaced.mismatches)
     return [Placed(edit, f"`{edit.code.split(' =')[0]}`") for edit in edits] or None
 
 
@@ -84,19 +88,21 @@ def _under_one_flag(edits: Iterable[Edit]) -> tuple[Edit, ...]:
 
 
 # --- at the name that holds the item --------------------------------------------------------------------------------
-def _at_names(observations: Observations, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
+def _at_names(
+    observations: Observations, misplaced: MisplacedItem, siblings: Sequence[Transfer]
+) -> list[Placed] | None:
     """Where the item gets its first name, if the device has a name there, too."""
-    for binding in bindings_of(observations, culprit):
-        placed = _at_name(observations, culprit, binding)
+    for binding in bindings_of(observations, misplaced):
+        placed = _at_name(observations, misplaced, binding)
         if placed is not None:
             return [placed]
     return None
 
 
-def _at_name(observations: Observations, culprit: Culprit, binding: Binding) -> Placed | None:
+def _at_name(observations: Observations, misplaced: MisplacedItem, binding: Binding) -> Placed | None:
     point, name = binding.point, binding.name
     tree, statement = point.tree, point.stmt
-    style = style_at(observations, point, culprit)
+    style = style_at(observations, point, misplaced)
     if style is None or not name.isidentifier() or inside_module(point.call_frame):
         return None
     trailer, guard = style
@@ -137,16 +143,16 @@ def _asks_about(node: ast.AST, name: str) -> bool:
 
 
 # --- where it is used -----------------------------------------------------------------------------------------------
-def _at_uses(observations: Observations, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
+def _at_uses(observations: Observations, misplaced: MisplacedItem, siblings: Sequence[Transfer]) -> list[Placed] | None:
     """Appended to the item in each operation that needs it on the device."""
     placed: dict[tuple[object, ...], Placed] = {}
-    for mismatch, text in zip(culprit.mismatches, culprit.texts, strict=False):
+    for mismatch, text in zip(misplaced.mismatches, misplaced.texts, strict=False):
         for call_frame in mismatch.point.call_stack:
             if inside_module(call_frame):
                 break
-            node = expression_of(mismatch.point, call_frame, culprit, text)
+            node = expression_of(mismatch.point, call_frame, misplaced, text)
             trailer = (
-                _trailer_at(observations, culprit, siblings, mismatch.point, call_frame) if node is not None else None
+                _trailer_at(observations, misplaced, siblings, mismatch.point, call_frame) if node is not None else None
             )
             if node is not None and trailer is not None:
                 span = call_frame.tree.span(node)
@@ -161,7 +167,7 @@ def _at_uses(observations: Observations, culprit: Culprit, siblings: Sequence[Tr
 
 def _trailer_at(
     observations: Observations,
-    culprit: Culprit,
+    misplaced: MisplacedItem,
     siblings: Sequence[Transfer],
     point: ProgramPoint,
     call_frame: CallFrame,
@@ -169,5 +175,5 @@ def _trailer_at(
     beside = [transfer for transfer in siblings if same_function(transfer.point.call_frame, call_frame)]
     if beside:
         return Move(beside[-1].point).trailer()
-    style = style_at(observations, point, culprit, call_frame)
+    style = style_at(observations, point, misplaced, call_frame)
     return style[0] if style is not None and style[1] is None else None

@@ -17,7 +17,7 @@ from devfix.analysis.domain.values import (
     Value,
 )
 from devfix.analysis.move_observations import DeviceAssignment
-from devfix.analysis.observations import HostAccess, DataSource
+from devfix.analysis.observations import DataSource, HostAccess
 from devfix.analysis.scopes import visible
 from devfix.fixes.insertion_point import device_at
 from devfix.model import Edit, InsertStatement, ReplaceExpression, Where
@@ -51,12 +51,14 @@ def _origin(loader: HeapObject) -> list[object]:
 
 
 def _same_origin(loader: HeapObject, source: DataSource) -> bool:
-    if source.loader is None or source.point.memory is None or not source.point.memory.has(source.loader.id):
+    if source.loader is None or source.point.state is None or not source.point.state.has(source.loader.id):
         return False
-    memory, other = source.point.memory, source.point.memory.record(source.loader)
+    memory, other = source.point.state, source.point.state.heap_object(source.loader)
     if other.kind != "loader":
         return False
-    classes = [_class_of(memory.record(held).cls) for held in (_dataset(loader), _dataset(other)) if held is not None]
+    classes = [
+        _class_of(memory.heap_object(held).cls) for held in (_dataset(loader), _dataset(other)) if held is not None
+    ]
     return bool(set(_origin(loader)) & set(_origin(other))) or (len(classes) == 2 and classes[0] is classes[1])
 
 

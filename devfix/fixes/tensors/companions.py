@@ -53,7 +53,7 @@ def _beside(observations: Observations, key: int, mismatch: DeviceMismatch) -> I
 def _is_the_culprit(point: ProgramPoint, call_frame: CallFrame, name: str, key: int) -> bool:
     value = value_of(point, call_frame, ast.Name(name, ast.Load()))
     return any(
-        isinstance(option, Tensor) and option.device == CPU and any(origin.key == key for origin in option.origins)
+        isinstance(option, Tensor) and option.device == CPU and any(origin.site_id == key for origin in option.origins)
         for option in (alternatives(value) if value is not None else ())
     )
 

@@ -12,13 +12,13 @@ from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import (
     Const,
     External,
+    IterableOf,
     Number,
     Pointer,
     Tensor,
     Text,
     TupleValue,
     Value,
-    IterableOf,
     alternatives,
 )
 from devfix.analysis.move_observations import Transfer
@@ -26,20 +26,22 @@ from devfix.analysis.observations import Binding
 from devfix.analysis.scopes import value_of
 from devfix.fixes.insertion_point import Move, same_function
 from devfix.fixes.move_style import style_at
-from devfix.fixes.tensors.misplaced_items import Culprit, Placed, bindings_of
+from devfix.fixes.tensors.misplaced_items import MisplacedItem, Placed, bindings_of
 from devfix.model import InsertStatement, Where
 
 __all__ = ["containers", "held_value"]
 
 
-def containers(observations: Observations, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
+def containers(
+    observations: Observations, misplaced: MisplacedItem, siblings: Sequence[Transfer]
+) -> list[Placed] | None:
     """A name that holds a dictionary or list of which everything must move: one comprehension."""
-    for cut in range(len(culprit.item) - 1, -1, -1):
-        above = replace(culprit, item=culprit.item[:cut])
-        if any(transfer.origin.item[:cut] == above.item and len(transfer.origin.item) > cut for transfer in siblings):
+    for cut in range(len(misplaced.item) - 1, -1, -1):
+        above = replace(misplaced, item=misplaced.item[:cut])
+        if any(transfer.origin.path[:cut] == above.item and len(transfer.origin.path) > cut for transfer in siblings):
             return None
         for binding in bindings_of(observations, above):
-            code = _comprehension(observations, culprit, binding, siblings)
+            code = _comprehension(observations, misplaced, binding, siblings)
             if code is not None:
                 where = Where.BODY_START if binding.kind == "target" else Where.AFTER
                 tree, anchor = binding.point.tree, binding.point.stmt
@@ -51,14 +53,14 @@ def containers(observations: Observations, culprit: Culprit, siblings: Sequence[
 
 
 def _comprehension(
-    observations: Observations, culprit: Culprit, binding: Binding, siblings: Sequence[Transfer]
+    observations: Observations, misplaced: MisplacedItem, binding: Binding, siblings: Sequence[Transfer]
 ) -> str | None:
     point, name = binding.point, binding.name
     loop = isinstance(point.stmt, (ast.For, ast.AsyncFor))
     if binding.kind not in ("target", "unpack", "assign") or (binding.kind == "target") is not loop:
         return None
     beside = [transfer for transfer in siblings if same_function(transfer.point.call_frame, point.call_frame)]
-    style = (Move(beside[-1].point).trailer(), None) if beside else style_at(observations, point, culprit)
+    style = (Move(beside[-1].point).trailer(), None) if beside else style_at(observations, point, misplaced)
     found = held_value(observations, binding)
     if style is None or style[1] is not None or found is None or not name.isidentifier():
         return None
@@ -66,14 +68,14 @@ def _comprehension(
     if isinstance(value, TupleValue):
         held: list[Value] = list(value.items)
         shape = "tuple"
-    elif isinstance(value, Pointer) and memory.record(value).kind in ("dict", "list"):
-        record = memory.record(value)
-        held = [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
-        shape = record.kind
+    elif isinstance(value, Pointer) and memory.heap_object(value).kind in ("dict", "list"):
+        obj = memory.heap_object(value)
+        held = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
+        shape = obj.kind
     elif isinstance(value, IterableOf):
         held, shape = [value.element], "list"
-    elif isinstance(value, Tensor) and value.maybe_container and _star(culprit, name):
-        held, shape = [], "dict" if _star(culprit, name) == 2 else "list"
+    elif isinstance(value, Tensor) and value.maybe_container and _star(misplaced, name):
+        held, shape = [], "dict" if _star(misplaced, name) == 2 else "list"
     else:
         return None
     each = [option for item in held for option in alternatives(item)]
@@ -108,10 +110,10 @@ def _all_tensors(memory: State, value: Value) -> bool:
 
 def _dictionary(memory: State, value: Value) -> list[Value]:
     """What a dictionary holds; empty for other values."""
-    if not isinstance(value, Pointer) or memory.record(value).kind != "dict":
+    if not isinstance(value, Pointer) or memory.heap_object(value).kind != "dict":
         return []
-    record = memory.record(value)
-    return [*record.fields.values(), *([record.rest] if record.rest is not None else [])]
+    obj = memory.heap_object(value)
+    return [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
 
 
 def _is_tensor(value: Value) -> bool:
@@ -138,7 +140,7 @@ def _names_torch(observations: Observations, point: ProgramPoint) -> bool:
 
 def held_value(observations: Observations, binding: Binding) -> tuple[Value, State] | None:
     """What the name holds, in the first memory after the binding that knows it, with that memory."""
-    later = (other.point for other in observations.bindings if other.point.order > binding.point.order)
+    later = (other.point for other in observations.bindings if other.point.time > binding.point.time)
     moments = [(point, point.call_frame) for point in later]
     moments += [
         (mismatch.point, call_frame) for mismatch in observations.mismatches for call_frame in mismatch.point.call_stack
@@ -146,14 +148,14 @@ def held_value(observations: Observations, binding: Binding) -> tuple[Value, Sta
     for point, call_frame in moments:
         if same_function(call_frame, binding.point.call_frame):
             value = value_of(point, call_frame, ast.Name(binding.name, ast.Load()))
-            if value is not None and point.memory is not None:
-                return value, point.memory
+            if value is not None and point.state is not None:
+                return value, point.state
     return None
 
 
-def _star(culprit: Culprit, name: str) -> int | None:
+def _star(misplaced: MisplacedItem, name: str) -> int | None:
     """1 where some call takes ``*name``, 2 where it takes ``**name``."""
-    for mismatch in culprit.mismatches:
+    for mismatch in misplaced.mismatches:
         for call_frame in mismatch.point.call_stack:
             for node in ast.walk(call_frame.stmt):
                 if isinstance(node, ast.Starred) and isinstance(node.value, ast.Name) and node.value.id == name:

@@ -15,13 +15,13 @@ from devfix.fixes.insertion_point import headers, inside_module
 from devfix.fixes.modules.parameter_copies import shaped_like_parameter
 from devfix.fixes.tensors.companions import beside_companion
 from devfix.fixes.tensors.conditional_moves import beside_flagged, under_flag
-from devfix.fixes.tensors.misplaced_items import Culprit, made_siblings
+from devfix.fixes.tensors.misplaced_items import MisplacedItem, made_siblings
 from devfix.fixes.tensors.partial_moves import beside_parts
 from devfix.fixes.tensors.tensor_creation import Making, drawn_later
 from devfix.fixes.vendored_code import foreign_part
-from devfix.model import AppendCode, Edit, InsertStatement, Remedy, Where
+from devfix.model import AppendCode, Edit, Fix, InsertStatement, Where
 
-__all__ = ["Made", "made_on_cpu", "remedies"]
+__all__ = ["Made", "made_on_cpu", "fixes"]
 
 Use = tuple[DeviceMismatch, Operand]
 
@@ -71,9 +71,9 @@ def made_on_cpu(observations: Observations) -> Iterator[list[Made]]:
     above: dict[int, int] = {}
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
-            if any(origin.holder for origin in operand.origins):
+            if any(origin.attribute_id for origin in operand.origins):
                 continue  # an attribute that nothing moves: another rule names the cause
-            keys = [origin.key for origin in operand.origins if origin.kind == "made"]
+            keys = [origin.site_id for origin in operand.origins if origin.kind == "made"]
             for key in keys if operand.is_certain else ():
                 uses.setdefault(key, []).append((mismatch, operand))
                 above[_top(above, key)] = _top(above, keys[0])
@@ -100,7 +100,7 @@ def _made(observations: Observations, key: int, uses: list[Use]) -> Made | None:
     if not isinstance(point.node, ast.Call) or foreign_part(point.tree.path):
         return None
     kept = key not in observations.sized and _kept_by_constructor(point, mismatch)
-    if kept or made_siblings(observations, Culprit(key, (), (mismatch,), (operand.text,))):
+    if kept or made_siblings(observations, MisplacedItem(key, (), (mismatch,), (operand.text,))):
         return None
     moments = tuple(dict.fromkeys(_moment(observations, key, mismatch) for mismatch, _ in uses))
     return Made(key, moments, Making(point.tree, point.node), tuple(distinct.values()))
@@ -109,7 +109,7 @@ def _made(observations: Observations, key: int, uses: list[Use]) -> Made | None:
 def _moment(observations: Observations, key: int, mismatch: DeviceMismatch) -> ProgramPoint:
     """The moment at which the value that fails was made: the last before it, in the same activation if there is one."""
     visits = observations.visits.get(key) or [observations.sources[key].point]
-    earlier = [point for point in visits if point.order < mismatch.point.order] or visits
+    earlier = [point for point in visits if point.time < mismatch.point.time] or visits
     frames = {call_frame.activation for call_frame in mismatch.point.call_stack}
     return next((point for point in reversed(earlier) if point.call_frame.activation in frames), earlier[-1])
 
@@ -124,9 +124,9 @@ def _kept_by_constructor(point: ProgramPoint, mismatch: DeviceMismatch) -> bool:
 
 
 # --- where it could be moved ----------------------------------------------------------------------------------------
-def remedies(observations: Observations, group: list[Made]) -> Iterator[Remedy]:
-    """Remedies in the order in which an expert would try them."""
-    told = ", ".join(dict.fromkeys(f"`{made.words}`" for made in group))
+def fixes(observations: Observations, group: list[Made]) -> Iterator[Fix]:
+    """Fixes in the order in which an expert would try them."""
+    described = ", ".join(dict.fromkeys(f"`{made.words}`" for made in group))
     seen: set[tuple[Edit, ...]] = set()
     for plans in _PLANS:
         edits: dict[Edit, None] = {}
@@ -138,7 +138,9 @@ def remedies(observations: Observations, group: list[Made]) -> Iterator[Remedy]:
         else:
             if tuple(edits) not in seen:
                 seen.add(tuple(edits))
-                yield Remedy(f"make {told} on the device" if _is_made_there(edits) else f"move {told}", tuple(edits))
+                yield Fix(
+                    f"make {described} on the device" if _is_made_there(edits) else f"move {described}", tuple(edits)
+                )
 
 
 def _is_made_there(edits: dict[Edit, None]) -> bool:
@@ -180,7 +182,10 @@ def _beside_another(observations: Observations, made: Made) -> list[Edit]:
 def _beside_parts(observations: Observations, made: Made) -> list[Edit]:
     """As its other parts are moved, or with the copy that is on the device already."""
     origins = {
-        (origin.key, origin.item) for _, operand in made.uses for origin in operand.origins if origin.key == made.key
+        (origin.site_id, origin.path)
+        for _, operand in made.uses
+        for origin in operand.origins
+        if origin.site_id == made.key
     }
     return beside_parts(observations, origins, [mismatch for mismatch, _ in made.uses])
 

@@ -30,7 +30,7 @@ def beside_parts(observations: Observations, origins: set[Origin], mismatches: I
     ``Y[i:j].to(device)`` next to ``X[i:j].to(device)``.  Nothing where some use has no such neighbour.
     """
     keys = {key for key, _ in origins}
-    near = [t for t in observations.transfers if t.origin.key in keys and t.device == "accelerator"]
+    near = [t for t in observations.transfers if t.origin.site_id in keys and t.device == "accelerator"]
     moved = [transfer for transfer in near if _is_plain(transfer)]
     moved.sort(key=lambda transfer: transfer.point.key, reverse=True)
     edits: dict[Edit, None] = {}
@@ -86,7 +86,7 @@ def _is_one(point: ProgramPoint, call_frame: CallFrame, node: ast.Name, origins:
     return any(
         isinstance(option, Tensor)
         and option.device == CPU
-        and any((origin.key, origin.item) in origins for origin in option.origins)
+        and any((origin.site_id, origin.path) in origins for origin in option.origins)
         for option in (alternatives(value) if value is not None else ())
     )
 
@@ -103,19 +103,19 @@ def _moved_name(call_frame: CallFrame, transfer: Transfer, node: ast.Name) -> Ed
     if receiver.id != node.id and not _is_alias(tree, bindings, receiver.id, statement):
         return None
     choice = tree.parents.get(statement)
-    whole = choice if isinstance(choice, ast.If) and choice.orelse and binds(choice, target) else statement
+    root = choice if isinstance(choice, ast.If) and choice.orelse and binds(choice, target) else statement
     others = [
-        stmt for stmt in _bindings(call_frame, target) if stmt is not statement and not _precedes(tree, stmt, whole)
+        stmt for stmt in _bindings(call_frame, target) if stmt is not statement and not _precedes(tree, stmt, root)
     ]
-    if not all(_within(tree, stmt, whole) and _takes(stmt, target, receiver.id) for stmt in others):
+    if not all(_within(tree, stmt, root) and _takes(stmt, target, receiver.id) for stmt in others):
         return None
-    if not all(_precedes(tree, stmt, whole) for stmt in bindings) or not _precedes(tree, whole, call_frame.stmt):
+    if not all(_precedes(tree, stmt, root) for stmt in bindings) or not _precedes(tree, root, call_frame.stmt):
         return None
     return ReplaceExpression(tree.path, tree.span(node), target)
 
 
-def _within(tree: SourceTree, statement: ast.stmt, whole: ast.stmt) -> bool:
-    return whole in tree.ancestors(statement)
+def _within(tree: SourceTree, statement: ast.stmt, root: ast.stmt) -> bool:
+    return root in tree.ancestors(statement)
 
 
 def _takes(statement: ast.stmt, target: str, name: str) -> bool:

@@ -13,7 +13,7 @@ from devfix.analysis.observations import Binding
 from devfix.analysis.scopes import visible
 from devfix.fixes.insertion_point import Move, inside_module, names_in, same_function
 from devfix.fixes.tensors.misplaced_items import (
-    Culprit,
+    MisplacedItem,
     Placed,
     appended,
     bindings_of,
@@ -25,18 +25,20 @@ from devfix.model import InsertStatement, Where
 __all__ = ["beside_siblings", "by_helper"]
 
 
-def beside_siblings(observations: Observations, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
+def beside_siblings(
+    observations: Observations, misplaced: MisplacedItem, siblings: Sequence[Transfer]
+) -> list[Placed] | None:
     """Next to the moves of other items of the same batch, in their style."""
     for transfer in _last_of_each(siblings):
-        for binding in bindings_of(observations, culprit):
+        for binding in bindings_of(observations, misplaced):
             if not same_function(binding.point.call_frame, transfer.point.call_frame):
                 continue
-            placed = _like_sibling(culprit, binding, transfer)
+            placed = _like_sibling(misplaced, binding, transfer)
             if placed is not None:
                 return [placed]
     for transfer in siblings:
         if not inside_module(transfer.point.call_frame):
-            node = expression_of(transfer.point, transfer.point.call_frame, culprit, "…", whole=True)
+            node = expression_of(transfer.point, transfer.point.call_frame, misplaced, "…", whole_statement=True)
             if node is not None:
                 return [appended(transfer.point.tree, node, Move(transfer.point).trailer(), ast.unparse(node))]
     return None
@@ -52,7 +54,7 @@ def _last_of_each(siblings: Sequence[Transfer]) -> list[Transfer]:
     return list(last.values())
 
 
-def _like_sibling(culprit: Culprit, binding: Binding, transfer: Transfer) -> Placed | None:
+def _like_sibling(misplaced: MisplacedItem, binding: Binding, transfer: Transfer) -> Placed | None:
     tree, statement = transfer.point.tree, transfer.point.stmt
     name, move = binding.name, Move(transfer.point)
     trailer = move.trailer()
@@ -82,20 +84,22 @@ def _like_sibling(culprit: Culprit, binding: Binding, transfer: Transfer) -> Pla
     return Placed(edit, f"`{name}`")
 
 
-def by_helper(observations: Observations, culprit: Culprit, siblings: Sequence[Transfer]) -> list[Placed] | None:
+def by_helper(
+    observations: Observations, misplaced: MisplacedItem, siblings: Sequence[Transfer]
+) -> list[Placed] | None:
     """``batch = to_device(batch, device)``, as another loop of the program does it."""
     for transfer in reversed(observations.transfers):
-        if transfer.device != "accelerator" or transfer.origin.key == culprit.key:
+        if transfer.device != "accelerator" or transfer.origin.site_id == misplaced.key:
             continue
         for call_frame in transfer.point.call_stack:
             name = _helper_target(call_frame.stmt)
             if name is None:
                 continue
             direct = call_frame is transfer.point.call_frame
-            for cut in range(len(culprit.item) if not direct else 0, -1, -1):
-                if direct and transfer.origin.item not in ((), ("*",)):
+            for cut in range(len(misplaced.item) if not direct else 0, -1, -1):
+                if direct and transfer.origin.path not in ((), ("*",)):
                     continue  # only moves of a whole batch are copied from another loop
-                for binding in bindings_of(observations, replace(culprit, item=culprit.item[:cut])):
+                for binding in bindings_of(observations, replace(misplaced, item=misplaced.item[:cut])):
                     placed = _same_call(binding, call_frame, name)
                     if placed is not None:
                         return [placed]

@@ -13,51 +13,55 @@ from devfix.fixes.insertion_point import inside_module, same_function
 from devfix.fixes.move_style import device_words
 from devfix.fixes.reorder import common_block
 from devfix.fixes.tensors.comprehensions import held_value
-from devfix.fixes.tensors.misplaced_items import Culprit, bindings_of
-from devfix.model import AppendCode, Edit, InsertStatement, Remedy, Where
+from devfix.fixes.tensors.misplaced_items import MisplacedItem, bindings_of
+from devfix.model import AppendCode, Edit, Fix, InsertStatement, Where
 
 __all__ = ["wholes"]
 
 
-def wholes(observations: Observations, culprits: Sequence[Culprit]) -> Iterator[Remedy]:
+def roots(observations: Observations, misplaced_items: Sequence[MisplacedItem]) -> Iterator[Fix]:
     """One move of each bundle that the culprits are, or belong to; nothing where one of them belongs to none."""
     edits: dict[Edit, str] = {}
-    for culprit in culprits:
+    for misplaced in misplaced_items:
         found = next(
-            (pair for binding in _holders(observations, culprit) for pair in _moves(observations, culprit, binding)),
+            (
+                pair
+                for binding in _holders(observations, misplaced)
+                for pair in _moves(observations, misplaced, binding)
+            ),
             None,
         )
         if found is None:
             return
         edits[found[0]] = found[1]
     if edits:
-        yield Remedy("move " + ", ".join(f"`{name}`" for name in dict.fromkeys(edits.values())), tuple(edits))
+        yield Fix("move " + ", ".join(f"`{name}`" for name in dict.fromkeys(edits.values())), tuple(edits))
 
 
-def _holders(observations: Observations, culprit: Culprit) -> Iterator[Binding]:
+def _holders(observations: Observations, misplaced: MisplacedItem) -> Iterator[Binding]:
     """The names of the bundle, outside of modules."""
-    for cut in range(len(culprit.item), -1, -1):
+    for cut in range(len(misplaced.item), -1, -1):
         for binding in bindings_of(
-            observations, Culprit(culprit.key, culprit.item[:cut], culprit.mismatches, culprit.texts)
+            observations, MisplacedItem(misplaced.key, misplaced.item[:cut], misplaced.mismatches, misplaced.texts)
         ):
             if not inside_module(binding.point.call_frame) and _is_bundle(observations, binding):
                 yield binding
 
 
 def _is_bundle(observations: Observations, binding: Binding) -> bool:
-    if observations.sources[binding.origin.key].kind == "encoding" and not binding.origin.item:
+    if observations.sources[binding.origin.site_id].kind == "encoding" and not binding.origin.path:
         return True
     found = held_value(observations, binding)
     if found is None:
         return False
     value, memory = found
-    return isinstance(value, Pointer) and memory.has(value.id) and memory.record(value).kind == "bundle"
+    return isinstance(value, Pointer) and memory.has(value.id) and memory.heap_object(value).kind == "bundle"
 
 
-def _moves(observations: Observations, culprit: Culprit, binding: Binding) -> Iterator[tuple[Edit, str]]:
+def _moves(observations: Observations, misplaced: MisplacedItem, binding: Binding) -> Iterator[tuple[Edit, str]]:
     point, name = binding.point, binding.name
     tree, statement = point.tree, point.stmt
-    device = device_words(observations, point, culprit)
+    device = device_words(observations, point, misplaced)
     if device is not None and isinstance(binding.value, (ast.Call, ast.Subscript)):
         yield AppendCode(tree.path, tree.span(binding.value), f".to({device})"), name
     elif device is not None and name.isidentifier():
@@ -65,17 +69,17 @@ def _moves(observations: Observations, culprit: Culprit, binding: Binding) -> It
         if loop or isinstance(statement, (ast.Assign, ast.AnnAssign)):
             where = Where.BODY_START if loop else Where.AFTER
             yield InsertStatement(tree.path, tree.span(statement), where, f"{name} = {name}.to({device})"), name
-    moved = _later_move(observations, culprit, point)
-    words = device_words(observations, moved, culprit) if moved is not None else None
+    moved = _later_move(observations, misplaced, point)
+    words = device_words(observations, moved, misplaced) if moved is not None else None
     if device is None and moved is not None and words is not None and name.isidentifier():
         span = tree.span(moved.stmt)
         yield InsertStatement(tree.path, span, Where.AFTER, f"{name} = {name}.to({words})"), name
 
 
-def _later_move(observations: Observations, culprit: Culprit, point: ProgramPoint) -> ProgramPoint | None:
+def _later_move(observations: Observations, misplaced: MisplacedItem, point: ProgramPoint) -> ProgramPoint | None:
     """A move of a module behind the statement that names the bundle, in the same block and ahead of its use."""
     for move in observations.moves:
-        if same_function(move.call_frame, point.call_frame) and move.order < culprit.mismatches[0].point.order:
+        if same_function(move.call_frame, point.call_frame) and move.time < misplaced.mismatches[0].point.time:
             found = common_block(point.tree, point.stmt, move.stmt)
             if found is not None and found[1] < found[2] and found[0][found[2]] is move.stmt:
                 return move

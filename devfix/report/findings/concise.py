@@ -1,6 +1,6 @@
 """One line for each finding and problem: ``path:line:col: CODE [*] message``; in a notebook ``path:cell 3:line:col:``.
 
-``[*]`` marks a finding with a safe fix, ``[!]`` one with an unsafe fix.  Columns count from 1.
+``[*]`` marks a finding with a safe suggestion, ``[!]`` one with an unsafe fix.  Columns count from 1.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from devfix.model import Finding, Outcome, Problem, Safety
+from devfix.model import Applicability, Finding, Outcome, Problem
 from devfix.report.sanitize import printable
 from devfix.report.summary import Report
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["finding_line", "lines", "location", "mark", "problem_line", "render"]
 
 _NO_NOTEBOOKS = Outcome()
-_MARKS = {Safety.SAFE: "[*] ", Safety.UNSAFE: "[!] ", None: ""}
+_MARKS = {Applicability.SAFE: "[*] ", Applicability.UNSAFE: "[!] ", None: ""}
 
 
 def render(view: View) -> str:
@@ -35,7 +35,7 @@ def lines(report: Report) -> Iterator[str]:
 
 
 def finding_line(finding: Finding, outcome: Outcome = _NO_NOTEBOOKS) -> str:
-    return f"{location(finding, outcome)}: {finding.code} {mark(finding.safety)}{printable(finding.message)}"
+    return f"{location(finding, outcome)}: {finding.code} {mark(finding.applicability)}{printable(finding.message)}"
 
 
 def problem_line(problem: Problem, outcome: Outcome = _NO_NOTEBOOKS) -> str:
@@ -49,5 +49,5 @@ def location(finding: Finding, outcome: Outcome = _NO_NOTEBOOKS) -> str:
     return f"{printable(outcome.where(finding.path, finding.span.line))}:{finding.span.column + 1}"
 
 
-def mark(safety: Safety | None) -> str:
-    return _MARKS[safety]
+def mark(applicability: Applicability | None) -> str:
+    return _MARKS[applicability]

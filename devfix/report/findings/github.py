@@ -61,9 +61,9 @@ def _place(view: View, finding: Finding) -> dict[str, str]:
 
 
 def _message(view: View, item: Resolution) -> str:
-    remedy = item.remedy or next(iter(item.finding.remedies), None)
+    fix = item.fix or next(iter(item.finding.fixes), None)
     reason = item.reason or item.finding.reason
-    more = f"fix: {remedy.title}" if remedy is not None else f"not fixed: {reason}" if reason else ""
+    more = f"fix: {fix.title}" if fix is not None else f"not fixed: {reason}" if reason else ""
     return "\n".join(printable(line) for line in (view.sentence(item.finding), more) if line)
 
 

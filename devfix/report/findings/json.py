@@ -1,4 +1,4 @@
-"""The report for programs: schema/report-1.json documents it.
+"""The report for programs: schema/report-2.json documents it.
 
 Lines and columns count from 1; columns are code points, the end is exclusive.  In a notebook lines count in the cell.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMA_VERSION", "document", "dumps", "render"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def render(view: View) -> str:
@@ -56,4 +56,4 @@ def document(report: Report, proof: Proof | None = None) -> dict[str, Any]:
 
 def _verdict(proof: Proof) -> dict[str, Any]:
     verdict = proof.verdict
-    return {"word": verdict.word, "reason": verdict.reason, "good": verdict.good, "where": proof.where}
+    return {"status": verdict.status, "reason": verdict.reason, "good": verdict.good, "where": proof.where}

@@ -1,4 +1,4 @@
-"""The report as one JSON document a line: ``$defs/line`` of schema/report-1.json documents it.
+"""The report as one JSON document a line: ``$defs/line`` of schema/report-2.json documents it.
 
 The first line is ``{"report": …}`` with the mode, the exit code and the counts; each other is ``{"finding": …}``,
 ``{"problem": …}`` or ``{"note": …}``, as in the one document of ``json``.

@@ -55,7 +55,7 @@ def _properties(view: View) -> ElementTree.Element:
     assert view.proof is not None
     verdict = view.proof.verdict
     properties = _element("properties")
-    for name, value in (("verdict", verdict.word), ("reason", verdict.reason), ("where", view.proof.where)):
+    for name, value in (("verdict", verdict.status), ("reason", verdict.reason), ("where", view.proof.where)):
         properties.append(_element("property", name=f"devfix.{name}", value=value))
     return properties
 
@@ -77,10 +77,10 @@ def _told(item: Resolution, outcome: Outcome) -> list[str]:
         f"  {outcome.where(event.path, event.line)}: {event.source}  {event.note}".rstrip() for event in finding.events
     ]
     lines += [f"note: {note}" for note in finding.notes]
-    remedy = item.remedy or next(iter(finding.remedies), None)
+    fix = item.fix or next(iter(finding.fixes), None)
     reason = item.reason or finding.reason
-    if remedy is not None:
-        lines.append(f"fix: {remedy.title} ({remedy.safety.value})")
+    if fix is not None:
+        lines.append(f"fix: {fix.title} ({fix.applicability.value})")
     if reason:
         lines.append(f"not fixed: {reason}")
     return lines

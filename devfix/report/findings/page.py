@@ -13,7 +13,7 @@ from devfix.report import terminal_diff
 from devfix.report.findings.concise import location, problem_line
 from devfix.report.findings.statistics import counts
 from devfix.report.html import rendered
-from devfix.report.suggestions import Fix, applied
+from devfix.report.suggestions import Suggestion, applied
 from devfix.report.summary import Mode
 from devfix.vcs import unified_diff
 from devfix.vcs.hunks import Piece, lines_of
@@ -46,7 +46,7 @@ class _Card:
     message: str
     events: tuple[tuple[Event, str], ...]  # with the place of each
     notes: tuple[str, ...]
-    fix: str
+    suggestion: str
     reason: str
     along: str
     diff: list[tuple[str, list[Piece]]]
@@ -100,8 +100,8 @@ def _card(view: View, item: Resolution) -> _Card:
     from devfix.engine.scan import identity
 
     finding, outcome = item.finding, view.report.outcome
-    remedy = item.remedy or next(iter(finding.remedies), None)
-    fix, other = view.fixes.of(finding), view.fixes.along.get(identity(finding))
+    fix = item.fix or next(iter(finding.fixes), None)
+    suggestion, other = view.suggestions.of(finding), view.suggestions.along.get(identity(finding))
     return _Card(
         code=finding.code,
         name=finding.name,
@@ -111,24 +111,28 @@ def _card(view: View, item: Resolution) -> _Card:
         message=finding.message,
         events=tuple((event, outcome.where(event.path, event.line)) for event in finding.events),
         notes=finding.notes,
-        fix="" if remedy is None else f"{remedy.title} ({remedy.safety.value})",
+        suggestion="" if fix is None else f"{fix.title} ({fix.applicability.value})",
         reason=item.reason or finding.reason,
         along="" if other is None else location(other, outcome),
-        diff=[] if fix is None else lines_of(_diff(view, fix)),
+        diff=[] if suggestion is None else lines_of(_diff(view, suggestion)),
     )
 
 
-def _diff(view: View, fix: Fix) -> str:
+def _diff(view: View, suggestion: Suggestion) -> str:
     """What a fix alone changes."""
-    patch = Patch(tuple(_changes(view, fix)))
+    patch = Patch(tuple(_changes(view, suggestion)))
     return (terminal_diff.readable(patch) or unified_diff.unified(patch)).decode("utf-8", "replace")
 
 
-def _changes(view: View, fix: Fix) -> Iterator[FileChange]:
-    for path in fix.paths:
+def _changes(view: View, suggestion: Suggestion) -> Iterator[FileChange]:
+    for path in suggestion.paths:
         file = view.texts.file(path)
         if file is not None and file.cells is not None:  # replacements are those of the file, not of its program
             file = replace(file, text=sources.as_text(file.raw), cells=None)
-        new = None if file is None else applied(file.text, [each for each in fix.replacements if each.path == path])
+        new = (
+            None
+            if file is None
+            else applied(file.text, [each for each in suggestion.replacements if each.path == path])
+        )
         if file is not None and new is not None:
             yield FileChange(path, file.raw, sources.encode(file, new))

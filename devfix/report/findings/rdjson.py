@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from devfix.model import Resolution, Severity
 from devfix.report.positions import Lines, Place, in_utf8
 from devfix.report.rules import address
-from devfix.report.suggestions import Fix, applied
+from devfix.report.suggestions import Suggestion, applied
 
 if TYPE_CHECKING:
     from devfix.report.view import View
@@ -49,29 +49,29 @@ def _diagnostic(view: View, item: Resolution) -> dict[str, Any]:
         "severity": _SEVERITIES[finding.severity],
         "code": {"value": finding.code, "url": address(finding.code)},
     }
-    fix = view.fixes.of(finding)
-    suggestion = None if fix is None else _suggestion(lines, finding.path, fix)
-    if suggestion is not None:
-        found["suggestions"] = [suggestion]
+    suggestion = view.suggestions.of(finding)
+    rdjson_suggestion = None if suggestion is None else _suggestion(lines, finding.path, suggestion)
+    if rdjson_suggestion is not None:
+        found["suggestions"] = [rdjson_suggestion]
     return found
 
 
-def _suggestion(lines: Lines, path: str, fix: Fix) -> dict[str, Any] | None:
+def _suggestion(lines: Lines, path: str, suggestion: Suggestion) -> dict[str, Any] | None:
     """The whole fix as new text for whole lines; None where it changes other files, too, or lines far apart.
 
     A reviewer's service commits a suggestion by itself, and half of a fix is a new bug.
     """
-    if fix.paths != (path,):
+    if suggestion.paths != (path,):
         return None
-    first = min(lines.place(each.start).line for each in fix.replacements)
-    last = max(lines.place(each.end).line for each in fix.replacements)
+    first = min(lines.place(each.start).line for each in suggestion.replacements)
+    last = max(lines.place(each.end).line for each in suggestion.replacements)
     if last == len(lines) and not lines[last] and last > first:
         last -= 1  # behind the last end of line there is no line
     if last - first >= _MOST_LINES:
         return None
     start, end = lines.start(first), lines.end(last)
-    new = applied(lines.text, fix.replacements)
-    if new is None or max(each.end for each in fix.replacements) > end:
+    new = applied(lines.text, suggestion.replacements)
+    if new is None or max(each.end for each in suggestion.replacements) > end:
         return None
     text = new[start : len(new) - (len(lines.text) - end)]
     return {"range": _range(lines, Place(first, 0), Place(last, end - lines.start(last))), "text": text}

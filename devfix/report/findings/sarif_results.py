@@ -11,7 +11,7 @@ from devfix.model import Event, Finding, Resolution, Span, Status
 from devfix.report.findings.fingerprints import fingerprints, line_hashes
 from devfix.report.findings.sarif_parts import LEVELS, artifact, text
 from devfix.report.positions import Lines, Place, in_utf16
-from devfix.report.suggestions import Fix
+from devfix.report.suggestions import Suggestion
 
 if TYPE_CHECKING:
     from devfix.report.view import View
@@ -46,9 +46,9 @@ def _result(view: View, item: Resolution, marks: dict[str, str]) -> dict[str, An
         steps = [_step(view, event) for event in finding.events[-_MOST_EVENTS:]]
         found["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
         found["relatedLocations"] = [_related(view, finding)]
-    fix = view.fixes.of(finding)
-    if fix is not None and item.status is not Status.SUPPRESSED:
-        found["fixes"] = [_fix(view, fix)]
+    suggestion = view.suggestions.of(finding)
+    if suggestion is not None and item.status is not Status.SUPPRESSED:
+        found["fixes"] = [_fix(view, suggestion)]
     if item.status is Status.SUPPRESSED:
         found["suppressions"] = [_suppression(view, finding)]
     return found
@@ -56,21 +56,21 @@ def _result(view: View, item: Resolution, marks: dict[str, str]) -> dict[str, An
 
 def _properties(view: View, item: Resolution) -> dict[str, Any]:
     finding = item.finding
-    remedy = item.remedy or next(iter(finding.remedies), None)
+    fix = item.fix or next(iter(finding.fixes), None)
     found: dict[str, Any] = {"severity": finding.severity.value, "status": item.status.value}
-    if remedy is not None:
-        found.update(remedy=remedy.title, safety=remedy.safety.value)
+    if fix is not None:
+        found.update(fix=fix.title, applicability=fix.applicability.value)
     if reason := item.reason or finding.reason:
         found["reason"] = reason
     if finding.notes:
         found["notes"] = list(finding.notes)
     from devfix.engine.scan import identity
 
-    other = view.fixes.along.get(identity(finding))
+    other = view.suggestions.along.get(identity(finding))
     if other is not None:
         found["fixedBy"] = f"{view.name(other.path)}:{other.span.line}"
     if view.proof is not None and item.status is Status.FIXED:
-        found["verdict"] = view.proof.verdict.word
+        found["verdict"] = view.proof.verdict.status
     return found
 
 
@@ -133,20 +133,20 @@ def _event_location(view: View, event: Event) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": _artifact(view, event.path), "region": _shown(lines, start, end)}}
 
 
-def _fix(view: View, fix: Fix) -> dict[str, Any]:
+def _fix(view: View, suggestion: Suggestion) -> dict[str, Any]:
     changes = []
-    for path in fix.paths:
+    for path in suggestion.paths:
         lines = view.texts.lines(path)
         replaced = [
             {
                 "deletedRegion": _region(lines, lines.place(each.start), lines.place(each.end)),
                 "insertedContent": text(each.text),
             }
-            for each in fix.replacements
+            for each in suggestion.replacements
             if each.path == path
         ]
         changes.append({"artifactLocation": _artifact(view, path), "replacements": replaced})
-    return {"description": text(f"{fix.title} ({fix.safety.value})"), "artifactChanges": changes}
+    return {"description": text(f"{suggestion.title} ({suggestion.applicability.value})"), "artifactChanges": changes}
 
 
 def _suppression(view: View, finding: Finding) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devfix import __version__
-from devfix.model import Resolution, Safety, Status
+from devfix.model import Applicability, Resolution, Status
 
 if TYPE_CHECKING:
     from devfix.report.view import View
@@ -33,7 +33,7 @@ class Count:
 
     @property
     def mark(self) -> str:
-        """``[*]`` where all have a safe fix, ``[-]`` where some have."""
+        """``[*]`` where all have a safe suggestion, ``[-]`` where some have."""
         return "[*]" if self.fixable == self.count else "[-]" if self.fixable else "[ ]"
 
 
@@ -46,9 +46,9 @@ def counts(view: View) -> list[Count]:
 
 
 def _has_safe_fix(item: Resolution) -> bool:
-    remedy = item.remedy or next(iter(item.finding.remedies), None)
+    fix = item.fix or next(iter(item.finding.fixes), None)
     settled = item.status in (Status.FIXABLE, Status.FIXED)
-    return settled and remedy is not None and remedy.safety is Safety.SAFE
+    return settled and fix is not None and fix.applicability is Applicability.SAFE
 
 
 def lines(view: View) -> Iterator[str]:

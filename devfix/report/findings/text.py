@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from devfix.model import Event, Finding, Outcome, Resolution, Safety, Severity, Status
+from devfix.model import Applicability, Event, Finding, Outcome, Resolution, Severity, Status
 from devfix.report.findings.concise import location, problem_line
 from devfix.report.sanitize import printable
 from devfix.report.summary import Mode, Report
@@ -15,7 +15,11 @@ from devfix.report.summary import Mode, Report
 __all__ = ["show"]
 
 _SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.LATENT: "yellow", Severity.ADVICE: "cyan"}
-_SAFETY_MARKS = {Safety.SAFE: ("[safe fix]", "green"), Safety.UNSAFE: ("[unsafe fix]", "yellow"), None: ("", "")}
+_APPLICABILITY_MARKS = {
+    Applicability.SAFE: ("[safe fix]", "green"),
+    Applicability.UNSAFE: ("[unsafe fix]", "yellow"),
+    None: ("", ""),
+}
 _WIDEST_SOURCE = 72
 
 
@@ -50,7 +54,7 @@ def show(
 
 def _finding(resolution: Resolution, report: Report, brief: bool) -> Iterator[Text]:
     finding = resolution.finding
-    mark, mark_style = _SAFETY_MARKS[finding.safety]
+    mark, mark_style = _APPLICABILITY_MARKS[finding.applicability]
     yield Text.assemble(
         (location(finding, report.outcome), "bold"),
         " ",
@@ -100,15 +104,15 @@ def _source(event: Event) -> str:
 
 def _fate(resolution: Resolution, mode: Mode) -> Iterable[Text]:
     finding = resolution.finding
-    remedy = resolution.remedy or (finding.remedies[0] if finding.remedies else None)
-    title = printable(remedy.title) if remedy else ""
+    fix = resolution.fix or (finding.fixes[0] if finding.fixes else None)
+    title = printable(fix.title) if fix else ""
     reason = printable(resolution.reason or finding.reason)
     if resolution.status is Status.FIXED:
         return [Text.assemble("  ", ("fixed" if mode is Mode.APPLY else "would fix", "green"), f": {title}")]
     if resolution.status is Status.SUPPRESSED:
         return [Text("  suppressed by a comment", style="dim")]
     if resolution.status is Status.FIXABLE:
-        unsafe = remedy is not None and remedy.safety is Safety.UNSAFE
+        unsafe = fix is not None and fix.applicability is Applicability.UNSAFE
         tail = reason or ("needs --unsafe-fixes" if unsafe else "")
         return [Text.assemble("  ", ("fix", "green"), f": {title}" + (f" ({tail})" if tail else ""))]
-    return [Text.assemble("  ", ("not fixed", "yellow"), f": {reason or 'no remedy is known'}")]
+    return [Text.assemble("  ", ("not fixed", "yellow"), f": {reason or 'no fix is known'}")]

@@ -32,7 +32,7 @@ def details(record: Record) -> dict[str, Any]:
     """Everything about one repository.
 
     Raises:
-        KeyError: a finding or a problem of it is not as in schema/report-1.json.
+        KeyError: a finding or a problem of it is not as in schema/report-2.json.
 
     """
     diff, more_lines = _diff(record.patch)
@@ -79,8 +79,8 @@ def _why(record: Record) -> list[str]:
 
 
 def _finding(finding: Mapping[str, Any], kept: bool) -> dict[str, Any]:
-    """A finding as in schema/report-1.json; of a repair that was not kept it does not say that it is one."""
-    remedy = finding["remedy"]
+    """A finding as in schema/report-2.json; of a repair that was not kept it does not say that it is one."""
+    fix = finding["fix"]
     repaired = finding["status"] == Status.FIXED.value
     return {
         "code": visible(finding["code"]),
@@ -89,7 +89,7 @@ def _finding(finding: Mapping[str, Any], kept: bool) -> dict[str, Any]:
         "status": "not kept" if repaired and not kept else visible(finding["status"]),
         "message": visible(finding["message"]),
         "where": visible(f"{_where(finding, finding['span']['line'])}:{finding['span']['column']}"),
-        "remedy": "" if remedy is None else visible(f"{remedy['title']} ({remedy['safety']})"),
+        "fix": "" if fix is None else visible(f"{fix['title']} ({fix['applicability']})"),
         "reason": visible(finding["reason"] or ""),
         "notes": [visible(note) for note in finding["notes"]],
         "events": [
@@ -150,8 +150,8 @@ def _verdict(verdict: VerdictSummary) -> dict[str, Any]:
             tails.append([f"{name}: output", _tail(run.output)])
     ends = "" if verdict.reason.endswith((".", "!", "?")) else "."
     return {
-        "word": visible(verdict.word),
-        "sentence": visible(f"{verdict.word}: {verdict.reason}{ends}"),
+        "status": visible(verdict.status),
+        "sentence": visible(f"{verdict.status}: {verdict.reason}{ends}"),
         "where": visible(verdict.where),
         "command": visible(" ".join((verdict.script, *verdict.arguments))),
         "notes": [visible(note) for note in verdict.notes],

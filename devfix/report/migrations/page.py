@@ -64,7 +64,7 @@ class _Row:
 
     @property
     def verdict(self) -> str:
-        return "" if self.record.verdict is None else self.record.verdict.word
+        return "" if self.record.verdict is None else self.record.verdict.status
 
     def index(self) -> list[Any]:
         """What the script sorts by, column by column, and the rule and severity of each finding to filter by."""
@@ -113,7 +113,7 @@ class _Totals:
         self.seconds += record.seconds
         if record.verdict is not None:
             self.proved += record.verdict.good
-            self.verdicts[visible(record.verdict.word)] += 1
+            self.verdicts[visible(record.verdict.status)] += 1
         self._add_rules(row)
         if len(self.kept[record.outcome]) < self.most:
             self.kept[record.outcome].append(row)
@@ -149,7 +149,7 @@ def page(records: Iterable[Record], title: str = "devfix migrate", most: int = M
 
     Raises:
         ImportError: jinja2 is not installed.
-        KeyError: a finding or a problem is not as in schema/report-1.json.
+        KeyError: a finding or a problem is not as in schema/report-2.json.
 
     """
     totals = _Totals(most)

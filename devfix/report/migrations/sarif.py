@@ -1,6 +1,6 @@
 """A migration as a SARIF 2.1.0 log: one run for each repository, written while they come.
 
-Records hold findings as schema/report-1.json has them, so columns are code points; the edits are in the patch files.
+Records hold findings as schema/report-2.json has them, so columns are code points; the edits are in the patch files.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _properties(record: Record) -> dict[str, Any]:
         found["patch"] = record.published.path
     if record.verdict is not None:
         verdict = record.verdict
-        found["verdict"] = {"verdict": verdict.word, "reason": verdict.reason, "where": verdict.where}
+        found["verdict"] = {"verdict": verdict.status, "reason": verdict.reason, "where": verdict.where}
     return found
 
 

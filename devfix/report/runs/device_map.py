@@ -1,4 +1,4 @@
-"""Where everything lives, as tables for people and as JSON for programs; schema/map-1.json documents the JSON."""
+"""Where everything lives, as tables for people and as JSON for programs; schema/map-2.json documents the JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMA_VERSION", "cells", "document", "dumps", "environment_lines", "memory_cells", "show", "sized"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
@@ -61,7 +61,7 @@ def environment_lines(environment: Environment) -> Iterator[tuple[str, str]]:
 def cells(row: Row) -> tuple[str, str, str, str, str]:
     """Name, type, places, size and what there is to say of a row."""
     remark = f"✗ {row.problem}" if row.problem else row.remark
-    places = ", ".join(row.places) or "no tensors"
+    places = ", ".join(row.devices) or "no tensors"
     return "  " * row.depth + row.name, row.type, places, sized(row.bytes) if row.bytes else "", remark
 
 
@@ -69,7 +69,7 @@ def memory_cells(found: PlaceMap) -> Iterator[tuple[str, str, str, str, str, str
     """Device, modules, gradients, optimizer states, other tensors and their sum."""
     for each in found.memory:
         sizes = (each.modules, each.gradients, each.optimizers, each.others, each.total)
-        yield (each.place, *map(sized, sizes))  # type: ignore[misc]  # five, for five sizes
+        yield (each.device, *map(sized, sizes))  # type: ignore[misc]  # five, for five sizes
 
 
 def sized(size: float) -> str:

@@ -66,10 +66,10 @@ def _cause(found: LogTrace, cause: RankedCause, number: int) -> Iterator[Text]:
     )
     for reason in cause.reasons:
         yield Text(f"   because {printable(reason)}")
-    if finding.remedies:
-        yield Text.assemble("   ", ("edit", "green"), f": {printable(finding.remedies[0].title)}")
+    if finding.fixes:
+        yield Text.assemble("   ", ("edit", "green"), f": {printable(finding.fixes[0].title)}")
     else:
-        yield Text(f"   no edit: {printable(finding.reason or 'no remedy is known')}")
+        yield Text(f"   no edit: {printable(finding.reason or 'no fix is known')}")
     yield from diff_text(found.project, cause.changes)
 
 
@@ -118,6 +118,6 @@ def _document(found: LogTrace, cause: RankedCause) -> dict[str, Any]:
         "message": finding.message,
         "score": cause.score,
         "reasons": list(cause.reasons),
-        "edit": finding.remedies[0].title if finding.remedies else None,
+        "edit": finding.fixes[0].title if finding.fixes else None,
         "diff": "".join(f"{line}\n" for line in diff_lines(found.project, cause.changes)),
     }

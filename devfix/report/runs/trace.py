@@ -96,7 +96,7 @@ def _value(told: Told) -> Iterator[Text]:
     )
     for fact in told.facts:
         where = f"{fact.where}  " if fact.where else ""
-        yield Text.assemble("    ", (f"{fact.word:<9}", "cyan"), (where, "blue"), printable(fact.text))
+        yield Text.assemble("    ", (f"{fact.kind:<9}", "cyan"), (where, "blue"), printable(fact.text))
 
 
 def _along(told: Told) -> str:

@@ -1,4 +1,4 @@
-"""What a run showed, for programs; schema/trace-1.json documents it."""
+"""What a run showed, for programs; schema/trace-2.json documents it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMA_VERSION", "document", "dumps"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def dumps(trace: Trace) -> str:
@@ -79,10 +79,10 @@ def _cause(trace: Trace) -> dict[str, Any] | None:
 def _told(told: Told) -> dict[str, Any]:
     return {
         "name": told.name,
-        "culprit": told.culprit,
+        "misplaced": told.culprit,
         "together_with": list(told.with_it),
         **_value(told.value),
-        "facts": [{"word": fact.word, "where": fact.where, "text": fact.text} for fact in told.facts],
+        "facts": [{"kind": fact.kind, "where": fact.where, "text": fact.text} for fact in told.facts],
     }
 
 

@@ -59,7 +59,7 @@ def _ending(run: Run) -> str:
 def sentence(proof: Proof) -> str:
     """The verdict in one sentence."""
     reason = proof.verdict.reason
-    return f"{proof.verdict.word}: {printable(reason)}" + ("" if reason.endswith((".", "!", "?")) else ".")
+    return f"{proof.verdict.status}: {printable(reason)}" + ("" if reason.endswith((".", "!", "?")) else ".")
 
 
 def console(stderr: bool = False) -> Console:
@@ -90,7 +90,7 @@ def show(proof: Proof, to: Console | None = None) -> None:
     _show_curves(proof, to)
     for remark in proof.remarks:
         to.print(Text(f"note: {printable(remark)}"), soft_wrap=True)
-    style = _STYLES.get(proof.verdict.word, "bold red")
+    style = _STYLES.get(proof.verdict.status, "bold red")
     to.print(Text(sentence(proof), style=style), soft_wrap=True)
 
 
@@ -124,7 +124,7 @@ def document(proof: Proof) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "devfix", "version": __version__},
-        "verdict": verdict.word,
+        "verdict": verdict.status,
         "reason": verdict.reason,
         "exit_code": proof.exit_code,
         "silent": verdict.silent,

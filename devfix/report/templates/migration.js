@@ -66,7 +66,7 @@ const finding = (found, open) => {
     element("p", "", element("b", "", found.code), " ", found.name, " ",
       element("span", "tag " + found.severity, found.severity), " ", element("span", "tag " + found.status, found.status)),
     element("p", "", found.message),
-    element("p", "soft", element("code", "", found.where), found.remedy ? ": " + found.remedy : ""));
+    element("p", "soft", element("code", "", found.where), found.fix ? ": " + found.fix : ""));
   if (found.reason) made.append(element("p", "", element("b", "", "Not fixed, because: "), found.reason));
   for (const note of found.notes) made.append(element("p", "soft", note));
   if (found.events.length) {
@@ -187,7 +187,7 @@ const curves = (chart) => {
 
 const verdict = (found) => {
   const parts = [
-    element("p", "sentence " + found.word, element("span", "", found.sentence)),
+    element("p", "sentence " + found.status, element("span", "", found.sentence)),
     element("p", "soft", element("code", "", found.command), found.where ? " on " + found.where : ""),
     ...found.notes.map((note) => element("p", "soft", note)),
   ];

@@ -29,7 +29,7 @@ Texts = Callable[[str], str | None]
 
 
 def held_to_cells(finding: Finding, cells_of: Cells, text_of: Texts) -> Finding:
-    """The finding, without its remedies where the cells that it is about leave open what is meant.
+    """The finding, without its fixes where the cells that it is about leave open what is meant.
 
     Args:
         finding: of any file.
@@ -37,8 +37,8 @@ def held_to_cells(finding: Finding, cells_of: Cells, text_of: Texts) -> Finding:
         text_of: the program of a path.
 
     """
-    reason = _doubt(finding, cells_of, text_of) if finding.remedies else ""
-    return replace(finding, remedies=(), reason=reason) if reason else finding
+    reason = _doubt(finding, cells_of, text_of) if finding.fixes else ""
+    return replace(finding, fixes=(), reason=reason) if reason else finding
 
 
 def _doubt(finding: Finding, cells_of: Cells, text_of: Texts) -> str:
@@ -57,7 +57,7 @@ def _doubt(finding: Finding, cells_of: Cells, text_of: Texts) -> str:
 def _lines(finding: Finding) -> Iterator[tuple[str, int]]:
     yield finding.path, finding.span.line
     yield from ((event.path, event.line) for event in finding.events)
-    for edit in finding.remedies[0].edits:
+    for edit in finding.fixes[0].edits:
         spans = (*edit.statements, edit.after) if isinstance(edit, MoveStatements) else _spans_of(edit)
         yield from ((edit.path, span.line) for span in spans)
 
@@ -83,7 +83,7 @@ def _unclear(cells: CellMap, finding: Finding) -> str:
     unclear = [cell for cell in cells.cells if cell.unclear]
     if not unclear:
         return ""
-    titles = [remedy.title for remedy in finding.remedies]
+    titles = [fix.title for fix in finding.fixes]
     said = " ".join(code for text in (finding.message, *titles) for code in _CODE.findall(text))
     words = {word for word in _WORD.findall(said) if word not in _COMMON}
     return next((_told(cell, words) for cell in unclear if words & cell.words), "")
@@ -104,7 +104,7 @@ def _anew(cells: CellMap, finding: Finding, text: str) -> str:
 
     by_number = sources_in(text)
     first = next((number for number, source in by_number.items() if _IMPORT.search(source)), 0)
-    for edit in finding.remedies[0].edits:
+    for edit in finding.fixes[0].edits:
         cell = cells.cell(next(_spans_of(edit)).line) if edit.path == cells.path else None
         code = getattr(edit, "code", "") or getattr(edit, "value", "")
         if cell is None or cell.number == first or not _IMPORT.search(by_number[cell.number]):

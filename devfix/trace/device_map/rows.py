@@ -47,7 +47,7 @@ class Row:
         section: one of :data:`SECTIONS`.
         name: what the program calls it; of an unfolded part, its name in what it is a part of.
         type: its class, or dtype and shape.
-        places: where it lives, as PyTorch writes devices; empty if it holds no tensor.
+        devices: where it lives, as PyTorch writes devices; empty if it holds no tensor.
         bytes: of its tensors.
         depth: 0, or how deep in an unfolded module.
         problem: why it is out of place; None if it is not.
@@ -58,7 +58,7 @@ class Row:
     section: str
     name: str
     type: str
-    places: tuple[str, ...]
+    devices: tuple[str, ...]
     bytes: int
     depth: int = 0
     problem: str | None = None
@@ -69,7 +69,7 @@ class Row:
 class Memory:
     """Bytes on one device: of modules, of gradients, of optimizers' states, of other tensors that Python can reach."""
 
-    place: str
+    device: str
     modules: int
     gradients: int
     optimizers: int
@@ -145,7 +145,7 @@ def _memory(place: str, told: Mapping[str, int]) -> Memory:
 
 
 def _notes(environment: Environment, rows: tuple[Row, ...]) -> Iterator[str]:
-    used = {place.partition(":")[0] for row in rows for place in row.places}
+    used = {place.partition(":")[0] for row in rows for place in row.devices}
     if environment.available and environment.kind not in used and used:
         yield f"{environment.kind} is available, and nothing lives there"
 

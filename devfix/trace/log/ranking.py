@@ -141,7 +141,7 @@ def _findings(names: Sequence[str]) -> list[Finding]:
 
 
 def _repair(project: Project, names: Sequence[str], cause: RankedCause, findings: Sequence[Finding]) -> Changes:
-    if not cause.finding.remedies:
+    if not cause.finding.fixes:
         return {}
     others = [finding for finding in findings if finding is not cause.finding]
     return changes_of(project, _run(names, without=others))
@@ -204,5 +204,5 @@ def _evidence(finding: Finding, error: LoggedError) -> Iterator[tuple[int, str]]
         yield _FITS, "the message says that what the weights were given is on the CPU"
     if finding.severity is Severity.ERROR:
         yield _ERROR, ""
-    if finding.remedies:
+    if finding.fixes:
         yield _REPAIRS, ""

@@ -80,9 +80,9 @@ class Trials:
         """The verdict on a program that ran to its end; the first that is no proof is kept."""
         self.tell("it runs; comparing what it trains")
         verdict = self.verdict(texts, run)
-        if verdict.word != "fixed" and self.best is None:
+        if verdict.status != "fixed" and self.best is None:
             self.best = (verdict, texts.changes)
-        self.unprovable = self.unprovable or verdict.word == "inconclusive"
+        self.unprovable = self.unprovable or verdict.status == "inconclusive"
         return verdict
 
     def verdict(self, texts: Texts, run: Run) -> Verdict:
@@ -99,5 +99,5 @@ class Trials:
         if self.proved_once:
             return
         verdict = self.verdict(texts, run)
-        if verdict.word == "inconclusive":
+        if verdict.status == "inconclusive":
             self.best, self.unprovable = (verdict, texts.changes), True

@@ -71,7 +71,7 @@ def propose(experiment: Experiment, failed: Run) -> Proposal:
 def _of_reading(project: Project, outcome: Outcome, told: Sequence[Resolution]) -> Proposal:
     """What ``devfix apply`` changes, in the words of those findings that tell of the failure."""
     fixed = [each for each in told if each.status is Status.FIXED]
-    titles = dict.fromkeys(each.remedy.title for each in fixed if each.remedy)
+    titles = dict.fromkeys(each.fix.title for each in fixed if each.fix)
     rules = tuple(dict.fromkeys(each.finding.code for each in fixed))
     return Proposal(
         changes_of(project, outcome), "; ".join(titles), f"devfix apply {_given(project, outcome)}", rules=rules

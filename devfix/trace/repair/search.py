@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from devfix.config import Settings
-from devfix.model import Safety
+from devfix.model import Applicability
 from devfix.trace.diagnosis.diagnose import Diagnosis
 from devfix.trace.repair import progress
 from devfix.trace.repair.attempts import Budget, Trials
@@ -74,7 +74,7 @@ class Repair:
 
     @property
     def repaired(self) -> bool:
-        return self.verdict is not None and self.verdict.word == "fixed"
+        return self.verdict is not None and self.verdict.status == "fixed"
 
 
 def repair(
@@ -119,12 +119,12 @@ class _Search:
         first = self.trials.traced(texts)
         if first.ok:
             verdict = self.trials.proved(texts, first)
-            found = self._trained(texts, first) if verdict.word == "no-error" and first.forgotten else None
+            found = self._trained(texts, first) if verdict.status == "no-error" and first.forgotten else None
             if found is not None:
                 steps, after, verdict = found
                 return Repair(steps, changes, after.changes, verdict, self.trials.runs, None, "", after.originals)
-            if verdict.word not in _OPEN or not changes:
-                reason = "" if verdict.word == "fixed" else f"{verdict.word}: {verdict.reason}"
+            if verdict.status not in _OPEN or not changes:
+                reason = "" if verdict.status == "fixed" else f"{verdict.status}: {verdict.reason}"
                 return Repair((), changes, changes, verdict, self.trials.runs, None, reason)
             return self.run({})  # what reading repairs is not right: begin without it
         if changes and not first.device_error:
@@ -156,7 +156,7 @@ class _Search:
         self.trials.tell("running it with the edits that reading is not sure of")
         run = self.trials.traced(dared)
         verdict = self.trials.proved(dared, run) if run.ok else None
-        if verdict is None or verdict.word != "fixed":
+        if verdict is None or verdict.status != "fixed":
             return None
         if self.bounds.settings.unsafe_fixes:
             return (), dared, verdict
@@ -175,7 +175,7 @@ class _Search:
             run = self.trials.traced(after)
             if run.ok and len(run.forgotten) < len(first.forgotten):
                 verdict = self.trials.proved(after, run)
-                if verdict.word == "fixed":
+                if verdict.status == "fixed":
                     return (Step(diagnosis, candidate, texts),), after, verdict
         return None
 
@@ -203,7 +203,7 @@ class _Search:
             self.vain |= vain_words(candidate, texts, run)
             if run.ok:
                 verdict = self.trials.proved(after, run)
-                if verdict.word == "fixed" and len(run.forgotten) <= self.trials.fewest_forgotten:
+                if verdict.status == "fixed" and len(run.forgotten) <= self.trials.fewest_forgotten:
                     return (*steps, step), after, verdict
                 refused += 1
                 if steps and refused == _MOST_REFUSED:
@@ -233,7 +233,7 @@ class _Search:
             if not self.bounds.allows(candidate, diagnosis, texts):
                 self.withheld = True
                 continue
-            if candidate.safety is Safety.UNSAFE and not self.bounds.settings.unsafe_fixes:
+            if candidate.applicability is Applicability.UNSAFE and not self.bounds.settings.unsafe_fixes:
                 continue
             after = self._written(candidate, texts)
             if after is None or self.vain & set(words_of(candidate, texts)):
@@ -260,7 +260,7 @@ class _Search:
                 break
             self.trials.tell("trying without one of the changes")
             run = self.trials.traced(smaller)
-            if run.ok and self.trials.verdict(smaller, run).word == "fixed":
+            if run.ok and self.trials.verdict(smaller, run).status == "fixed":
                 return self._smallest(smaller, base)
         return texts.changes
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from devfix.fixes.scope_expressions import bound_names, cuda_guard, device_words, in_scope, movers
-from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, ReplaceExpression, Safety, Where
+from devfix.model import AddKeyword, AppendCode, Applicability, Edit, InsertStatement, ReplaceExpression, Where
 from devfix.syntax.tree import SourceTree
 from devfix.trace.diagnosis.diagnose import Diagnosis
 from devfix.trace.repair.edited_sources import Texts
@@ -46,7 +46,7 @@ class Candidate:
 
     title: str
     edits: tuple[Edit, ...]
-    safety: Safety = Safety.SAFE
+    applicability: Applicability = Applicability.SAFE
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def _written(edit: Edit) -> tuple[str, Span | None]:
 
 def _destination(code: str) -> str:
     found = _MOVE.search(code)
-    return found["word"] if found else ""
+    return found["status"] if found else ""
 
 
 def _function(tree: ast.AST, line: int) -> int:

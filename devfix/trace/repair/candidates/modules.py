@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from devfix.model import ReplaceExpression, ReplaceStatement, Safety, Where
+from devfix.model import Applicability, ReplaceExpression, ReplaceStatement, Where
 from devfix.syntax.tree import SourceTree
 from devfix.trace.diagnosis.diagnose import Diagnosis
 from devfix.trace.repair.candidates._candidate import (
@@ -299,7 +299,9 @@ def _wrapped(tree: SourceTree, cls: ast.ClassDef, attribute: str, mapping: bool)
         code = wrapped(tree, node.value, mapping, prefix) if ast.unparse(target) == f"self.{attribute}" else None
         if code is not None:
             edit = ReplaceExpression(tree.path, tree.span(node.value), code)
-            yield Candidate(f"register `{attribute}`: `{kind}`", (edit,), Safety.UNSAFE)  # the state dict changes
+            yield Candidate(
+                f"register `{attribute}`: `{kind}`", (edit,), Applicability.UNSAFE
+            )  # the state dict changes
 
 
 def _prefix_of_nn(tree: SourceTree) -> str | None:

@@ -26,7 +26,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.rules import ACCELERATOR, Example, Observations, Finding, Remedy, ReplaceExpression, Rule, Severity
+from devfix.rules import ACCELERATOR, Example, Finding, Fix, Observations, ReplaceExpression, Rule, Severity
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
@@ -51,7 +51,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
             span,
             f"`{tree.source(call)}` names one vendor",
             (site.event("moved", "it is moved here"),),
-            (Remedy('say `.to("cuda")`', (edit,)),),
+            (Fix('say `.to("cuda")`', (edit,)),),
         )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from devfix.analysis import scenarios
+from devfix.analysis.domain.protocol import Interpreter, Watch
 from devfix.analysis.domain.scenario import MULTI_ACCELERATOR, NO_ACCELERATOR, ONE_ACCELERATOR, Scenario
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import Const
-from devfix.analysis.interpreter import Interpreter, OutOfBudget, Watch
+from devfix.analysis.interpreter import AbstractInterpreter, OutOfBudget
 from devfix.analysis.observations import Observations
 from devfix.analysis.program import Program, Reader
 from devfix.syntax.tree import SourceTree
@@ -66,7 +67,7 @@ def _follow(
     module = program.entry(observations.path)
     if module is None:
         return False
-    interp = Interpreter(program, observations, scenario=scenario, watch=watch)
+    interp = AbstractInterpreter(program, observations, scenario=scenario, watch=watch)
     module.env = interp.new_env()
     interp.now.bind(module.env, "__name__", Const("__main__"))
     try:

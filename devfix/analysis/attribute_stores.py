@@ -29,7 +29,7 @@ from devfix.syntax.tree import position
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["added", "any_of", "is_plain", "keep", "keep_class_attributes"]
 

@@ -26,7 +26,7 @@ from devfix.analysis.observations import HostAccess, ListAppend
 from devfix.models.tensor_methods import TENSOR_METHODS
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["arguments", "keep", "note", "note_loader", "note_method", "stamp"]
 

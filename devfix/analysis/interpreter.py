@@ -8,10 +8,11 @@ leaves behind meets the next.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from devfix.analysis.domain.location import Activation, CallFrame, ProgramPoint
+from devfix.analysis.domain.protocol import Loop, Watch
 from devfix.analysis.domain.scenario import ONE_ACCELERATOR, Scenario
 from devfix.analysis.domain.state import Base, State, Unreachable
 from devfix.analysis.domain.values import (
@@ -29,28 +30,19 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.observations import Observations
 from devfix.analysis.program import Program, PythonModule
-from devfix.analysis.transfer import attributes, calls, conditions, expressions, imports, loops, statements
+from devfix.analysis.transfer import attributes, calls, conditions, expressions, imports, statements
 
-__all__ = ["Interpreter", "OutOfBudget", "Watch"]
+__all__ = ["AbstractInterpreter", "OutOfBudget"]
 
 STEP_BUDGET = 40_000
-DEEPEST = 40
-
-
-#: What :attr:`Interpreter.watch` is: it is given the run, an expression and its value.
-Watch = Callable[["Interpreter", ast.expr, Value], None]
 
 
 class OutOfBudget(Exception):
     """The program is too large to follow to its end."""
 
 
-class Interpreter:
-    """One abstract run.  ``observations`` grows while it goes on.
-
-    ``elsewhere``: on the second machine of machines.py; ``two``: on the one with two accelerators.
-    ``watch`` is told the value of each expression, at the moment at which it has it, and of each target that is bound.
-    """
+class AbstractInterpreter:
+    """One abstract run: implements :class:`devfix.analysis.domain.protocol.Interpreter`."""
 
     def __init__(
         self,
@@ -74,7 +66,7 @@ class Interpreter:
         self.depth = 0
         self.loop_depth = 0
         self.path_splits = 0
-        self.loops: list[loops.Loop] = []
+        self.loops: list[Loop] = []
         self.default_place: Device = CPU
         self.backend: str | None = None  # of the process group; None before there is one
         self.latent = False

@@ -12,7 +12,7 @@ from devfix.analysis.domain.values import CPU, Pointer, Tensor, alternatives
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["filled", "replace_everywhere"]
 

@@ -11,7 +11,7 @@ from devfix.analysis.observations import ParameterCopy, ShapeDependency
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["note", "note_shape", "tensors_in"]
 

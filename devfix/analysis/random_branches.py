@@ -13,7 +13,7 @@ from devfix.analysis.transfer.device_check import OperandSet
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["note_returns", "told_apart"]
 

@@ -34,7 +34,7 @@ from devfix.analysis.observations import Observations
 from devfix.syntax.tree import SourceTree, text_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = [
     "accelerator",

@@ -80,7 +80,10 @@ def test_an_attribute_of_the_class_is_an_attribute_too(analyse):
     observations = analyse("class Loss:\n    w = torch.ones(4)\n\ntorch.ones(4, device='cuda') * Loss().w\n")
 
     assert [
-        origin.attribute_id for mismatch in observations.mismatches for operand in mismatch.cpu for origin in operand.origins
+        origin.attribute_id
+        for mismatch in observations.mismatches
+        for operand in mismatch.cpu
+        for origin in operand.origins
     ] == [1]
 
 

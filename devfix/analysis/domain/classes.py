@@ -10,7 +10,7 @@ from devfix.models.frameworks import MANAGED, PLACED_TRAINERS
 from devfix.models.index import model_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = [
     "externals",

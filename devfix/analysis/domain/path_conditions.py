@@ -26,7 +26,7 @@ from devfix.analysis.domain.values import (
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["assume", "assumed", "condition_key", "known_tensor", "subject_of"]
 

@@ -39,7 +39,7 @@ from devfix.analysis.transfer.device_arguments import place_of
 from devfix.models.index import model_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["BEHAVIOURS", "encoding", "method", "trained"]
 TransferFunction = Callable[["Interpreter", str, list[Value], Keywords, ast.Call], Value]

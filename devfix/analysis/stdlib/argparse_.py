@@ -21,7 +21,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.scenarios import without_accelerator
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["add_argument", "named", "option_default", "parse", "set_defaults"]
 

@@ -32,7 +32,7 @@ from devfix.analysis.transfer import iteration
 from devfix.analysis.transfer.loops import moved_names
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["call", "deep_copy"]
 

@@ -29,7 +29,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.transfer import iteration
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["container_method", "loose_method", "text_method"]
 

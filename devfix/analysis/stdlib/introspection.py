@@ -33,7 +33,7 @@ from devfix.analysis.transfer import assignment
 from devfix.models.tensor_methods import EVERY_MODULE_HAS
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["HANDLERS"]
 

@@ -24,7 +24,7 @@ from devfix.analysis.stdlib import builtins
 from devfix.analysis.transfer import iteration
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["BEHAVIOURS"]
 

@@ -33,7 +33,7 @@ from devfix.analysis.move_observations import Transfer
 from devfix.analysis.transfer.device_arguments import transfer_places
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["attribute", "bundle", "delivered", "method", "restamped", "taken_in"]
 

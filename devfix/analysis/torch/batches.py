@@ -32,7 +32,7 @@ from devfix.analysis.torch import batch_objects, rng
 from devfix.syntax.tree import position
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["bare_call", "collate", "next_of", "sample", "source_key", "stamp", "unknown", "whole_of"]
 

@@ -30,7 +30,7 @@ from devfix.analysis.transfer.device_arguments import place_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = [
     "joined_path",

@@ -30,7 +30,7 @@ from devfix.analysis.torch import batches, rng
 from devfix.analysis.transfer import iteration
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["BEHAVIOURS", "make_loader"]
 TransferFunction = Callable[["Interpreter", str, list[Value], Keywords, ast.Call], Value]

@@ -30,7 +30,7 @@ from devfix.analysis.transfer.device_check import OperandSet, check_same_device,
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["brought_to", "collective", "init", "initialized", "note_ids", "set_device", "wrap"]
 

@@ -29,7 +29,7 @@ from devfix.analysis.transfer.device_check import OperandSet, check_same_device,
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["attribute", "diverge", "make", "method"]
 

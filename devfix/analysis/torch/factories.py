@@ -33,7 +33,7 @@ from devfix.analysis.torch.tensor_functions import TransferFunction
 from devfix.analysis.transfer.device_arguments import device_argument, place_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["BEHAVIOURS"]
 

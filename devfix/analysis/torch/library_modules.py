@@ -33,7 +33,7 @@ from devfix.analysis.transfer.device_check import check_same_device, weight_oper
 from devfix.models.index import model_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["BEHAVIOURS", "fill_module", "opaque_module"]
 

@@ -33,7 +33,7 @@ from devfix.models.index import model_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["call_parallel", "module_method"]
 

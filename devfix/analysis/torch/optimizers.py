@@ -30,7 +30,7 @@ from devfix.analysis.observations import OptimizerHazard, Step
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = [
     "add_group",

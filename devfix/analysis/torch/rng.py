@@ -29,7 +29,7 @@ from devfix.analysis.transfer.device_arguments import place_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["default", "draw", "draw_of_loader", "is_generator", "lose", "make", "method", "sampler"]
 

@@ -35,7 +35,7 @@ from devfix.models.tensor_methods import MEAN_LOSSES, PAIRS, REDUCTIONS, UNDIFFE
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["BEHAVIOURS", "Behaviour", "values_and_indices"]
 

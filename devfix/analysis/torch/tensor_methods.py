@@ -32,7 +32,7 @@ from devfix.models.tensor_methods import PAIRS, RANDOM_METHODS, REDUCTIONS, TENS
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["tensor_method"]
 

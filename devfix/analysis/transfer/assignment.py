@@ -31,7 +31,7 @@ from devfix.analysis.transfer.device_check import check_same_device, tensor_oper
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["assign", "delete", "is_odd_key", "note_binding", "set_attribute", "set_item"]
 

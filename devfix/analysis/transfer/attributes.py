@@ -37,7 +37,7 @@ from devfix.analysis.torch import batch_objects, distributions, modules, optimiz
 from devfix.models.tensor_methods import MODULE_METHODS
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["attribute", "imported_name"]
 

@@ -38,7 +38,7 @@ from devfix.analysis.transfer.functions import call_function
 from devfix.models.tensor_methods import LOOKING_METHODS
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["Bound", "call", "call_as_made", "escape", "evaluate_call"]
 

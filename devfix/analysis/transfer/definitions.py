@@ -13,7 +13,7 @@ from devfix.analysis.domain.values import Bound, ClassValue, External, Function,
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["define_class", "define_function", "make_function"]
 

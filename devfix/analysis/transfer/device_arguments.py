@@ -28,7 +28,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.scenarios import accelerator, index_place, without_accelerator
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["MOVES", "device_argument", "own_move", "place_of", "transfer_places", "type_place"]
 

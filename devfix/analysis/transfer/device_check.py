@@ -25,7 +25,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.observations import DeviceMismatch, Operand
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["OperandSet", "check_same_device", "tensors_in", "weight_operands"]
 

@@ -35,7 +35,7 @@ from devfix.analysis.transfer.subscripts import subscript
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["evaluate"]
 

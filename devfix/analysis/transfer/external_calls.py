@@ -46,7 +46,7 @@ from devfix.analysis.transfer.device_check import check_same_device, weight_oper
 from devfix.models.index import model_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["call", "note_load_use", "unknown_result"]
 note_load_use = checkpoints.note_use

@@ -27,7 +27,7 @@ from devfix.analysis.transfer import assignment
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["call_function", "one_of_each"]
 

@@ -12,7 +12,7 @@ from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import Const
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
     from devfix.analysis.program import PythonModule
 
 __all__ = ["evaluate_name", "start"]

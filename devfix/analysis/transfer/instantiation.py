@@ -23,7 +23,7 @@ from devfix.models.index import model_of
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["entered", "instantiate"]
 

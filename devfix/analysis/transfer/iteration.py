@@ -29,7 +29,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.torch import batch_objects, batches
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["are_few", "element", "elements", "unpacked"]
 

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis import ineffective_moves
+from devfix.analysis.domain.protocol import Loop
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import Pointer, TupleValue, Value, alternatives
 from devfix.analysis.transfer import assignment, iteration
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["Loop", "for_loop", "sends_to_accelerator", "while_loop"]
-
-
-@dataclass(eq=False)
-class Loop:
-    """States that leave a loop's body early."""
-
-    breaks: list[State] = field(default_factory=list)
-    continues: list[State] = field(default_factory=list)
 
 
 def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:

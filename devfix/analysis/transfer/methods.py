@@ -52,7 +52,7 @@ from devfix.models.index import model_of
 from devfix.models.tensor_methods import LOOKING_METHODS
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["call_method", "move_unknown"]
 

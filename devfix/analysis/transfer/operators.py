@@ -29,7 +29,7 @@ from devfix.analysis.transfer.device_check import check_same_device, tensor_oper
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["augmented", "binary", "compare", "formatted", "unary"]
 

@@ -24,7 +24,7 @@ from devfix.analysis.transfer.loops import for_loop, sends_to_accelerator, while
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.interpreter import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["declared_elsewhere", "execute"]
 

@@ -115,7 +115,7 @@ def _what(attribute: Attribute) -> str:
 
 def _message(group: list[Attribute], names: list[str]) -> str:
     listed, plural = " and ".join(names), len(names) > 1
-    is_, stays, meets = ("are", "stay", "check_same_device") if plural else ("is", "stays", "meets")
+    is_, stays, meets = ("are", "stay", "meet") if plural else ("is", "stays", "meets")
     if all(attribute.is_alias for attribute in group):
         return f"{listed} {is_} only another name for a registered tensor, and {stays} on the CPU when the module moves"
     if any(attribute.of_module for attribute in group):

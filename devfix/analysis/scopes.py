@@ -56,7 +56,7 @@ _OWNERS = (
     "params",
     "settings",
     "conf",
-    "alternatives",
+    "options",
     "trainer",
 )
 

@@ -238,6 +238,8 @@ RULE = Rule(
     summary="A checkpoint is mapped to a place where the program cannot use it.",
     documentation=__doc__,
     detect=detect,
+    causes=("loaded-with-map-location",),
+    error_families=("same-device", "load", "rng-state", "ordinal"),
     invalid=(
         Example(
             "an accelerator of the author's machine",

@@ -169,6 +169,8 @@ RULE = Rule(
     summary="`torch.load` without `map_location` puts tensors back where they were saved.",
     documentation=__doc__,
     detect=detect,
+    causes=("loaded-without-map-location", "rng-state-on-accelerator"),
+    error_families=("same-device", "load", "rng-state", "absent"),
     invalid=(
         Example(
             "into a module on the device",

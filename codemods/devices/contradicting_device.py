@@ -148,6 +148,8 @@ RULE = Rule(
     summary="A line hard-codes another device than the one that the program chooses.",
     documentation=__doc__,
     detect=detect,
+    causes=("moved-to-other-device", "created-on-literal-device", "missing-accelerator", "missing-device-index"),
+    error_families=("same-device", "absent", "ordinal"),
     invalid=(
         Example(
             "an input that insists on an accelerator",

@@ -230,6 +230,7 @@ RULE = Rule(
     summary="A value of one accelerator meets one of another.",
     documentation=__doc__,
     detect=detect,
+    causes=("between-accelerators",),
     invalid=(
         Example(
             "the output of the first half",

@@ -207,6 +207,8 @@ RULE = Rule(
     summary="A generator draws random numbers for tensors of another device.",
     documentation=__doc__,
     detect=detect,
+    causes=("generator-on-other-device",),
+    error_families=("generator",),
     invalid=(
         Example(
             "numbers of the CPU's generator for the accelerator",

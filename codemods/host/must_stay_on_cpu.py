@@ -138,6 +138,8 @@ RULE = Rule(
     summary="Lengths of sequences, or data under pin_memory, are on the accelerator and needed on the CPU.",
     documentation=__doc__,
     detect=detect,
+    causes=("cpu-only-operand",),
+    error_families=("pack", "pin", "cpu-only", "split"),
     invalid=(
         Example(
             "lengths of a packed sequence",

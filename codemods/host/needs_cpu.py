@@ -181,6 +181,8 @@ RULE = Rule(
     summary="NumPy, Matplotlib or scikit-learn reads a tensor that is on the accelerator.",
     documentation=__doc__,
     detect=detect,
+    causes=("numpy-reads-accelerator",),
+    error_families=("numpy", "cpu-only"),
     invalid=(
         Example(
             "predictions as an array",

@@ -255,6 +255,8 @@ RULE = Rule(
     summary="Modules in a Python list, tuple or dictionary are not registered and stay on the CPU.",
     documentation=__doc__,
     detect=detect,
+    causes=("module-in-container", "parameter-in-container"),
+    concerns="modules",
     unsafe=True,
     invalid=(
         Example(

@@ -131,6 +131,8 @@ RULE = Rule(
     summary="A model, a teacher, a criterion with weights or a metric is never moved, and meets the accelerator.",
     documentation=__doc__,
     detect=detect,
+    causes=("module-never-moved", "wrapped-before-move"),
+    concerns="modules",
     invalid=(
         Example(
             "a teacher beside a student that is moved",

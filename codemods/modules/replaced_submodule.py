@@ -255,6 +255,9 @@ RULE = Rule(
     summary="A submodule is replaced or added after the model was moved, and stays on the CPU.",
     documentation=__doc__,
     detect=detect,
+    causes=("created-after-move", "attached-after-move"),
+    error_families=("same-device", "foreach"),
+    concerns="modules",
     invalid=(
         Example(
             "a new head after the move",

@@ -248,6 +248,8 @@ RULE = Rule(
     summary="A tensor is a plain attribute, stays on the CPU, and meets values on the accelerator.",
     documentation=__doc__,
     detect=detect,
+    causes=("plain-attribute",),
+    concerns="modules",
     invalid=(
         Example(
             "a mask that is no buffer",

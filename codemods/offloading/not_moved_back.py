@@ -128,6 +128,8 @@ RULE = Rule(
     summary="A module is sent to the CPU for a while and not brought back.",
     documentation=__doc__,
     detect=detect,
+    causes=("not-moved-back",),
+    concerns="modules",
     invalid=(
         Example(
             "saved from the CPU, every epoch",

@@ -165,6 +165,14 @@ RULE = Rule(
     summary="An optimizer is built or restored before its parameters are where they will be trained.",
     documentation=__doc__,
     detect=detect,
+    causes=(
+        "optimizer-state-left-behind",
+        "parameter-copied-before-move",
+        "optimizer-built-too-early",
+        "fused-optimizer-on-cpu",
+        "foreach-optimizer-mismatch",
+    ),
+    error_families=("same-device", "fused", "foreach"),
     invalid=(
         Example(
             "state that is made in the constructor",

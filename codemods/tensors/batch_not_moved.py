@@ -243,6 +243,8 @@ RULE = Rule(
     summary="Tensors of a batch stay on the CPU while the model is on the accelerator.",
     documentation=__doc__,
     detect=detect,
+    causes=("batch-from-loader",),
+    concerns="values",
     invalid=(
         Example(
             "a forgotten target, beside its sibling",

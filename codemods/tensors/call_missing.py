@@ -93,6 +93,7 @@ RULE = Rule(
     summary="`.cuda`, `.cpu` or `.to` stands without parentheses, so nothing moves.",
     documentation=__doc__,
     detect=detect,
+    concerns="modules",
     invalid=(
         Example(
             "a model",

@@ -158,6 +158,8 @@ RULE = Rule(
     summary="A tensor is moved and the result is dropped, so the tensor stays on the CPU.",
     documentation=__doc__,
     detect=detect,
+    causes=("discarded-copy",),
+    concerns="values",
     invalid=(
         Example(
             "two moves in vain",

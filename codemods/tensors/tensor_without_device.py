@@ -115,6 +115,8 @@ RULE = Rule(
     summary="A tensor is made on the CPU and meets values on the accelerator.",
     documentation=__doc__,
     detect=detect,
+    causes=("created-without-device",),
+    concerns="values",
     invalid=(
         Example(
             "inside a module, from the input",

@@ -171,6 +171,12 @@ def _problem(rule: Any, taken: dict[str, Rule]) -> str:
         return f"{rule.code}: a rule has a summary and documentation"
     if not callable(rule.detect):
         return f"{rule.code}: detect must be a function of the facts of a program"
+    for field in ("causes", "error_families"):
+        names = getattr(rule, field)
+        if not isinstance(names, tuple) or not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
+            return f"{rule.code}: {field} must be a tuple of lower-case names with hyphens"
+    if rule.concerns not in ("modules", "values", ""):
+        return f"{rule.code}: concerns must be 'modules', 'values' or ''"
     for word in (rule.code, rule.name):
         if word in taken:
             return f"{word!r} is taken by {taken[word].origin or 'devfix itself'}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from devfix.rules.builtin import own_rules
 from devfix.rules.rule import Rule
 
-__all__ = ["all_rules", "rule_for"]
+__all__ = ["all_rules", "rule_for", "rule_for_cause"]
 
 
 def all_rules() -> tuple[Rule, ...]:
@@ -27,3 +27,13 @@ def rule_for(code: str) -> Rule | None:
         if wanted.upper() == rule.code or wanted.lower() == rule.name:
             return rule
     return None
+
+
+def rule_for_cause(cause: str) -> Rule | None:
+    """Return the rule that explains a runtime cause (``numpy-reads-accelerator``); ``None`` if no rule declares it.
+
+    A rule of devfix takes precedence over one of a plug-in.
+    """
+    from devfix.rules.plugins import loaded
+
+    return next((rule for rule in (*own_rules(), *loaded()) if cause in rule.causes), None)

@@ -6,7 +6,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 if TYPE_CHECKING:
     from devfix.analysis import Observations
@@ -33,6 +33,14 @@ class Rule:
     it leaves alone.  ``detect`` turns the facts of one program into findings, best fix first.  The findings of a
     ``fallback`` rule give way to those of any other rule that tells of the same creation.  The fixes of an
     ``unsafe`` rule change what the program computes or saves: ``--unsafe-fixes`` applies them, or its own command.
+    ``causes`` are the runtime causes that this rule explains: when ``devfix trace`` establishes one of them, it names
+    the rule.  A cause is a kebab-case name, such as ``numpy-reads-accelerator``; the modules of
+    ``devfix.trace.diagnosis`` list them.
+    ``error_families`` are the families of error messages that a finding of this rule can end in
+    (:data:`devfix.verify.probe.messages.DEVICE_MESSAGES`), such as ``numpy``; ``same-device`` is a device mismatch in
+    general.  ``concerns`` is ``modules`` if the misplaced values are parameters, buffers and attributes of modules,
+    ``values`` if they are other tensors, and empty if they may be either.  ``devfix trace --log`` ranks findings by
+    both.
     ``origin`` says where a rule of somebody else is from; devfix fills it in.
     A rule that is not ``default`` is used only where it, or its family (``DEV9``), is selected by name, and then at any
     severity.
@@ -48,6 +56,9 @@ class Rule:
     fallback: bool = False
     unsafe: bool = False
     default: bool = True
+    causes: tuple[str, ...] = ()
+    error_families: tuple[str, ...] = ("same-device",)
+    concerns: Literal["modules", "values", ""] = ""
     origin: str = ""
 
 

@@ -125,7 +125,7 @@ def unparsable(files: Sequence[SourceFile]) -> list[Problem]:
     for file in files:
         if not can_matter(file.raw):
             try:
-                SourceTree(file.path, file.text, thin=True)
+                SourceTree(file.path, file.text, collapse_data=True)
             except SyntaxError as error:
                 found.append(syntax_problem(file.path, error))
     return found

@@ -12,7 +12,7 @@ from devfix.engine.text_alignment import Alignment
 from devfix.model import CellMap, Event, Finding
 from devfix.sources import SourceError, SourceFile
 from devfix.sources.digest import digest
-from devfix.syntax.data_literals import LARGE
+from devfix.syntax.data_literals import COLLAPSE_THRESHOLD
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["Workspace"]
@@ -125,14 +125,14 @@ class Workspace:
     def parse(self, path: str, text: str) -> SourceTree:
         """A parsed file under the name that the user gave it; parsed once for the same text."""
         shown = self.names.get(os.path.abspath(path), path)
-        key = (shown, text, self.whole and len(text) >= LARGE)
+        key = (shown, text, self.whole and len(text) >= COLLAPSE_THRESHOLD)
         if key not in self._trees:
-            self._trees[key] = SourceTree(shown, text, thin=not self.whole)
+            self._trees[key] = SourceTree(shown, text, collapse_data=not self.whole)
         return self._trees[key]
 
     def left_out(self, read: Collection[str]) -> bool:
         """Whether lines of data were left out of one of these files."""
-        return any(tree.thin and os.path.abspath(tree.path) in read for tree in self._trees.values())
+        return any(tree.has_collapsed_data and os.path.abspath(tree.path) in read for tree in self._trees.values())
 
     def original(self, finding: Finding) -> Finding:
         """The finding with its places counted in the texts as they were given, so that it stays the same finding."""

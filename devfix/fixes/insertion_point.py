@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from devfix.analysis.domain.classes import externals
+from devfix.analysis.domain.classes import external_bases
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.scopes import (
     asks_for_accelerator,
@@ -159,7 +159,7 @@ def inside_module(call_frame: CallFrame) -> bool:
     """Whether a level runs a method of an ``nn.Module``: models do not move their own inputs."""
     function = call_frame.activation.function
     owner = function.owner if function is not None else None
-    return owner is not None and any(name.startswith("torch.nn") for name in externals(owner))
+    return owner is not None and any(name.startswith("torch.nn") for name in external_bases(owner))
 
 
 def enclosing(tree: SourceTree, statement: ast.stmt, kinds: tuple[type[ast.AST], ...]) -> list[ast.stmt]:

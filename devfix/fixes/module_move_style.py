@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from devfix.analysis import Observations
-from devfix.analysis.domain.device_parsing import device_named
+from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.values import ACCELERATOR
 from devfix.analysis.observations import DeviceMismatch
@@ -127,7 +127,7 @@ def _literal(call_frame: CallFrame) -> str | None:
     """``"cuda"`` where the file itself says ``device="cuda"`` and has no name for it."""
     for node in call_frame.tree.nodes:
         constant = node.value if isinstance(node, ast.keyword) and node.arg == "device" else None
-        if isinstance(constant, ast.Constant) and device_named(str(constant.value)) == ACCELERATOR:
+        if isinstance(constant, ast.Constant) and parse_device(str(constant.value)) == ACCELERATOR:
             return call_frame.tree.source(constant)
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DOCS", "FRAMEWORKS", "MANAGED", "PLACED_TRAINERS", "RUNS_A_MODEL", "Row"]
+__all__ = ["DOCS", "FRAMEWORKS", "MANAGED", "DEVICE_PLACING_TRAINERS", "INFERENCE_METHODS", "Row"]
 
 
 @dataclass(frozen=True)
@@ -149,9 +149,14 @@ MANAGED = (
 )
 
 # Trainers that project classes derive from; they put model and batches on the accelerator before they call a method.
-PLACED_TRAINERS = ("transformers.Trainer", "transformers.Seq2SeqTrainer", "transformers.trainer.Trainer", "trl.")
+DEVICE_PLACING_TRAINERS = (
+    "transformers.Trainer",
+    "transformers.Seq2SeqTrainer",
+    "transformers.trainer.Trainer",
+    "trl.",
+)
 
 # Methods of models from elsewhere that run them, as a call does.
-RUNS_A_MODEL = frozenset(
+INFERENCE_METHODS = frozenset(
     "generate encode_image encode_text get_image_features get_text_features forward_features forward_head".split()
 )

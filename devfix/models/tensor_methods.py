@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 __all__ = [
-    "EVERY_MODULE_HAS",
-    "LOOKING_METHODS",
+    "NN_MODULE_METHODS",
+    "READ_ONLY_METHODS",
     "MEAN_LOSSES",
     "MODULE_METHODS",
-    "PAIRS",
+    "VALUES_WITH_INDICES",
     "RANDOM_FACTORIES",
     "RANDOM_METHODS",
     "REDUCTIONS",
-    "TAKES_NO_DEVICE",
+    "CPU_ONLY_FACTORIES",
     "TENSOR_METHODS",
-    "UNDIFFERENTIABLE",
+    "NON_DIFFERENTIABLE",
 ]
 
 
@@ -24,11 +24,11 @@ MEAN_LOSSES = frozenset(
     "binary_cross_entropy_with_logits kl_div cosine_embedding_loss triplet_margin_loss margin_ranking_loss "
     "soft_margin_loss multilabel_soft_margin_loss gaussian_nll_loss poisson_nll_loss".split()
 )
-UNDIFFERENTIABLE = frozenset(
+NON_DIFFERENTIABLE = frozenset(
     "argmax argmin argsort eq ne lt le gt ge equal greater less logical_and logical_or logical_xor isclose allclose "
     "long int bool nonzero detach sign round".split()
 )
-PAIRS = frozenset("max min sort topk mode median kthvalue cummax cummin".split())
+VALUES_WITH_INDICES = frozenset("max min sort topk mode median kthvalue cummax cummin".split())
 
 # What draws random numbers: on another device it draws others (https://docs.pytorch.org/docs/stable/notes/randomness.html).
 RANDOM_FACTORIES = frozenset("rand randn randint randperm normal bernoulli multinomial rand_like randn_like".split())
@@ -37,13 +37,13 @@ RANDOM_METHODS = frozenset(
 )
 
 # What makes a CPU tensor and cannot be told to make another (https://docs.pytorch.org/docs/stable/tensors.html).
-TAKES_NO_DEVICE = frozenset(
+CPU_ONLY_FACTORIES = frozenset(
     "from_numpy frombuffer Tensor FloatTensor LongTensor IntTensor ByteTensor BoolTensor DoubleTensor "
     "HalfTensor".split()
 )
 
 # Methods that look at what they are given, whatever object they belong to: loggers, writers, progress bars.
-LOOKING_METHODS = frozenset(
+READ_ONLY_METHODS = frozenset(
     "info debug warning warn error critical exception log print write watch add_graph add_scalar add_text summary "
     "set_description set_postfix update_meter update describe format save log_metrics log_params register".split()
 )
@@ -79,7 +79,7 @@ TENSOR_METHODS: dict[str, str] = {
 }
 
 # What every module has (https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html).
-EVERY_MODULE_HAS = frozenset(
+NN_MODULE_METHODS = frozenset(
     "to cuda cpu half float double type train eval apply parameters named_parameters buffers named_buffers children "
     "named_children modules named_modules state_dict load_state_dict register_buffer zero_grad requires_grad_".split()
 )

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["LARGE", "thinned"]
+__all__ = ["COLLAPSE_THRESHOLD", "collapse_repeated_literals"]
 
 #: Shorter texts (in characters) are followed as they are.
-LARGE = 200_000
+COLLAPSE_THRESHOLD = 200_000
 
 _LONGEST_PERIOD = 8  # lines of one record
 _FEWEST = 100  # lines that are worth leaving out
@@ -21,12 +21,12 @@ _TOUCHY = re.compile(r"cpu|cuda|mps|xpu|hpu|xla|meta|npu|\{", re.IGNORECASE)  # 
 _COMMENT = "#"  # may speak to us
 
 
-def thinned(text: str) -> str | None:
+def collapse_repeated_literals(text: str) -> str | None:
     """A long text without lines that differ from others in numbers and strings only; ``None`` where they are few.
 
     Every line keeps its number, and every character its column; whether the result parses is for the caller to see.
     """
-    if len(text) < LARGE:
+    if len(text) < COLLAPSE_THRESHOLD:
         return None
     lines = text.splitlines(keepends=True)
     known: dict[str, int] = {}

@@ -1,7 +1,7 @@
 """What is written into: a move makes a copy, and what is written into the copy is lost.
 
 ``x.to(device)[0] += 1`` compiles, fails nowhere and counts nothing.  No rule may make such an edit, whatever it knows:
-:func:`written_copies` is asked of every rewrite.
+:func:`find_lost_writes` is asked of every rewrite.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from devfix.model import AppendCode
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["is_written", "written_copies", "written_in"]
+__all__ = ["is_written_in_place", "find_lost_writes", "find_write"]
 
 _COPYING = (".to(", ".cuda(", ".cpu(", ".xpu(", ".detach()", ".clone(")
 
@@ -27,7 +27,7 @@ _MODULES: tuple[list[str], ...] = ([], ["init"], ["torch"], ["F"], ["functional"
 _SIMPLE = (ast.AnnAssign, ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
 
 
-def written_copies(text: str, edits: Iterable[AppendCode]) -> Iterator[str]:
+def find_lost_writes(text: str, edits: Iterable[AppendCode]) -> Iterator[str]:
     """Each expression of ``text`` that is written into where it stands, and that one of ``edits`` would copy there."""
     moves = {edit.expression for edit in edits if edit.code.startswith(_COPYING)}
     if not moves:
@@ -37,16 +37,16 @@ def written_copies(text: str, edits: Iterable[AppendCode]) -> Iterator[str]:
     except SyntaxError:  # a file that does not parse is answered for elsewhere
         return
     for node in tree.nodes:
-        if isinstance(node, ast.expr) and tree.span(node) in moves and is_written(tree, node):
+        if isinstance(node, ast.expr) and tree.span(node) in moves and is_written_in_place(tree, node):
             yield tree.source(node)
 
 
-def written_in(tree: SourceTree, stmt: ast.stmt, attribute: str) -> ast.expr | None:
+def find_write(tree: SourceTree, stmt: ast.stmt, attribute: str) -> ast.expr | None:
     """``self.counts[label]`` in a statement that writes into it; ``None`` where one writes into no such attribute."""
     if not isinstance(stmt, _SIMPLE):
         return None
     for node in ast.walk(stmt):
-        if isinstance(node, ast.Attribute) and node.attr == attribute and is_written(tree, node):
+        if isinstance(node, ast.Attribute) and node.attr == attribute and is_written_in_place(tree, node):
             return _with_subscripts(tree, node)
     return None
 
@@ -58,7 +58,7 @@ def _with_subscripts(tree: SourceTree, node: ast.expr) -> ast.expr:
     return node
 
 
-def is_written(tree: SourceTree, node: ast.expr) -> bool:
+def is_written_in_place(tree: SourceTree, node: ast.expr) -> bool:
     """Whether what ``node`` reads is written into right here: ``node[0] += 1``, ``node.add_(1)``, ``out=node``."""
     current: ast.AST = node
     parent = tree.parents.get(current)

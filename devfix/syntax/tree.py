@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import cast
 
 from devfix.model import Span
-from devfix.syntax.data_literals import thinned
+from devfix.syntax.data_literals import collapse_repeated_literals
 
 __all__ = ["SourceTree", "leaf_conditions", "position", "text_of", "walk"]
 
@@ -40,13 +40,13 @@ class SourceTree:
     def __init__(self, path: str, text: str, thin: bool = False) -> None:
         self.path = path
         self.text = text
-        short = thinned(text) if thin else None
+        short = collapse_repeated_literals(text) if thin else None
         if short is not None:
             with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
                 self.tree = ast.parse(short)
-                self.thin = True
+                self.has_collapsed_data = True
                 return
-        self.thin = False
+        self.has_collapsed_data = False
         try:
             self.tree = ast.parse(text)
         except MemoryError as error:  # also where nesting exhausts the parser's stack
@@ -89,7 +89,7 @@ class SourceTree:
         return frozenset(text for text, count in counts.items() if count > 1)
 
     @cached_property
-    def names_of_the_start(self) -> frozenset[str]:
+    def main_block_names(self) -> frozenset[str]:
         """Names of the module that only ``if __name__ == "__main__":`` binds: who imports the file has none of them."""
         inside: set[str] = set()
         outside: set[str] = set()

@@ -10,14 +10,14 @@ import pytest
 from devfix.config import Settings
 from devfix.engine import fixpoint
 from devfix.sources import SourceFile
-from devfix.syntax.data_literals import LARGE, thinned
+from devfix.syntax.data_literals import COLLAPSE_THRESHOLD, collapse_repeated_literals
 
 STATEMENTS = "TABLE.append(torch.tensor([0.125, -1e-3, 5]))\n"
 RECORDS = '    {\n        "name": "n1",\n        "values": [1, 2.5],\n    },\n'
 
 
 def long(line, head="import torch\n", tail=""):
-    return head + line * (1 + LARGE // len(line)) + tail
+    return head + line * (1 + COLLAPSE_THRESHOLD // len(line)) + tail
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def long(line, head="import torch\n", tail=""):
     ids=["statements", "rows", "records of several lines", "CRLF"],
 )
 def test_most_lines_are_left_out_and_the_others_keep_their_places(text):
-    short = thinned(text)
+    short = collapse_repeated_literals(text)
 
     lines, kept = text.splitlines(), short.splitlines()
     assert len(kept) == len(lines) and len(short) < len(text) / 5
@@ -50,15 +50,15 @@ def test_most_lines_are_left_out_and_the_others_keep_their_places(text):
     ids=["short", "code", "names of devices differ"],
 )
 def test_nothing_is_left_out_of_what_is_no_data(text):
-    short = thinned(text)
+    short = collapse_repeated_literals(text)
 
     assert short is None or set(short.splitlines()) - {""} == set(text.splitlines())
 
 
 def test_lines_that_name_devices_are_not_alike():
-    lines = [f"X.append(torch.ones(2, device='{('cpu', 'cuda')[n % 7 == 0]}'))\n" for n in range(LARGE // 30)]
+    lines = [f"X.append(torch.ones(2, device='{('cpu', 'cuda')[n % 7 == 0]}'))\n" for n in range(COLLAPSE_THRESHOLD // 30)]
 
-    short = thinned("import torch\nX = []\n" + "".join(lines)) or "".join(lines)
+    short = collapse_repeated_literals("import torch\nX = []\n" + "".join(lines)) or "".join(lines)
 
     assert "'cpu'" in short and "'cuda'" in short
 

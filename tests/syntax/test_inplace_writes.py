@@ -8,7 +8,7 @@ import pytest
 
 from devfix.model import AppendCode, Span
 from devfix.rewrite import RewriteError, rewrite
-from devfix.syntax.inplace_writes import written_in
+from devfix.syntax.inplace_writes import find_write
 from devfix.syntax.tree import SourceTree
 
 
@@ -48,7 +48,7 @@ def test_what_is_written_into_a_copy_is_lost(statement, expression):
     with pytest.raises(RewriteError) as caught:
         moved(statement, expression)
 
-    assert str(caught.value) == f"it would write into a copy of `{expression}`"
+    assert str(caught.value) == f"the edit would write to a copy of `{expression}`"
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,6 @@ def test_what_is_only_read_is_moved(statement, expression, after):
 def test_what_a_statement_writes_into(statement, written):
     tree = SourceTree("", statement)
 
-    found = written_in(tree, tree.tree.body[0], "hits")
+    found = find_write(tree, tree.tree.body[0], "hits")
 
     assert (found and tree.source(found)) == written

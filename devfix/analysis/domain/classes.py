@@ -6,24 +6,25 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import ClassValue, External, Function, HeapObject, Pointer, Union, Unknown, Value
-from devfix.models.frameworks import MANAGED, PLACED_TRAINERS
+from devfix.models.frameworks import DEVICE_PLACING_TRAINERS, MANAGED
 from devfix.models.index import model_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = [
-    "externals",
+    "external_bases",
+    "find_member",
     "find_property_setter",
+    "is_device_placing_trainer",
     "is_managed",
     "is_module_class",
-    "is_placed_trainer",
-    "lineage",
-    "member",
+    "is_named_tuple",
+    "mro",
 ]
 
 
-def lineage(cls: ClassValue) -> Iterator[ClassValue | External | Unknown]:
+def mro(cls: ClassValue) -> Iterator[ClassValue | External | Unknown]:
     """A class and its bases in (simplified) method resolution order."""
     seen: set[int] = set()
     stack: list[Value] = [cls]
@@ -41,10 +42,10 @@ def lineage(cls: ClassValue) -> Iterator[ClassValue | External | Unknown]:
             yield Unknown()
 
 
-def externals(cls: ClassValue) -> list[str]:
+def external_bases(cls: ClassValue) -> list[str]:
     """Full names of the library classes that a project class derives from; ``"?"`` where a base is not known."""
     names = []
-    for base in lineage(cls):
+    for base in mro(cls):
         if isinstance(base, External):
             names.append(base.name)
         elif isinstance(base, Unknown):
@@ -52,10 +53,10 @@ def externals(cls: ClassValue) -> list[str]:
     return names
 
 
-def member(interp: Interpreter, cls: ClassValue, name: str, above: ClassValue | None = None) -> Value | None:
-    """A class attribute, looked up along the lineage (from behind ``above``)."""
+def find_member(interp: Interpreter, cls: ClassValue, name: str, above: ClassValue | None = None) -> Value | None:
+    """A class attribute, looked up along the mro (from behind ``above``)."""
     skipping = above is not None
-    for base in lineage(cls):
+    for base in mro(cls):
         if skipping:
             skipping = base is not above
             continue
@@ -68,11 +69,11 @@ def member(interp: Interpreter, cls: ClassValue, name: str, above: ClassValue | 
 
 def is_module_class(interp: Interpreter, cls: ClassValue) -> bool:
     """Whether instances are ``nn.Module`` objects, as far as the code tells."""
-    names = externals(cls)
+    names = external_bases(cls)
     if any(name.startswith("torch.nn.") or model_of(name) in ("opaque-module", "placed-module") for name in names):
         return True
     own = [name for name in names if name not in ("builtins.object", "object", "abc.ABC", "typing.Generic", "?")]
-    return (bool(own) or "?" in names) and isinstance(member(interp, cls, "forward"), Function)
+    return (bool(own) or "?" in names) and isinstance(find_member(interp, cls, "forward"), Function)
 
 
 def is_managed(name: str) -> bool:
@@ -80,13 +81,19 @@ def is_managed(name: str) -> bool:
     return name.startswith(MANAGED)
 
 
-def is_placed_trainer(obj: HeapObject) -> bool:
+def is_named_tuple(interp: Interpreter, ref: Pointer) -> bool:
+    """Whether an object is a tuple whose items have names: it is unpacked and iterated as one."""
+    cls = interp.heap_object(ref).cls
+    return cls is not None and "typing.NamedTuple" in external_bases(cls)
+
+
+def is_device_placing_trainer(obj: HeapObject) -> bool:
     """Whether an object is of a project class that derives from the ``Trainer`` of transformers."""
-    names = externals(obj.cls) if obj.cls is not None else []
-    return any(name.startswith(PLACED_TRAINERS) for name in names)
+    names = external_bases(obj.cls) if obj.cls is not None else []
+    return any(name.startswith(DEVICE_PLACING_TRAINERS) for name in names)
 
 
 def find_property_setter(interp: Interpreter, obj: HeapObject, name: str) -> Function | None:
     """The setter of a property, if the class has one."""
-    found = member(interp, obj.cls, f"{name}.setter") if obj.cls is not None else None
+    found = find_member(interp, obj.cls, f"{name}.setter") if obj.cls is not None else None
     return found if isinstance(found, Function) else None

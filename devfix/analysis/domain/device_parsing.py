@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Device
 
-__all__ = ["INDEXED", "device_named"]
+__all__ = ["UNKNOWN_INDEX", "parse_device"]
 
 
 _ACCELERATOR_NAMES = ("cuda", "gpu", "mps", "xpu", "npu", "hpu", "mlu", "musa", "privateuseone", "tpu")
 
 
 # The symbol of a device whose text ends in an index that is not known: ``f"cuda:{rank}"``.
-INDEXED = "an index"
+UNKNOWN_INDEX = "an index"
 
 
-def device_named(text: str) -> Device | None:
+def parse_device(text: str) -> Device | None:
     """The place that a device string names (``"cuda:0"``, ``"cpu"``); ``None`` where it names none."""
     name = text.strip().lower()
     if name == "cpu" or name.startswith("cpu:"):

@@ -32,7 +32,7 @@ class Activation:
     returns: list[tuple[object, Value]] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)
     generator: bool = False
-    left: dict[str, Value] | None = None
+    final_locals: dict[str, Value] | None = None
 
     @property
     def node(self) -> ast.AST:

@@ -28,10 +28,10 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["assume", "assumed", "condition_key", "known_tensor", "subject_of"]
+__all__ = ["assume", "assumed", "comparison_subject", "condition_key", "is_known_tensor"]
 
 
-def subject_of(test: ast.Compare, left: Value) -> str:
+def comparison_subject(test: ast.Compare, left: Value) -> str:
     """What a comparison speaks of: the symbol of its left side, else its text."""
     symbol = getattr(left, "symbol", "")
     return symbol or text_of(test.left)
@@ -40,7 +40,7 @@ def subject_of(test: ast.Compare, left: Value) -> str:
 def condition_key(interp: Interpreter, test: ast.expr) -> str:
     """The name under which a condition is assumed: the same wherever the same unknown thing is asked."""
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
-        subject = subject_of(test, _quietly(interp, test.left))
+        subject = comparison_subject(test, _quietly(interp, test.left))
         return f"{subject} == {text_of(test.comparators[0])}"
     value = _quietly(interp, test)
     symbol = getattr(value, "symbol", "")
@@ -114,7 +114,7 @@ def _narrow_kind(interp: Interpreter, test: ast.Call, holds: bool) -> None:
     if tensor or (holds and asked <= _SCALARS):
         left = alternatives(value)
         if tensor:
-            known = {option: known_tensor(interp, option) for option in left}
+            known = {option: is_known_tensor(interp, option) for option in left}
             left = tuple(option for option in left if known[option] in (None, holds)) or left
         kept = [_narrowed(option, tensor and holds) for option in left]
         if kept != list(alternatives(value)):
@@ -137,7 +137,7 @@ def _asked_kinds(interp: Interpreter, test: ast.Call) -> set[str] | None:
     return {kind.name.split(".")[-1] if isinstance(kind, External) else "" for kind in wanted}
 
 
-def known_tensor(interp: Interpreter, value: Value) -> bool | None:
+def is_known_tensor(interp: Interpreter, value: Value) -> bool | None:
     """Whether a value is a tensor, as ``isinstance`` says it; ``None`` where the code does not tell."""
     if isinstance(value, Tensor):
         return True if value.is_certain and not value.maybe_container else None

@@ -7,7 +7,7 @@ evaluate, call, bind and report.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.location import Activation, ProgramPoint
     from devfix.analysis.domain.scenario import Scenario
     from devfix.analysis.domain.state import Base, State
-    from devfix.analysis.domain.values import Device, HeapObject, Pointer, Value
+    from devfix.analysis.domain.values import Device, HeapObject, Keywords, Pointer, Value
     from devfix.analysis.observations import Observations
     from devfix.analysis.program import Program, PythonModule
 
-__all__ = ["Interpreter", "Loop", "Watch"]
+__all__ = ["Interpreter", "Loop", "TransferFunction", "Watch"]
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Interpreter(Protocol):
     latent: bool
     called: set[ast.AST]
     imported_modules: int
-    default_place: Device
+    default_device: Device
     backend: str | None
     current_is_zero: bool
     grad_enabled: bool
@@ -82,14 +82,14 @@ class Interpreter(Protocol):
     def heap_object(self, ref: Pointer) -> HeapObject:
         """Return the object that a pointer leads to now."""
 
-    def fresh(self) -> int:
+    def new_id(self) -> int:
         """Return a new identity."""
 
     def new_env(self) -> int:
         """Return a new, empty environment."""
 
-    def point(self, node: ast.AST, remember: bool = False) -> ProgramPoint:
-        """Return the current program point at ``node``; with ``remember``, a fork of the state is kept."""
+    def point(self, node: ast.AST, with_state: bool = False) -> ProgramPoint:
+        """Return the current program point at ``node``; with ``with_state``, it holds a fork of the state."""
 
     def spend_step(self) -> None:
         """Count one step; raises ``OutOfBudget`` if the budget is spent."""
@@ -118,6 +118,26 @@ class Interpreter(Protocol):
     def attribute(self, value: Value, name: str, node: ast.AST) -> Value:
         """Return ``value.name``."""
 
+    def set_attribute(
+        self, base: Value, name: str, value: Value, node: ast.AST, weak: bool = False, source: ast.expr | None = None
+    ) -> None:
+        """Execute ``base.name = value``; with ``weak``, the attribute may also keep its old value."""
+
+    def set_item(self, base: Value, key: Value, value: Value, node: ast.AST) -> None:
+        """Execute ``base[key] = value``."""
+
+    def element(self, value: Value, node: ast.AST, moved: frozenset[str] = frozenset()) -> Value:
+        """Return one value that stands for every element of an iterable."""
+
+    def elements(self, value: Value, node: ast.AST) -> list[Value] | None:
+        """Return the elements of an iterable one by one; ``None`` if they are unknown or too many."""
+
+    def call_forward(self, ref: Pointer, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+        """Call the ``forward`` that a module's class defines."""
+
+    def escape(self, values: Iterable[Value]) -> None:
+        """Pass values to code that cannot be read: modules and tensors in them may be moved there."""
+
     def within(self, activation: Activation) -> AbstractContextManager[None]:
         """Make ``activation`` the current one."""
 
@@ -131,5 +151,8 @@ class Interpreter(Protocol):
         """Run the body of a module."""
 
 
-#: Called with the run, an expression and its value.
+#: Models a call of an external function: interpreter, full name, positional and keyword arguments, call expression.
+TransferFunction = Callable[[Interpreter, str, "list[Value]", "Keywords", ast.Call], "Value"]
+
+#: Called with the interpreter, an expression and its value.
 Watch = Callable[[Interpreter, ast.expr, "Value"], None]

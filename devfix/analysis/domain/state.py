@@ -8,7 +8,7 @@ from typing import Any
 
 from devfix.analysis.domain.values import Bound, HeapObject, Pointer, TupleValue, Union, Value, join
 
-__all__ = ["Base", "Unreachable", "State"]
+__all__ = ["Base", "State", "Unreachable"]
 
 
 class Unreachable(Exception):
@@ -124,12 +124,12 @@ class State:
         """Change attributes of a record."""
         self.write(ref.id, replace(self.at(ref.id), **changes))
 
-    def put(self, ref: Pointer, name: str, value: Value) -> None:
+    def set_field(self, ref: Pointer, name: str, value: Value) -> None:
         """Set one field of a record."""
         obj = self.at(ref.id)
         self.write(ref.id, replace(obj, fields={**obj.fields, name: value}))
 
-    def drop(self, ref: Pointer, name: str) -> None:
+    def delete_field(self, ref: Pointer, name: str) -> None:
         """Delete one field of a record."""
         obj = self.at(ref.id)
         fields = {key: value for key, value in obj.fields.items() if key != name}

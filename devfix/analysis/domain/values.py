@@ -17,28 +17,29 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ACCELERATOR",
-    "UNKNOWN_DEVICE",
     "CPU",
-    "WIDENING_LIMIT",
     "NONE",
     "OTHER_ACCELERATOR",
     "UNKNOWN",
-    "Origin",
+    "UNKNOWN_DEVICE",
+    "WIDENING_LIMIT",
     "Bound",
     "Builtin",
     "ClassValue",
     "Const",
     "DType",
+    "Device",
     "DeviceValue",
     "External",
     "Function",
+    "HeapObject",
+    "IterableOf",
     "Keywords",
     "Namespace",
     "Number",
+    "Origin",
     "Parameters",
     "Partial",
-    "Device",
-    "HeapObject",
     "Pointer",
     "Super",
     "Tensor",
@@ -47,7 +48,6 @@ __all__ = [
     "Union",
     "Unknown",
     "Value",
-    "IterableOf",
     "alternatives",
     "join",
 ]
@@ -166,9 +166,9 @@ class Tensor:
 class Parameters:
     """The parameters of a module (``model.parameters()``, filtered or not); ``held`` are its parts at that moment."""
 
-    ref: Pointer
+    module: Pointer
     named: bool = False
-    held: frozenset[int] = frozenset()
+    module_ids: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)

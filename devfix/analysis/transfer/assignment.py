@@ -33,7 +33,7 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["assign", "delete", "is_odd_key", "note_binding", "set_attribute", "set_item"]
+__all__ = ["assign", "delete", "is_non_string_key", "record_binding", "set_attribute", "set_item"]
 
 
 def assign(
@@ -44,7 +44,7 @@ def assign(
         interp.watch(interp, target, value)
     match target:
         case ast.Name(id=name):
-            note_binding(interp, name, value, kind, target, source)
+            record_binding(interp, name, value, kind, target, source)
             interp.bind(name, value)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             _unpack(interp, elts, value, kind, source)
@@ -62,12 +62,12 @@ def assign(
             optimizers.note_state_written(interp, target, value)
 
 
-def note_binding(
+def record_binding(
     interp: Interpreter, name: str, value: Value, kind: str, node: ast.AST, source: ast.expr | None = None
 ) -> None:
     """Remember that a name holds an item of a batch, or a container of items."""
     for origin in dict.fromkeys(_origins(interp, value)):
-        interp.observations.bindings.append(Binding(origin, name, kind, interp.point(node, remember=True), source))
+        interp.observations.bindings.append(Binding(origin, name, kind, interp.point(node, with_state=True), source))
 
 
 def _origins(interp: Interpreter, value: Value) -> list[Origin]:
@@ -99,12 +99,12 @@ def _unpack(interp: Interpreter, targets: list[ast.expr], value: Value, kind: st
         pairs, kind = list(source.elts), "assign"
     if isinstance(value, Union):
         parts = [
-            [iteration.unpacked(interp, option, len(targets))[i] for option in value.alternatives]
+            [iteration.unpack(interp, option, len(targets))[i] for option in value.alternatives]
             for i in range(len(targets))
         ]
         items = [join(part) for part in parts]
     else:
-        items = iteration.unpacked(interp, value, len(targets))
+        items = iteration.unpack(interp, value, len(targets))
     for target, item, pair in zip(targets, items, pairs, strict=False):
         assign(interp, target, item, kind, pair)
 
@@ -137,14 +137,14 @@ def set_attribute(
         return
     if obj.kind == "bundle" and isinstance(value, Tensor):
         value = batch_objects.taken_in(obj, name, value)
-    note_binding(interp, text_of(node) if isinstance(node, ast.Attribute) else name, value, "attribute", node, source)
+    record_binding(interp, text_of(node) if isinstance(node, ast.Attribute) else name, value, "attribute", node, source)
     if obj.cls is not None and obj.kind == "instance":
         value = attribute_stores.keep(interp, base, name, value, node, source)
     for option in alternatives(value):
         if isinstance(option, Pointer) and interp.heap_object(option).kind == "module":
             interp.observations.module_references.append(ModuleReference(option, interp.point(node)))
     old = obj.fields.get(name)
-    interp.now.put(base, name, join((old, value)) if weak and old is not None else value)
+    interp.now.set_field(base, name, join((old, value)) if weak and old is not None else value)
 
 
 def _no_call(node: ast.AST) -> ast.Call:
@@ -164,14 +164,14 @@ def set_item(interp: Interpreter, base: Value, key: Value, value: Value, node: a
         return
     obj = interp.heap_object(base)
     value = attribute_stores.added(interp, base, value)
-    if obj.kind == "dict" and is_odd_key(key) and not obj.get("odd-keys"):
+    if obj.kind == "dict" and is_non_string_key(key) and not obj.get("odd-keys"):
         interp.now.update(base, info=(*obj.info, ("odd-keys", True)))
         obj = interp.heap_object(base)
     name = str(key.value) if isinstance(key, Const) else None
     if obj.kind == "module":
         modules.attach(interp, base, name, value, node, weak=name is None)
     elif name is not None:
-        interp.now.put(base, name, value)
+        interp.now.set_field(base, name, value)
     elif obj.default_item is not None and _moves_every_item(obj.default_item, value):
         fields = dict.fromkeys(obj.fields, value)
         interp.now.update(base, default_item=value, fields=fields)
@@ -197,7 +197,7 @@ def _meet_written(interp: Interpreter, base: Tensor, key: Value, value: Value, n
         )
 
 
-def is_odd_key(key: Value) -> bool:
+def is_non_string_key(key: Value) -> bool:
     """Whether a dictionary's key is certainly no string."""
     return isinstance(key, (Number, TupleValue)) or (isinstance(key, Const) and not isinstance(key.value, str))
 
@@ -259,12 +259,12 @@ def delete(interp: Interpreter, target: ast.expr) -> None:
         case ast.Attribute():
             for option in alternatives(interp.evaluate(target.value)):
                 if isinstance(option, Pointer):
-                    interp.now.drop(option, target.attr)
+                    interp.now.delete_field(option, target.attr)
         case ast.Subscript():
             key = interp.evaluate(target.slice)
             for option in alternatives(interp.evaluate(target.value)):
                 if isinstance(option, Pointer) and isinstance(key, Const):
-                    interp.now.drop(option, str(key.value))
+                    interp.now.delete_field(option, str(key.value))
         case ast.Tuple(elts=elts):
             for element in elts:
                 delete(interp, element)

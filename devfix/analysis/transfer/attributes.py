@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis import ineffective_moves
-from devfix.analysis.domain.classes import externals, is_placed_trainer, member
+from devfix.analysis.domain.classes import external_bases, find_member, is_device_placing_trainer
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
@@ -33,7 +33,7 @@ from devfix.analysis.domain.values import (
     Value,
     join,
 )
-from devfix.analysis.torch import batch_objects, distributions, modules, optimizers
+from devfix.analysis.torch import batch_objects, batches, distributions, module_tree, optimizers
 from devfix.models.tensor_methods import MODULE_METHODS
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Va
         case Super(owner, receiver):
             return _attribute_of_super(interp, owner, receiver, name)
         case ClassValue():
-            found = member(interp, value, name)
+            found = find_member(interp, value, name)
             if isinstance(found, Function) and found.kind == "class":
                 return Bound(found, value)
             if name == "__name__":
@@ -124,7 +124,7 @@ def _attribute_of_tensor(value: Tensor, name: str) -> Value:
 
 def _attribute_of_super(interp: Interpreter, owner: ClassValue, receiver: Value, name: str) -> Value:
     cls = interp.heap_object(receiver).cls if isinstance(receiver, Pointer) else receiver
-    found = member(interp, cls, name, above=owner) if isinstance(cls, ClassValue) else None
+    found = find_member(interp, cls, name, above=owner) if isinstance(cls, ClassValue) else None
     if isinstance(found, Function):
         return Bound(found, receiver) if found.kind in ("function", "class") else found
     if found is not None:
@@ -139,7 +139,7 @@ def _attribute_of_record(interp: Interpreter, ref: Pointer, name: str, node: ast
     if name in obj.fields and obj.kind not in ("dict", "list", "set"):
         return obj.fields[name]
     if obj.cls is not None:
-        found = member(interp, obj.cls, name)
+        found = find_member(interp, obj.cls, name)
         if isinstance(found, Function):
             if found.kind == "property":
                 call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
@@ -158,13 +158,13 @@ def _attribute_of_record(interp: Interpreter, ref: Pointer, name: str, node: ast
     if obj.kind in ("instance", "parser-result"):
         if name == "__dict__":
             return ref
-        getter = member(interp, obj.cls, "__getattr__") if obj.cls is not None else None
+        getter = find_member(interp, obj.cls, "__getattr__") if obj.cls is not None else None
         if isinstance(getter, Function):
             call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
             return interp.call(Bound(getter, ref), [Const(name)], {}, call)
-        if name in ("items", "keys", "values", "update") and obj.cls is not None and "?" not in externals(obj.cls):
+        if name in ("items", "keys", "values", "update") and obj.cls is not None and "?" not in external_bases(obj.cls):
             return Builtin(ref, name)  # of its ``__dict__``
-        if name == "train" and is_placed_trainer(obj):
+        if name == "train" and is_device_placing_trainer(obj):
             return Builtin(ref, name)
         return Unknown(f"{obj.name or 'object'}#{ref.id}.{name}")
     if obj.kind == "bundle":
@@ -176,8 +176,6 @@ def _attribute_of_record(interp: Interpreter, ref: Pointer, name: str, node: ast
     if obj.kind == "opaque":
         return Builtin(ref, name)
     if obj.kind == "dataset" and name in ("data", "_data"):
-        from devfix.analysis.torch import batches
-
         return batches.whole_of(interp, ref, node)
     if obj.kind == "loader" and name in ("dataset", "collate_fn"):
         return obj.fields.get(name, UNKNOWN)
@@ -192,9 +190,9 @@ def _attribute_of_module(interp: Interpreter, ref: Pointer, obj: HeapObject, nam
     if name == "training":
         return UNKNOWN
     if name == "device":
-        return DeviceValue(modules.first_place(interp, ref))
+        return DeviceValue(module_tree.weights_device(interp, ref))
     if name in ("weight", "bias") and obj.weights and obj.cls is None:
-        return Tensor(modules.any_place(obj), (Origin("parameter", ref.id),))
+        return Tensor(module_tree.common_device(obj), (Origin("parameter", ref.id),))
     if name in ("affine", "track_running_stats", "elementwise_affine") and obj.cls is None:
         return Const(True)  # PyTorch's defaults
     if name in _MODULE_NUMBERS:
@@ -207,8 +205,8 @@ def _attribute_of_module(interp: Interpreter, ref: Pointer, obj: HeapObject, nam
         return Builtin(ref, name)  # their methods take indices, which may lie elsewhere
     if obj.name.startswith("torch.nn.") and "Transformer" not in obj.name:
         return Builtin(ref, name)  # PyTorch's layers have no parts
-    if modules.is_opaque(obj) and not name.startswith("_"):
-        return modules.child(interp, ref, name) if name not in ("config", "hparams", "name", "cfg") else UNKNOWN
+    if module_tree.is_opaque(obj) and not name.startswith("_"):
+        return module_tree.child(interp, ref, name) if name not in ("config", "hparams", "name", "cfg") else UNKNOWN
     if obj.cls is not None and obj.weights:
         return UNKNOWN
     return Builtin(ref, name)

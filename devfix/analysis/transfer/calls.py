@@ -32,15 +32,15 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.overlays import frameworks
-from devfix.analysis.torch import module_methods, modules, rng
+from devfix.analysis.torch import checkpoints, module_methods, modules, rng
 from devfix.analysis.transfer import external_calls, instantiation, iteration, methods
 from devfix.analysis.transfer.functions import call_function
-from devfix.models.tensor_methods import LOOKING_METHODS
+from devfix.models.tensor_methods import READ_ONLY_METHODS
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["Bound", "call", "call_as_made", "escape", "evaluate_call"]
+__all__ = ["Bound", "call", "call_forward", "escape", "evaluate_call"]
 
 
 def evaluate_call(interp: Interpreter, node: ast.Call) -> Value:
@@ -136,7 +136,7 @@ def call(interp: Interpreter, function: Value, args: list[Value], keywords: dict
         case _ if keywords.get("return_tensors") == Const("pt"):
             return frameworks.encoding(interp, getattr(function, "symbol", ""), keywords, node)
         case _:
-            looks = isinstance(node.func, ast.Attribute) and node.func.attr in LOOKING_METHODS
+            looks = isinstance(node.func, ast.Attribute) and node.func.attr in READ_ONLY_METHODS
             escape(interp, [] if looks else [*args, *keywords.values()])
             return external_calls.unknown_result(interp, getattr(function, "symbol", ""), args, node, keywords)
 
@@ -166,7 +166,7 @@ def _call_loaded(
 ) -> Value:
     """What ``torch.load`` gave is called: it was a whole module."""
     if function.origins and function.origins[0].kind == "load":
-        external_calls.note_load_use(interp, function, "object", node, any(_on_accelerator(value) for value in args))
+        checkpoints.note_use(interp, function, "object", node, any(_on_accelerator(value) for value in args))
         return Tensor(function.device, maybe_container=True)
     return UNKNOWN
 
@@ -196,35 +196,28 @@ def _call_object(
         replaced = obj.fields.get("forward")
         if replaced is not None:  # ``module.forward = types.MethodType(forward, module)``
             return interp.call(replaced, args, keywords, node)
-        return call_as_made(interp, ref, args, keywords, node)
+        return call_forward(interp, ref, args, keywords, node)
     if obj.cls is not None:
-        method = classes.member(interp, obj.cls, "__call__")
+        method = classes.find_member(interp, obj.cls, "__call__")
         if isinstance(method, Function):
             return call_function(interp, method, [ref, *args], keywords, node)
     return UNKNOWN
 
 
-def call_as_made(
+def call_forward(
     interp: Interpreter, ref: Pointer, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
     """Call a module by the ``forward`` that its class has."""
     obj = interp.heap_object(ref)
-    found = classes.member(interp, obj.cls, "forward") if obj.cls is not None else None
-    override = classes.member(interp, obj.cls, "__call__") if obj.cls is not None else None
+    found = classes.find_member(interp, obj.cls, "forward") if obj.cls is not None else None
+    override = classes.find_member(interp, obj.cls, "__call__") if obj.cls is not None else None
     if isinstance(override, Function):
         return call_function(interp, override, [ref, *args], keywords, node)
     if isinstance(found, Function):
         return call_function(interp, found, [ref, *args], keywords, node)
     if obj.name == "torch.nn.Sequential" or (obj.cls is not None and obj.name.endswith("Sequential")):
-        return _call_sequence(interp, ref, args, node)
+        return modules.call_sequential(interp, ref, args, node)
     return modules.call_leaf(interp, ref, args, keywords, node)
-
-
-def _call_sequence(interp: Interpreter, ref: Pointer, args: list[Value], node: ast.Call) -> Value:
-    value = args[0] if args else UNKNOWN
-    for _, part in list(modules.children(interp, interp.heap_object(ref))):
-        value = call(interp, part, [value], {}, node)
-    return value
 
 
 def escape(interp: Interpreter, values: Iterable[Value], depth: int = 0) -> None:

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from devfix.analysis.domain.path_conditions import condition_key, subject_of
+from devfix.analysis.domain.path_conditions import comparison_subject, condition_key
 from devfix.analysis.domain.values import (
     CPU,
     Bound,
@@ -36,7 +36,7 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["asks_where", "flag", "matches", "truth", "truth_of", "unknown_leaves"]
+__all__ = ["flag", "matches", "tests_device", "truth", "truth_of", "unknown_leaves"]
 
 _PROCESS_VARIABLES = frozenset("RANK WORLD_SIZE LOCAL_RANK SLURM_PROCID MASTER_ADDR".split())
 _CHECKS_OF_ACCELERATOR = ("cuda", "gpu", "mps", "xpu", "npu")
@@ -247,7 +247,7 @@ def _assumed_equal(interp: Interpreter, test: ast.Compare, left: Value, right: V
     if not isinstance(right, Const):
         return None
     for key, value in interp.now.assumptions.items():
-        if value and key.startswith(subject_of(test, left) + " == ") and key != condition_key(interp, test):
+        if value and key.startswith(comparison_subject(test, left) + " == ") and key != condition_key(interp, test):
             return False
     return None
 
@@ -298,7 +298,7 @@ def unknown_leaves(interp: Interpreter, test: ast.expr) -> list[ast.expr]:
     return [test]
 
 
-def asks_where(test: ast.expr) -> bool:
+def tests_device(test: ast.expr) -> bool:
     """``any(p.device != device for p in model.parameters())``, ``not x.is_cuda``."""
     names = {node.attr for node in ast.walk(test) if isinstance(node, ast.Attribute)}
     return not names.isdisjoint(("is_cuda", "is_cpu", "get_device")) or (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.device_parsing import INDEXED, device_named
+from devfix.analysis.domain.device_parsing import UNKNOWN_INDEX, parse_device
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -30,12 +30,12 @@ from devfix.analysis.scenarios import accelerator, index_place, without_accelera
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["MOVES", "device_argument", "own_move", "place_of", "transfer_places", "type_place"]
+__all__ = ["MOVE_METHODS", "device_argument", "move_method_target", "named_device", "to_targets", "type_target"]
 
 _DEVICE_WORDS = ("device", "dev", "gpu", "cuda", "rank")
 _DTYPE_WORDS = ("dtype", "precision", "weight_dtype", "float", "half")
 # Methods that are named by where they send a value.
-MOVES = {
+MOVE_METHODS = {
     "cuda": ACCELERATOR,
     "cpu": CPU,
     "xpu": ACCELERATOR,
@@ -45,10 +45,10 @@ MOVES = {
 }
 
 
-def place_of(interp: Interpreter, value: Value) -> Device | None:
+def named_device(interp: Interpreter, value: Value) -> Device | None:
     """The place that a device-like value names; ``None`` for what is no device (a dtype)."""
     match value:
-        case DeviceValue(device, _, symbol) if symbol == INDEXED and device == ACCELERATOR:
+        case DeviceValue(device, _, symbol) if symbol == UNKNOWN_INDEX and device == ACCELERATOR:
             interp.observations.named_devices = True
             return accelerator(interp, zero=False)
         case DeviceValue(device) | Tensor(device):
@@ -81,7 +81,7 @@ def place_of(interp: Interpreter, value: Value) -> Device | None:
 
 
 def _named(interp: Interpreter, text: str) -> Device:
-    device: Device = device_named(text) or UNKNOWN_DEVICE
+    device: Device = parse_device(text) or UNKNOWN_DEVICE
     index = text.partition(":")[2]
     interp.observations.fixed_index |= device == ACCELERATOR and index not in ("", "0")
     if interp.scenario.no_accelerator and text == interp.observations.foreign_index:
@@ -96,7 +96,7 @@ def _place_by_name(symbol: str) -> Device | None:
     return ACCELERATOR if any(word in last for word in _DEVICE_WORDS) else UNKNOWN_DEVICE
 
 
-def transfer_places(interp: Interpreter, args: list[Value], keywords: dict[str, Value]) -> list[Device | None]:
+def to_targets(interp: Interpreter, args: list[Value], keywords: dict[str, Value]) -> list[Device | None]:
     """The alternatives for ``.to(*args, **keywords)``; ``None`` stands for "stays where it is"."""
     value = keywords.get("device")
     if value is None and args:
@@ -105,7 +105,7 @@ def transfer_places(interp: Interpreter, args: list[Value], keywords: dict[str, 
         return [None]
     found: dict[Device | None, None] = {}
     for option in alternatives(value):
-        found[place_of(interp, option)] = None
+        found[named_device(interp, option)] = None
     return list(found)
 
 
@@ -115,27 +115,27 @@ def device_argument(interp: Interpreter, keywords: dict[str, Value]) -> Device |
     if value is None or value == Const(None):
         return UNKNOWN_DEVICE if "**" in keywords and value is None else None
     if isinstance(value, Union):
-        devices = {place_of(interp, option) for option in value.alternatives if option != Const(None)}
+        devices = {named_device(interp, option) for option in value.alternatives if option != Const(None)}
         return devices.pop() if len(devices) == 1 else UNKNOWN_DEVICE
-    return place_of(interp, value)
+    return named_device(interp, value)
 
 
-def own_move(interp: Interpreter, name: str, args: list[Value], keywords: Keywords) -> Device:
+def move_method_target(interp: Interpreter, name: str, args: list[Value], keywords: Keywords) -> Device:
     """Where ``.cuda()``, ``.cuda(index)`` or ``.cpu()`` sends a value."""
     index = args[0] if args else keywords.get("device", NONE)
-    if MOVES[name] == CPU or index == NONE:
-        return MOVES[name]
+    if MOVE_METHODS[name] == CPU or index == NONE:
+        return MOVE_METHODS[name]
     if isinstance(index, Const) and isinstance(index.value, int):
         return index_place(interp, index)
-    device = place_of(interp, index)
+    device = named_device(interp, index)
     return (
         device
         if (interp.scenario.no_accelerator or interp.scenario.multi_accelerator) and device is not None and device.known
-        else MOVES[name]
+        else MOVE_METHODS[name]
     )
 
 
-def type_place(value: Value) -> Device | None:
+def type_target(value: Value) -> Device | None:
     """Where ``.type(torch.cuda.FloatTensor)`` sends a tensor; ``None`` for a dtype."""
     if isinstance(value, DType):
         return None

@@ -46,7 +46,7 @@ class OperandSet:
         self.grad = grad
         self.is_single_number = is_single_number
 
-    def lies_elsewhere(self, device: Device) -> bool:
+    def is_never_on(self, device: Device) -> bool:
         """Whether every alternative is known to lie elsewhere; never so for one of its own places."""
         return bool(self.devices) and all(device.differs(mine) for mine in self.devices)
 
@@ -103,12 +103,12 @@ def check_same_device(
     consumer: str,
     sides: Sequence[OperandSet],
     opaque: bool = False,
-    scalars_are_free: bool = False,
+    allow_cpu_scalars: bool = False,
     written: OperandSet | None = None,
 ) -> tuple[Device, tuple[Origin, ...]]:
     """Bring operands together: note a meeting of two places, and give the result's place and origins.
 
-    A CPU scalar may join tensors of another device where ``scalars_are_free``, but not if it is ``written`` in place.
+    A CPU scalar may join tensors of another device where ``allow_cpu_scalars``, but not if it is ``written`` in place.
     A meeting is established when some alternative of one operand differs from *every* alternative of another: then a
     path exists on which they differ, whatever decides the alternatives.
     """
@@ -123,9 +123,9 @@ def check_same_device(
                     _note_load(interp, node, operand, sides)
                 continue
             if device not in against:
-                against[device] = [side for side in sides if side.lies_elsewhere(device)]
+                against[device] = [side for side in sides if side.is_never_on(device)]
             for other in against[device]:
-                if scalars_are_free and (
+                if allow_cpu_scalars and (
                     (one.maybe_zero_dim and device == CPU and one is not written)
                     or (other.maybe_zero_dim and CPU in other.devices and other is not written)
                 ):
@@ -136,8 +136,8 @@ def check_same_device(
                 for theirs, partner in other.alternatives:
                     (accelerator if theirs == ACCELERATOR else cpu).append(partner)
     if cpu and accelerator:
-        point = interp.point(node, remember=True)
-        numbers = scalars_are_free and (written is None or CPU not in written.devices)
+        point = interp.point(node, with_state=True)
+        numbers = allow_cpu_scalars and (written is None or CPU not in written.devices)
         interp.observations.mismatches.append(
             DeviceMismatch(point, consumer, _distinct(cpu), _distinct(accelerator), opaque, interp.latent, numbers)
         )

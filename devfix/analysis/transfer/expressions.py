@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from devfix.analysis import host_access, ineffective_moves
-from devfix.analysis.domain.device_parsing import device_named
+from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.path_conditions import assume, assumed
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -111,7 +111,7 @@ def _dict(interp: Interpreter, node: ast.Dict) -> Value:
                 rest = UNKNOWN
             continue
         name = evaluate(interp, key)
-        odd |= assignment.is_odd_key(name)
+        odd |= assignment.is_non_string_key(name)
         if isinstance(name, Const):
             fields[str(name.value)] = value
         else:
@@ -122,11 +122,11 @@ def _dict(interp: Interpreter, node: ast.Dict) -> Value:
 def _comprehension(interp: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
     results, known = _comprehend(interp, node.generators, lambda: evaluate(interp, node.elt))
     if isinstance(node, ast.GeneratorExp) and not known:
-        return IterableOf(functions.one_of_each(interp, results))
+        return IterableOf(functions.join_by_identity(interp, results))
     if known:
         made = interp.new(HeapObject("list", fields={str(i): value for i, value in enumerate(results)}))
     else:
-        made = interp.new(HeapObject("list", default_item=functions.one_of_each(interp, results)))
+        made = interp.new(HeapObject("list", default_item=functions.join_by_identity(interp, results)))
     host_access.stamp(interp, made, node.elt)
     return made
 
@@ -141,7 +141,7 @@ def _dict_comprehension(interp: Interpreter, node: ast.DictComp) -> Value:
     for pair in pairs:
         assert isinstance(pair, TupleValue)
         key, value = pair.items
-        odd |= assignment.is_odd_key(key)
+        odd |= assignment.is_non_string_key(key)
         if isinstance(key, Const):
             fields[str(key.value)] = value
         else:
@@ -192,10 +192,10 @@ def _bound(interp: Interpreter, target: ast.expr, value: Value) -> list[tuple[st
         return [(target.id, value)]
     if isinstance(target, (ast.Tuple, ast.List)):
         items = (
-            iteration.unpacked(interp, value, len(target.elts))
+            iteration.unpack(interp, value, len(target.elts))
             if not isinstance(value, Union)
             else [
-                join(iteration.unpacked(interp, option, len(target.elts))[i] for option in value.alternatives)
+                join(iteration.unpack(interp, option, len(target.elts))[i] for option in value.alternatives)
                 for i in range(len(target.elts))
             ]
         )
@@ -222,7 +222,7 @@ def _conditional(interp: Interpreter, node: ast.IfExp) -> Value:
 def _device_of(value: Value) -> Device | None:
     """The place of a device or of the string that names one."""
     if isinstance(value, Const) and isinstance(value.value, str):
-        return device_named(value.value)
+        return parse_device(value.value)
     return value.device if isinstance(value, DeviceValue) else None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from devfix.analysis import parameter_copies
@@ -36,20 +35,19 @@ from devfix.analysis.torch import (
     distributions,
     factories,
     library_modules,
-    modules,
+    module_tree,
     optimizers,
     tensor_functions,
 )
 from devfix.analysis.transfer import iteration
-from devfix.analysis.transfer.device_arguments import place_of
+from devfix.analysis.transfer.device_arguments import named_device
 from devfix.analysis.transfer.device_check import check_same_device, weight_operands
 from devfix.models.index import model_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.domain.protocol import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["call", "note_load_use", "unknown_result"]
-note_load_use = checkpoints.note_use
+__all__ = ["call", "unknown_result"]
 
 _MODEL_WORDS = ("Model", "For", "AutoencoderKL", "UNet", "Transformer2D")
 _OTHER_WORDS = ("Tokenizer", "Processor", "Config", "Extractor", "Pipeline", "Scheduler", "Trainer", "Dataset")
@@ -59,7 +57,7 @@ def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
     """Call what an import outside the project names."""
     if name.startswith("builtins."):
         return builtins.call(interp, name[len("builtins.") :], args, keywords, node)
-    handler = _BEHAVIOURS.get(model_of(name))
+    handler = TRANSFER_FUNCTIONS.get(model_of(name))
     if classes.is_managed(name) and handler is None:
         _escape(interp, args, keywords)
         return Unknown(f"{name}()")
@@ -75,7 +73,7 @@ def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
         return handler(interp, name, args, keywords, node)
     if name.split(".")[-1][:1].islower():
         _hand_over(interp, name, args, keywords, node)
-    if may_place(name):
+    if may_move_arguments(name):
         _escape(interp, args, keywords)
     return unknown_result(interp, name, args, node, keywords)
 
@@ -93,12 +91,11 @@ def _mapped(interp: Interpreter, keywords: Keywords) -> Device | None:
         given = obj.fields.get("", UNKNOWN) if obj.kind == "dict" and len(obj.fields) == 1 else UNKNOWN
     if given == NONE:
         return None
-    known = isinstance(given, (DeviceValue, Const, Number)) and place_of(interp, given) == ACCELERATOR
-    interp.observations.accelerated |= known
+    known = isinstance(given, (DeviceValue, Const, Number)) and named_device(interp, given) == ACCELERATOR
     return ACCELERATOR if known else UNKNOWN_DEVICE
 
 
-def may_place(name: str) -> bool:
+def may_move_arguments(name: str) -> bool:
     """Whether code of this name may move what it is given: classes that wrap, functions that prepare or train."""
     last = name.split(".")[-1]
     return last[:1].isupper() or any(word in last.lower() for word in _PLACING_WORDS)
@@ -117,7 +114,9 @@ def _hand_over(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     devices = any(isinstance(value, DeviceValue) for value in given)
     for value in given:
         if loaders and devices and isinstance(value, Pointer) and interp.heap_object(value).kind == "module":
-            weighted = [(path, part) for path, part in modules.parts(interp, value) if interp.heap_object(part).weights]
+            weighted = [
+                (path, part) for path, part in module_tree.parts(interp, value) if interp.heap_object(part).weights
+            ]
             check_same_device(
                 interp,
                 node,
@@ -128,9 +127,7 @@ def _hand_over(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
 
 
 def _escape(interp: Interpreter, args: list[Value], keywords: Keywords) -> None:
-    from devfix.analysis.transfer.calls import escape
-
-    escape(interp, [*args, *keywords.values()])
+    interp.escape([*args, *keywords.values()])
 
 
 def unknown_result(
@@ -249,7 +246,7 @@ def _decorator(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     return Unknown()
 
 
-_BEHAVIOURS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Call], Value]] = {
+TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
     **factories.TRANSFER_FUNCTIONS,
     **data.TRANSFER_FUNCTIONS,
     **frameworks.TRANSFER_FUNCTIONS,

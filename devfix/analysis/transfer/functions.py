@@ -23,13 +23,14 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
+from devfix.analysis.stdlib import argparse_
 from devfix.analysis.transfer import assignment
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["call_function", "one_of_each"]
+__all__ = ["call_function", "join_by_identity"]
 
 MOST_DEPTH = 28
 MOST_NESTED = 4  # containers within containers that are compared
@@ -71,7 +72,7 @@ def _active(interp: Interpreter, function: Function) -> int:
     return count
 
 
-def one_of_each(interp: Interpreter, values: Sequence[Value]) -> Value:
+def join_by_identity(interp: Interpreter, values: Sequence[Value]) -> Value:
     """The alternatives of what is yielded or collected; objects made by the same expression are one, the latest.
 
     The body that makes them is followed more than once, but each object that comes out has its own life: a method that
@@ -124,13 +125,13 @@ def call_function(
             ends.append((interp.state, NONE))
         interp.state = State.join([state for state, _ in ends if isinstance(state, State)])
         if interp.state is not None:
-            activation.left = interp.state.envs.get(activation.env, {})
+            activation.final_locals = interp.state.envs.get(activation.env, {})
             if not _makes_closures(function.node):
                 interp.state.envs.pop(activation.env, None)
     if interp.state is None:
         raise Unreachable
     if _is_generator(function.node):
-        return IterableOf(one_of_each(interp, activation.yields))
+        return IterableOf(join_by_identity(interp, activation.yields))
     random_branches.note_returns(interp, function, ends)
     result = join(value for _, value in ends)
     tensor = all(
@@ -173,14 +174,12 @@ def _bind_parameter(interp: Interpreter, parameter: ast.arg, value: Value) -> No
     if interp.activation.stmt is None and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         interp.activation.stmt = node.body[0]
     if not isinstance(node, ast.Lambda):
-        assignment.note_binding(interp, parameter.arg, value, "param", parameter)
+        assignment.record_binding(interp, parameter.arg, value, "param", parameter)
     interp.now.bind(interp.activation.env, parameter.arg, value)
 
 
 def _missing(interp: Interpreter, function: Function, parameter: ast.arg) -> Value:
     """An argument that the followed call does not give (a command-line tool fills it in)."""
-    from devfix.analysis.stdlib import argparse_
-
     given = argparse_.option_default(interp, function, parameter.arg)
     if given is not None:
         return given

@@ -22,7 +22,7 @@ MOST_EAGER_MODULES = 16  # registries are filled by decorators; beyond this many
 
 def start(interp: Interpreter, module: PythonModule) -> None:
     """Import a module: note what binds which name, and run what does more than that."""
-    module.env = interp.fresh()
+    module.env = interp.new_id()
     interp.base.envs[module.env] = {"__name__": Const(module.name)}
     module.waiting = {}
     at_once: list[ast.stmt] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.classes import externals, is_managed, is_module_class, lineage, member
+from devfix.analysis.domain.classes import external_bases, find_member, is_managed, is_module_class, mro
 from devfix.analysis.domain.values import (
     UNKNOWN,
     UNKNOWN_DEVICE,
@@ -25,7 +25,7 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["entered", "instantiate"]
+__all__ = ["enter_context", "instantiate"]
 
 
 _MAPPINGS = frozenset(
@@ -37,7 +37,7 @@ def instantiate(
     interp: Interpreter, cls: ClassValue, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
     """An instance of a project class, with its constructor run."""
-    names = externals(cls)
+    names = external_bases(cls)
     if any(name.startswith("torch.optim.") and model_of(name).startswith("optimizer") for name in names):
         base = next(name for name in names if name.startswith("torch.optim."))
         eager = model_of(base) == "optimizer-eager" or optimizers.copies_parameters(cls)
@@ -56,7 +56,7 @@ def instantiate(
                 "module",
                 names[0] if names else "",
                 cls,
-                devices=frozenset({UNKNOWN_DEVICE if managed else interp.default_place}),
+                devices=frozenset({UNKNOWN_DEVICE if managed else interp.default_device}),
                 weights=own_weights and "torch.nn.modules.Module" not in names,
                 allocated_at=interp.point(node),
             )
@@ -66,7 +66,7 @@ def instantiate(
         optimizers.note_wrapper(interp, cls, [*args, *keywords.values()])
     if cls.dataclass or "typing.NamedTuple" in names:
         _fill_dataclass(interp, ref, cls, args, keywords)
-    constructor = member(interp, cls, "__init__")
+    constructor = find_member(interp, cls, "__init__")
     if isinstance(constructor, Function):
         interp.call(Bound(constructor, ref), args, keywords, node)
     elif any(name in _MAPPINGS for name in names):
@@ -81,7 +81,7 @@ def _fill_dataclass(
     interp: Interpreter, ref: Pointer, cls: ClassValue, args: list[Value], keywords: dict[str, Value]
 ) -> None:
     names: list[tuple[str, ast.AnnAssign, ClassValue]] = []
-    for base in reversed(list(lineage(cls))):
+    for base in reversed(list(mro(cls))):
         if isinstance(base, ClassValue):
             names.extend(
                 (stmt.target.id, stmt, base)
@@ -95,8 +95,8 @@ def _fill_dataclass(
             value = interp.now.lookup(base.scope, name) or UNKNOWN
             if isinstance(stmt.value, ast.Call) and text_of(stmt.value.func).split(".")[-1] in ("field", "Field"):
                 value = _field_default(interp, stmt.value)
-        interp.now.put(ref, name, value)
-    post = member(interp, cls, "__post_init__")
+        interp.now.set_field(ref, name, value)
+    post = find_member(interp, cls, "__post_init__")
     if isinstance(post, Function):
         call = ast.copy_location(ast.Call(ast.Name("__post_init__", ast.Load()), [], []), cls.node)
         interp.call(Bound(post, ref), [], {}, call)
@@ -113,7 +113,7 @@ def _field_default(interp: Interpreter, call: ast.Call) -> Value:
     return UNKNOWN
 
 
-def entered(interp: Interpreter, value: Value, node: ast.AST) -> Value:
+def enter_context(interp: Interpreter, value: Value, node: ast.AST) -> Value:
     """What ``with value as x`` binds."""
     if isinstance(value, IterableOf):
         return value.element  # a generator under contextlib.contextmanager

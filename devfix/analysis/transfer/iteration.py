@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.classes import externals, member
+from devfix.analysis.domain.classes import external_bases, find_member, is_named_tuple
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
@@ -26,25 +25,25 @@ from devfix.analysis.domain.values import (
     Value,
     join,
 )
-from devfix.analysis.torch import batch_objects, batches
+from devfix.analysis.stdlib.containers import is_unrollable
+from devfix.analysis.torch import batch_objects, batches, data_sources
+from devfix.analysis.torch.module_tree import weights_device
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["are_few", "element", "elements", "unpacked"]
+__all__ = ["element", "elements", "unpack"]
 
-MOST_ELEMENTS = 8
-MOST_WITH_MODULES = 24
 _BARE = frozenset({"builtins.object", "object", "abc.ABC"})  # bases that bring no iteration
 
 
 def elements(interp: Interpreter, value: Value, node: ast.AST) -> list[Value] | None:
     """The elements one by one where they are known and few, else ``None``."""
-    if isinstance(value, TupleValue) and are_few(interp, value.items):
+    if isinstance(value, TupleValue) and is_unrollable(interp, value.items):
         return list(value.items)
     if isinstance(value, Pointer):
         obj = interp.heap_object(value)
-        if obj.default_item is None and obj.fields and are_few(interp, obj.fields.values()):
+        if obj.default_item is None and obj.fields and is_unrollable(interp, obj.fields.values()):
             if obj.kind in ("list", "set") or obj.name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
                 return list(obj.fields.values())
             if obj.kind == "dict":
@@ -56,27 +55,15 @@ def elements(interp: Interpreter, value: Value, node: ast.AST) -> list[Value] | 
     return None
 
 
-def are_few(interp: Interpreter, held: Collection[Value]) -> bool:
-    """Whether a loop can go over values one by one; with modules among them, over more: each may be moved there."""
-    most = MOST_ELEMENTS
-    if most < len(held) <= MOST_WITH_MODULES:
-        last = [value.items[-1] if isinstance(value, TupleValue) and value.items else value for value in held]
-        if any(isinstance(value, Pointer) and interp.heap_object(value).kind == "module" for value in last):
-            most = MOST_WITH_MODULES
-    return len(held) <= most
-
-
-def is_named_tuple(interp: Interpreter, ref: Pointer) -> bool:
-    """Whether an object is a tuple whose items have names: it is unpacked and iterated as one."""
-    cls = interp.heap_object(ref).cls
-    return cls is not None and "typing.NamedTuple" in externals(cls)
-
-
 def is_plain_object(interp: Interpreter, ref: Pointer) -> bool:
     """Whether an object of the project cannot be iterated: ``vars(object)`` stands where it is."""
     cls = interp.heap_object(ref).cls
     own = ("__iter__", "__getitem__")
-    return cls is not None and set(externals(cls)) <= _BARE and all(member(interp, cls, name) is None for name in own)
+    return (
+        cls is not None
+        and set(external_bases(cls)) <= _BARE
+        and all(find_member(interp, cls, name) is None for name in own)
+    )
 
 
 def element(interp: Interpreter, value: Value, node: ast.AST, moved: frozenset[str] = frozenset()) -> Value:
@@ -92,9 +79,7 @@ def element(interp: Interpreter, value: Value, node: ast.AST, moved: frozenset[s
         case Union(alternatives):
             return join(element(interp, option, node, moved) for option in alternatives)
         case Parameters(ref, named):
-            from devfix.analysis.torch.modules import first_place
-
-            parameter = Tensor(first_place(interp, ref), (Origin("parameter", ref.id),))
+            parameter = Tensor(weights_device(interp, ref), (Origin("parameter", ref.id),))
             return TupleValue((Text(), parameter)) if named else parameter
         case Tensor(maybe_container=True, origins=origins, device=device):
             if origins and origins[0].kind == "batch" and device == CPU:
@@ -131,7 +116,7 @@ def _element_of_record(interp: Interpreter, ref: Pointer, node: ast.AST, moved: 
     if obj.kind in ("instance", "dataset"):
         one = batches.sample(interp, ref, node)
         if not isinstance(one, Unknown):
-            return batches.stamp(interp, one, batches.source_key(interp, "batch", node), ())
+            return batches.stamp(interp, one, data_sources.source_key(interp, "batch", node), ())
     return batches.unknown(interp, node) if moved else UNKNOWN
 
 
@@ -145,7 +130,7 @@ def _inner(value: Tensor, name: str) -> Tensor:
     return replace(value, origins=origins)
 
 
-def unpacked(interp: Interpreter, value: Value, count: int) -> list[Value]:
+def unpack(interp: Interpreter, value: Value, count: int) -> list[Value]:
     """A value unpacked into ``count`` targets."""
     match value:
         case TupleValue(items) if len(items) == count:

@@ -47,9 +47,9 @@ from devfix.analysis.torch import (
 from devfix.analysis.torch.module_methods import module_method
 from devfix.analysis.torch.tensor_methods import tensor_method
 from devfix.analysis.transfer import external_calls
-from devfix.analysis.transfer.device_arguments import MOVES, own_move, transfer_places
+from devfix.analysis.transfer.device_arguments import MOVE_METHODS, move_method_target, to_targets
 from devfix.models.index import model_of
-from devfix.models.tensor_methods import LOOKING_METHODS
+from devfix.models.tensor_methods import READ_ONLY_METHODS
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -85,9 +85,7 @@ def call_method(
             return _class(interp, receiver, name, args, keywords, node)
         case Function() if name == "__get__":
             return Partial(receiver, tuple(args[:1]), ())
-    from devfix.analysis.transfer.calls import escape
-
-    escape(interp, [*args, *keywords.values()])
+    interp.escape([*args, *keywords.values()])
     return numpy_.given_by("", args, keywords, node) or UNKNOWN
 
 
@@ -97,19 +95,17 @@ def _object(
 ) -> Value:
     obj = interp.heap_object(ref)
     if obj.kind == "opaque":
-        if name in ("to", *MOVES):
+        if name in ("to", *MOVE_METHODS):
             return _move_opaque(interp, ref, name, args, keywords, node)
         if name in _PROOFS_OF_MODULE:
             modules.promote(interp, ref)
             obj = interp.heap_object(ref)
-        elif name in LOOKING_METHODS or model_of(f"{obj.name}.{name}") == "harmless":
+        elif name in READ_ONLY_METHODS or model_of(f"{obj.name}.{name}") == "harmless":
             return Unknown()
         elif model_of(f"{obj.name}.{name}") in ("needs-cpu", "draws"):
             return external_calls.call(interp, f"{obj.name}.{name}", args, keywords, node)
         else:
-            from devfix.analysis.transfer.calls import escape
-
-            escape(interp, [*args, *keywords.values()])
+            interp.escape([*args, *keywords.values()])
             return external_calls.unknown_result(interp, f"{obj.name}.{name}", args, node, keywords)
     if obj.kind == "module":
         return module_method(interp, ref, name, args, keywords, node)
@@ -119,7 +115,7 @@ def _object(
         return frameworks.method(interp, ref, name, args, keywords, node)
     if obj.kind == "tokenizer":
         return frameworks.encoding(interp, obj.name, keywords, node)
-    if name == "train" and classes.is_placed_trainer(obj):
+    if name == "train" and classes.is_device_placing_trainer(obj):
         return frameworks.trained(interp, ref, node)
     if obj.kind == "optimizer":
         for value in args:
@@ -156,13 +152,16 @@ def move_unknown(interp: Interpreter, name: str, args: list[Value], keywords: Ke
 def _move_opaque(
     interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
-    devices = [own_move(interp, name, args, keywords)] if name in MOVES else transfer_places(interp, args, keywords)
+    devices = (
+        [move_method_target(interp, name, args, keywords)]
+        if name in MOVE_METHODS
+        else to_targets(interp, args, keywords)
+    )
     known = frozenset(device for device in devices if device is not None)
     for device in devices:
         scenarios.record_placement(interp, node, device)
     if known:
-        interp.observations.accelerated |= ACCELERATOR in known
-        point = interp.point(node, remember=True)
+        point = interp.point(node, with_state=True)
         if ACCELERATOR in known:
             interp.observations.moves.append(point)
         interp.now.update(ref, devices=known, last_moved_at=point)
@@ -201,7 +200,7 @@ def _note_loaded(interp: Interpreter, value: Value, kind: str, node: ast.AST, op
         if optimizer is not None:
             held = interp.heap_object(optimizer).get("held", frozenset())
             on_accelerator = any(ACCELERATOR in interp.now.at(key).devices for key in held if interp.now.has(key))
-        external_calls.note_load_use(interp, tensor, kind, node, on_accelerator)
+        checkpoints.note_use(interp, tensor, kind, node, on_accelerator)
 
 
 # --- classes, super(), devices ------------------------------------------------------------------------------------
@@ -213,7 +212,7 @@ def _super(
         return UNKNOWN
     obj = interp.heap_object(receiver)
     if name == "__init__":
-        names = classes.externals(value.owner)
+        names = classes.external_bases(value.owner)
         if obj.kind == "module" and names and names[0] not in ("torch.nn.Module", "?"):
             library_modules.fill_module(interp, receiver, names[0], args, keywords, node)
         elif obj.kind == "instance" and "torch.utils.data.DataLoader" in names:
@@ -222,9 +221,7 @@ def _super(
     if obj.kind == "module":
         if name in ("forward", "__call__"):
             if obj.name == "torch.nn.Sequential":
-                from devfix.analysis.transfer.calls import _call_sequence
-
-                return _call_sequence(interp, receiver, args, node)
+                return modules.call_sequential(interp, receiver, args, node)
             return modules.call_leaf(interp, receiver, args, keywords, node)
         return module_method(interp, receiver, name, args, keywords, node)
     return _object(interp, receiver, name, args, keywords, node)
@@ -235,12 +232,12 @@ def _class(
 ) -> Value:
     """A class method that a library base brings: ``Net.from_pretrained(...)``."""
     if name == "__init__" and args and isinstance(args[0], Pointer):
-        found = classes.member(interp, cls, "__init__")
+        found = classes.find_member(interp, cls, "__init__")
         return interp.call(Bound(found, args[0]), args[1:], keywords, node) if isinstance(found, Function) else NONE
     if classes.is_module_class(interp, cls) and name.startswith(("from_", "load_from_")):
-        names = classes.externals(cls)
+        names = classes.external_bases(cls)
         managed = "device_map" in keywords or any(classes.is_managed(base) for base in names)
-        device = UNKNOWN_DEVICE if managed else interp.default_place
+        device = UNKNOWN_DEVICE if managed else interp.default_device
         return interp.new(
             HeapObject(
                 "module",

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.device_parsing import INDEXED, device_named
+from devfix.analysis.domain.device_parsing import UNKNOWN_INDEX, parse_device
 from devfix.analysis.domain.values import (
     UNKNOWN,
     Const,
@@ -110,8 +110,8 @@ def _concatenated(interp: Interpreter, left: Value, right: Value) -> Value | Non
 def formatted(value: Value) -> Value:
     """A string that starts with a known text: ``"cuda:%d" % i`` names a device."""
     if isinstance(value, Const) and isinstance(value.value, str):
-        device = device_named(value.value.split("%")[0].split("{")[0].rstrip(":") or "-")
-        return DeviceValue(device, text=True, symbol=INDEXED) if device is not None else Text()
+        device = parse_device(value.value.split("%")[0].split("{")[0].rstrip(":") or "-")
+        return DeviceValue(device, text=True, symbol=UNKNOWN_INDEX) if device is not None else Text()
     return value if isinstance(value, DeviceValue) else Text()
 
 
@@ -137,7 +137,7 @@ def _combine(
             replace(option, maybe_container=False) for option in alternatives(value) if isinstance(option, Tensor)
         )
     written = sides[0] if in_place and _holds_tensor(left) else None
-    device, origins = check_same_device(interp, node, "operator", sides, scalars_are_free=not strict, written=written)
+    device, origins = check_same_device(interp, node, "operator", sides, allow_cpu_scalars=not strict, written=written)
     grad = any(side.grad for side in sides) and not isinstance(node, ast.Compare)
     is_single_number = all(side.is_single_number for side in sides)
     return Tensor(

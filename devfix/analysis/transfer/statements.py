@@ -71,7 +71,7 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
     """Run an ``if``; true where the rest of the block was run on each side apart."""
     assert interp.activation is not None
     truth = interp.truth(stmt.test)
-    if truth is None and conditions.asks_where(stmt.test) and not stmt.orelse and _moves(stmt.body):
+    if truth is None and conditions.tests_device(stmt.test) and not stmt.orelse and _moves(stmt.body):
         truth = True  # moved unless it is there already: it is there afterwards
     if truth is None and not stmt.orelse and (filled := lazy_caches.filled(interp, stmt)):
         execute(interp, stmt.body)
@@ -126,18 +126,18 @@ def _execute_split(interp: Interpreter, states: list[State], rest: list[ast.stmt
 
 
 def _with(interp: Interpreter, stmt: ast.With | ast.AsyncWith) -> None:
-    default, enabled = interp.default_place, interp.grad_enabled
+    default, enabled = interp.default_device, interp.grad_enabled
     for item in stmt.items:
         value = interp.evaluate(item.context_expr)
         if isinstance(value, DeviceValue):
-            interp.default_place = value.device
-        entered = instantiation.entered(interp, value, item.context_expr)
+            interp.default_device = value.device
+        entered = instantiation.enter_context(interp, value, item.context_expr)
         if item.optional_vars is not None:
             assignment.assign(interp, item.optional_vars, entered)
         enabled &= not (isinstance(value, Unknown) and value.symbol in _WITHOUT_GRADIENTS)
     with interp.gradients(enabled):
         execute(interp, stmt.body)
-    interp.default_place = default
+    interp.default_device = default
 
 
 _WITHOUT_GRADIENTS = ("torch.no_grad()", "torch.inference_mode()", "torch.autograd.no_grad()")

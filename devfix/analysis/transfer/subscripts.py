@@ -30,7 +30,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.stdlib import numpy_
-from devfix.analysis.torch import batches, modules
+from devfix.analysis.torch import batches, data_sources, module_tree
 from devfix.analysis.transfer import calls, iteration
 from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
 from devfix.syntax.tree import text_of
@@ -160,12 +160,14 @@ def _item_of_record(interp: Interpreter, ref: Pointer, name: str | None, node: a
             result = interp.call(getter, [key], {}, call)
             if not isinstance(result, (Tensor, TupleValue, Pointer)):
                 return result
-            return batches.stamp(interp, result, batches.source_key(interp, "batch", node), ())
+            return batches.stamp(interp, result, data_sources.source_key(interp, "batch", node), ())
     if obj.kind == "dataset":
         one = batches.sample(interp, ref, node)
         if isinstance(one, Pointer) and interp.heap_object(one).kind == "bundle":
             return batches.whole_of(interp, ref, node) if name is not None else _part_of_graphs(ref, node)
-        return batches.stamp(interp, one, batches.source_key(interp, "batch", node), ()) if _known(one) else UNKNOWN
+        return (
+            batches.stamp(interp, one, data_sources.source_key(interp, "batch", node), ()) if _known(one) else UNKNOWN
+        )
     if obj.kind == "loader":
         return UNKNOWN
     if obj.get("in-part"):
@@ -197,8 +199,8 @@ def _item_of_record(interp: Interpreter, ref: Pointer, name: str | None, node: a
                 CPU, tuple(Origin(b.kind, b.site_id, (*b.path, name)) for b in rest.origins), rest.is_certain, True
             )
         return rest
-    if obj.kind == "module" and modules.is_opaque(obj):
-        return modules.child(interp, ref, name or "*")
+    if obj.kind == "module" and module_tree.is_opaque(obj):
+        return module_tree.child(interp, ref, name or "*")
     if obj.kind in ("list", "module") and name is None and obj.fields:
         return join(obj.fields.values())
     if obj.kind == "dict" and name is None and obj.fields:

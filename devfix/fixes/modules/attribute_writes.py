@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from devfix.analysis import Observations
-from devfix.analysis.domain.classes import lineage
+from devfix.analysis.domain.classes import mro
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ClassValue, HeapObject, Origin
@@ -179,7 +179,7 @@ def _key(stored: AttributeStore) -> tuple[object, ...]:
 
 def methods_of(cls: ClassValue) -> Iterator[tuple[SourceTree, ast.ClassDef, ast.FunctionDef]]:
     """The methods of a project class and of its project bases."""
-    for base in lineage(cls):
+    for base in mro(cls):
         if isinstance(base, ClassValue):
             for stmt in base.node.body:
                 if isinstance(stmt, ast.FunctionDef):

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from devfix.analysis import Observations
-from devfix.analysis.domain.classes import lineage
+from devfix.analysis.domain.classes import mro
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Function, HeapObject, Pointer, alternatives
@@ -168,7 +168,7 @@ def moves_itself(memory: State, obj: HeapObject) -> bool:
 
 def own_mover(memory: State, obj: HeapObject) -> Function | None:
     """The ``to`` of an object of the project that takes a device; ``None`` where it has none."""
-    bases = lineage(obj.cls) if obj.cls is not None else ()
+    bases = mro(obj.cls) if obj.cls is not None else ()
     own = (memory.names(scope).get("to") for base in bases if (scope := getattr(base, "scope", None)))
     return next((method for method in own if isinstance(method, Function) and _places(method)), None)
 

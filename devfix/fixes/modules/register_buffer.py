@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis.domain.classes import lineage
+from devfix.analysis.domain.classes import mro
 from devfix.analysis.domain.values import NONE, ClassValue, Tensor, alternatives
 from devfix.fixes.modules.attribute_writes import Attribute, Write, methods_of
 from devfix.fixes.reorder import reach
@@ -51,7 +51,7 @@ def _clash(attribute: Attribute) -> str | None:
     cls = attribute.cls
     if cls is None:
         return "the class of the module is not in the source"
-    for base in lineage(cls):
+    for base in mro(cls):
         if isinstance(base, ClassValue) and any(_binds(stmt, name) for stmt in base.node.body):
             return f"the class has an attribute `{name}`, and a buffer cannot be registered over it"
     for _, _, method in methods_of(cls):

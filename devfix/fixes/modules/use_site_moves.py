@@ -15,7 +15,7 @@ from devfix.fixes.device_expression import bound_before, device_for
 from devfix.fixes.insertion_point import inside_module, read_expression
 from devfix.fixes.modules.attribute_writes import Attribute, Use, methods_of
 from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, ReplaceExpression, Where
-from devfix.syntax.inplace_writes import written_in
+from devfix.syntax.inplace_writes import find_write
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["made_on_device", "moved_at_use", "read_through"]
@@ -161,7 +161,7 @@ def _at(observations: Observations, attribute: Attribute, use: Use) -> Edit | No
     point = use.mismatch.point
     tree = point.tree
     partners = use.mismatch.partners
-    written = written_in(tree, point.stmt, attribute.name)
+    written = find_write(tree, point.stmt, attribute.name)
     if written is not None:
         device, target = _device_at(observations, point, partners), _whole_tensor(point, written)
         if device is None or target is None or any(origin.kind == "parameter" for origin in use.origins):

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from devfix.model import AddKeyword, AppendCode, Edit, ReplaceExpression
-from devfix.models.tensor_methods import RANDOM_FACTORIES, RANDOM_METHODS, TAKES_NO_DEVICE
+from devfix.models.tensor_methods import RANDOM_FACTORIES, RANDOM_METHODS, CPU_ONLY_FACTORIES
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["Making", "chain_end", "drawn_later"]
@@ -69,7 +69,7 @@ class Making:
         if self.names_its_device:
             return None
         typed = chain_end(self.tree, self.call, frozenset({"type"})) is not self.call  # that brings it to the CPU again
-        if not (self.draws or typed or self.name in TAKES_NO_DEVICE):
+        if not (self.draws or typed or self.name in CPU_ONLY_FACTORIES):
             return AddKeyword(path, self.tree.span(self.call), "device", device)
         leaf = next((keyword for keyword in self.call.keywords if keyword.arg == "requires_grad"), None)
         if leaf is not None:  # a move makes a tensor that is no leaf: it must come first

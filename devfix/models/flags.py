@@ -1,12 +1,14 @@
-"""What the names of a program's own switches say: which world it is meant to run in."""
+"""Names of a program's own flags, by the configuration that they select.
+
+A Python table for now; it becomes stub data.
+"""
 
 from __future__ import annotations
 
 __all__ = ["ACCELERATOR_FLAGS", "CPU_FLAGS", "DEVICE_COUNTS", "MULTI_PROCESS_FLAGS"]
 
 
-# Last words of names that say which world the program is meant to run in.  devfix follows the run that uses one
-# accelerator in one process.
+# Last parts of flag names.  By default, the analysis follows the run with one accelerator and one process.
 ACCELERATOR_FLAGS = frozenset(
     "cuda use_cuda usecuda gpu use_gpu usegpu on_gpu with_cuda with_gpu enable_cuda enable_gpu cuda_available "
     "gpu_available has_cuda has_gpu is_cuda train_on_gpu accel use_accel accelerator mps use_mps".split()
@@ -19,5 +21,5 @@ MULTI_PROCESS_FLAGS = frozenset(
     "distributed ddp use_ddp is_distributed multiprocessing_distributed dist use_dist fsdp use_fsdp "
     "using_distributed enable_ddp is_ddp is_dist".split()
 )
-# Last words of names that count accelerators: there is one.
+# Last parts of names that count accelerators; the count is 1.
 DEVICE_COUNTS = frozenset("num_devices n_devices num_gpus num_gpu n_gpus n_gpu ngpus ngpu gpu_count".split())

@@ -1,23 +1,34 @@
-"""What the libraries around PyTorch do with places: rows of the table of :mod:`devfix.models.index`."""
+"""Models of the frameworks around PyTorch: rows of the table in :mod:`devfix.models.index`.
+
+A Python table for now; it becomes stub data.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DOCS", "FRAMEWORKS", "MANAGED", "DEVICE_PLACING_TRAINERS", "INFERENCE_METHODS", "Row"]
+__all__ = ["DEVICE_PLACING_TRAINERS", "DOCS", "FRAMEWORKS", "INFERENCE_METHODS", "MANAGED", "Row"]
 
 
 @dataclass(frozen=True)
 class Row:
-    """``names`` (split on white space, all under ``prefix``) behave like ``model_of``; ``link`` says where from."""
+    """One row: callables and their common model.
 
-    model_of: str
+    Attributes:
+        model: name of the model (:mod:`devfix.analysis.transfer.external_calls` has its transfer function).
+        prefix: common start of the full names.
+        names: their endings, separated by white space; a final ``*`` matches any continuation.
+        link: documentation of the behaviour.
+
+    """
+
+    model: str
     prefix: str
     names: str
     link: str
 
 
-#: PyTorch's own documentation.
+#: PyTorch's documentation.
 DOCS = "https://docs.pytorch.org/docs/stable/"
 
 _LIGHTNING = "https://lightning.ai/docs/pytorch/stable/"
@@ -27,7 +38,7 @@ _HF = "https://huggingface.co/docs/"
 _IGNITE = "https://docs.pytorch.org/ignite/"
 
 FRAMEWORKS = (
-    # objects with a device of their own that bring modules and loaders there
+    # objects that choose a device and move modules and loaders to it
     Row(
         "places", "accelerate.", "Accelerator accelerator.Accelerator", _HF + "accelerate/package_reference/accelerator"
     ),
@@ -38,7 +49,7 @@ FRAMEWORKS = (
         "TrainingArguments Seq2SeqTrainingArguments",
         _HF + "transformers/trainer",
     ),
-    # what they give back lies on the accelerator
+    # functions whose result is on the accelerator
     Row("brings", "", "accelerate.utils.send_to_device accelerate.utils.operations.send_to_device", _HF + "accelerate"),
     Row("brings", "ignite.", "utils.convert_tensor distributed.auto_model", _IGNITE + "distributed.html"),
     Row(
@@ -58,7 +69,7 @@ FRAMEWORKS = (
         "core.xla_model.xla_device device",
         "https://docs.pytorch.org/xla/master/learn/api-guide.html",
     ),
-    # they call functions of the project
+    # functions that call functions of the project
     Row(
         "calls",
         "",
@@ -90,7 +101,7 @@ FRAMEWORKS = (
         "pytorch_lightning.core.lightning.LightningModule lightning.pytorch.core.module.LightningModule",
         _LIGHTNING + "common/lightning_module.html",
     ),
-    # metrics are modules: their states move with them, and have to
+    # metrics are modules: `.to()` moves their state, and they need it
     Row("harmless", "torchmetrics.", "functional.* utilities.*", "https://lightning.ai/docs/torchmetrics/stable/"),
     Row("module-list", "torchmetrics.", "MetricCollection", "https://lightning.ai/docs/torchmetrics/stable/"),
     Row(
@@ -99,7 +110,7 @@ FRAMEWORKS = (
         "*",
         "https://lightning.ai/docs/torchmetrics/stable/pages/overview.html#metrics-and-devices",
     ),
-    # graphs: data on the CPU that moves as a whole
+    # graphs: CPU data that `.to()` moves as a whole
     Row("loader", "torch_geometric.", "loader.DataLoader data.DataLoader", _PYG + "modules/loader.html"),
     Row("samples", "torch_geometric.loader.", "*", _PYG + "modules/loader.html"),
     Row(
@@ -130,7 +141,7 @@ FRAMEWORKS = (
     Row("loader", "dgl.dataloading.", "GraphDataLoader", _DGL + "api/python/dgl.dataloading.html"),
 )
 
-# Frameworks that place things themselves: their objects have no place that devfix could know.
+# Frameworks that manage devices: the device of their objects is unknown.
 MANAGED = (
     "accelerate.",
     "lightning.",
@@ -148,7 +159,7 @@ MANAGED = (
     "torch_xla.",
 )
 
-# Trainers that project classes derive from; they put model and batches on the accelerator before they call a method.
+# Trainers that project classes derive from; they move model and batches to the accelerator before they call a method.
 DEVICE_PLACING_TRAINERS = (
     "transformers.Trainer",
     "transformers.Seq2SeqTrainer",
@@ -156,7 +167,7 @@ DEVICE_PLACING_TRAINERS = (
     "trl.",
 )
 
-# Methods of models from elsewhere that run them, as a call does.
+# Methods of library models that run the model, as a call does.
 INFERENCE_METHODS = frozenset(
     "generate encode_image encode_text get_image_features get_text_features forward_features forward_head".split()
 )

@@ -1,7 +1,7 @@
-"""What PyTorch and its neighbours do with places, as a table.
+"""The table of models: PyTorch and the libraries around it, looked up by full name.
 
-Each row names callables by their full names (``*`` at the end matches any continuation), the behaviour that the
-interpreter gives them (:mod:`devfix.analysis.transfer.external_calls` holds one function per behaviour), and the page that says so.
+The rows are Python tables for now (``frameworks``, ``modules``, ``tensor_functions``, ``training``, ``libraries``) and
+become stub data.  :mod:`devfix.analysis.transfer.external_calls` has one transfer function per model.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from devfix.models.training import TRAINING
 
 __all__ = ["TABLE", "model_of"]
 
-#: The first row that fits a name counts.
+#: The first row that matches a name wins.
 TABLE = (*FRAMEWORKS, *MODULES, *TENSORS, *TRAINING, *LIBRARIES)
 
 
 @lru_cache(maxsize=4096)
 def model_of(name: str) -> str:
-    """How the callable with this full name behaves; ``""`` where the table says nothing."""
+    """Return the model of the callable with this full name; ``""`` if no row matches."""
     for row in TABLE:
         if not name.startswith(row.prefix):
             continue
         rest = name[len(row.prefix) :]
         for candidate in row.names.split():
             if candidate == rest or (candidate.endswith("*") and rest.startswith(candidate[:-1])):
-                return row.model_of
+                return row.model
     return ""

@@ -1,4 +1,7 @@
-"""What models and readers of other libraries do with places: rows of the table of :mod:`devfix.models.index`."""
+"""Models of other libraries and of the standard library: rows of the table in :mod:`devfix.models.index`.
+
+A Python table for now; it becomes stub data.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ from devfix.models.frameworks import DOCS, Row
 
 __all__ = ["LIBRARIES"]
 
-_DRAWING = (
+_PLOT_FUNCTIONS = (
     "plot imshow scatter hist hist2d bar barh fill_between errorbar matshow contour contourf pcolormesh semilogx "
     "semilogy loglog step stem boxplot violinplot stackplot quiver"
 )
 
 LIBRARIES = (
-    # models of other libraries
+    # functions that create a model
     Row("opaque-module", "torchvision.models.", "*", "https://docs.pytorch.org/vision/stable/models.html"),
     Row(
         "opaque-module",
@@ -28,7 +31,7 @@ LIBRARIES = (
         "EfficientNet.from_pretrained EfficientNet.from_name",
         "https://github.com/lukemelas/EfficientNet-PyTorch",
     ),
-    # wrappers that yield what they are given
+    # wrappers that yield the elements of their argument
     Row(
         "passes",
         "",
@@ -84,7 +87,7 @@ LIBRARIES = (
         "https://docs.python.org/3/library/os.path.html",
     ),
     Row("exits", "", "sys.exit os._exit os.abort", "https://docs.python.org/3/library/sys.html#sys.exit"),
-    # functions that call what they are given
+    # functions that call their argument
     Row(
         "calls",
         "",
@@ -92,8 +95,8 @@ LIBRARIES = (
         "torch.multiprocessing.Process multiprocessing.Process threading.Thread",
         "https://docs.pytorch.org/docs/stable/multiprocessing.html",
     ),
-    # what needs CPU data
-    # (shapes, seeds and Python's own float are asked for as numbers, which a tensor on any device gives)
+    # functions that need CPU data
+    # (shapes, seeds and Python floats are read as numbers, which a tensor on any device can provide)
     Row(
         "harmless",
         "numpy.",
@@ -112,11 +115,11 @@ LIBRARIES = (
     Row("needs-cpu", "scipy.", "*", "https://docs.scipy.org/doc/scipy/"),
     Row("needs-cpu", "seaborn.", "*", "https://seaborn.pydata.org/"),
     Row("axes", "matplotlib.pyplot.", "subplots gca axes subplot", "https://matplotlib.org/stable/"),
-    Row("draws", "matplotlib.pyplot.", _DRAWING, "https://matplotlib.org/stable/"),
-    Row("draws", "matplotlib.axes.Axes.", _DRAWING, "https://matplotlib.org/stable/"),
+    Row("draws", "matplotlib.pyplot.", _PLOT_FUNCTIONS, "https://matplotlib.org/stable/"),
+    Row("draws", "matplotlib.axes.Axes.", _PLOT_FUNCTIONS, "https://matplotlib.org/stable/"),
     Row("harmless", "matplotlib.", "*", "https://matplotlib.org/stable/"),
     Row("default-generator", "torch.", "manual_seed", DOCS + "generated/torch.manual_seed.html"),
-    # what looks at a module and leaves it where it is
+    # functions that read their arguments and move nothing
     Row(
         "harmless",
         "",

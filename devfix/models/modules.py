@@ -1,4 +1,7 @@
-"""What the classes of ``torch.nn`` do with places: rows of the table of :mod:`devfix.models.index`."""
+"""Models of the classes of ``torch.nn``: rows of the table in :mod:`devfix.models.index`.
+
+A Python table for now; it becomes stub data.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from devfix.models.frameworks import DOCS, Row
 __all__ = ["MODULES"]
 
 MODULES = (
-    # modules without weights: their place does not matter
+    # modules without weights: they run on any device
     Row(
         "weightless",
         "torch.nn.",
@@ -30,7 +33,7 @@ MODULES = (
         "MultiLabelSoftMarginLoss",
         DOCS + "nn.html#loss-functions",
     ),
-    # CTC takes its lengths, and with cuDNN its targets, on the CPU
+    # CTC loss takes its lengths, and with cuDNN its targets, on the CPU
     Row("keeps-first", "torch.nn.", "CTCLoss.__call__", DOCS + "generated/torch.nn.CTCLoss.html"),
     Row("ctc", "torch.nn.", "CTCLoss", DOCS + "generated/torch.nn.CTCLoss.html"),
     Row("keeps-first", "torch.nn.functional.", "ctc_loss", DOCS + "generated/torch.nn.functional.ctc_loss.html"),

@@ -1,4 +1,7 @@
-"""What PyTorch's functions do with the places of tensors: rows of the table of :mod:`devfix.models.index`."""
+"""Models of PyTorch's functions: rows of the table in :mod:`devfix.models.index`.
+
+A Python table for now; it becomes stub data.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from devfix.models.frameworks import DOCS, Row
 __all__ = ["TENSORS"]
 
 TENSORS = (
-    # functions of several tensors: all must live together
+    # functions of several tensors, which must be on one device
     Row(
         "mixes",
         "torch.nn.functional.",
@@ -36,7 +39,7 @@ TENSORS = (
         "where lerp equal isclose allclose",
         "https://docs.pytorch.org/docs/stable/notes/cuda.html",
     ),
-    # tensors made from nothing: on the CPU unless device= says otherwise
+    # factories: on the CPU unless `device=` is given
     Row(
         "factory",
         "torch.",
@@ -86,7 +89,7 @@ TENSORS = (
         "mps.is_available npu.is_available hpu.is_available backends.cuda.is_built",
         DOCS + "generated/torch.cuda.is_available.html",
     ),
-    # NCCL reads the accelerator's memory only: "No backend type associated with device type cpu"
+    # NCCL supports CUDA tensors only: "No backend type associated with device type cpu"
     Row("process-group", "torch.distributed.", "init_process_group", DOCS + "distributed.html#initialization"),
     Row(
         "set-device",

@@ -1,57 +1,62 @@
-"""What functions and methods of tensors do with places, with dimensions and with gradients, by their last names."""
+"""Models of tensor and module methods, and sets of functions by last name: device, dimensions, gradient.
+
+Python tables for now; they become stub data.
+"""
 
 from __future__ import annotations
 
 __all__ = [
-    "NN_MODULE_METHODS",
-    "READ_ONLY_METHODS",
+    "CPU_ONLY_FACTORIES",
     "MEAN_LOSSES",
     "MODULE_METHODS",
-    "VALUES_WITH_INDICES",
+    "NN_MODULE_METHODS",
+    "NON_DIFFERENTIABLE",
     "RANDOM_FACTORIES",
     "RANDOM_METHODS",
+    "READ_ONLY_METHODS",
     "REDUCTIONS",
-    "CPU_ONLY_FACTORIES",
     "TENSOR_METHODS",
-    "NON_DIFFERENTIABLE",
+    "VALUES_WITH_INDICES",
 ]
 
 
-# Losses that are one number unless `reduction=` says otherwise, operations without a gradient, and those that give
-# values with their indices.
+# Losses that return a single number unless `reduction=` is given.
 MEAN_LOSSES = frozenset(
     "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy "
     "binary_cross_entropy_with_logits kl_div cosine_embedding_loss triplet_margin_loss margin_ranking_loss "
     "soft_margin_loss multilabel_soft_margin_loss gaussian_nll_loss poisson_nll_loss".split()
 )
+# Operations without a gradient.
 NON_DIFFERENTIABLE = frozenset(
     "argmax argmin argsort eq ne lt le gt ge equal greater less logical_and logical_or logical_xor isclose allclose "
     "long int bool nonzero detach sign round".split()
 )
+# Operations that return values and indices.
 VALUES_WITH_INDICES = frozenset("max min sort topk mode median kthvalue cummax cummin".split())
 
-# What draws random numbers: on another device it draws others (https://docs.pytorch.org/docs/stable/notes/randomness.html).
+# Functions that draw random numbers, which differ between devices:
+# https://docs.pytorch.org/docs/stable/notes/randomness.html
 RANDOM_FACTORIES = frozenset("rand randn randint randperm normal bernoulli multinomial rand_like randn_like".split())
 RANDOM_METHODS = frozenset(
     "uniform_ normal_ bernoulli_ random_ exponential_ cauchy_ geometric_ log_normal_ bernoulli".split()
 )
 
-# What makes a CPU tensor and cannot be told to make another (https://docs.pytorch.org/docs/stable/tensors.html).
+# Factories of CPU tensors without a `device=` parameter (https://docs.pytorch.org/docs/stable/tensors.html).
 CPU_ONLY_FACTORIES = frozenset(
     "from_numpy frombuffer Tensor FloatTensor LongTensor IntTensor ByteTensor BoolTensor DoubleTensor "
     "HalfTensor".split()
 )
 
-# Methods that look at what they are given, whatever object they belong to: loggers, writers, progress bars.
+# Methods that only read their arguments, on any object: loggers, writers, progress bars.
 READ_ONLY_METHODS = frozenset(
     "info debug warning warn error critical exception log print write watch add_graph add_scalar add_text summary "
     "set_description set_postfix update_meter update describe format save log_metrics log_params register".split()
 )
 
-# What gives a tensor without dimensions when it is not told along which ones.
+# Functions that return a zero-dimensional tensor unless `dim=` is given.
 REDUCTIONS = frozenset("sum mean max min prod norm std var median all any argmax argmin nanmean nansum".split())
 
-# Tensor methods by what they do with places; anything else returns a tensor where the receiver is.
+# Models of tensor methods; any other method returns a tensor on the receiver's device.
 TENSOR_METHODS: dict[str, str] = {
     **dict.fromkeys(
         "mm bmm matmul addmm dot mv baddbmm index_select gather scatter scatter_ scatter_add scatter_add_ "
@@ -78,13 +83,13 @@ TENSOR_METHODS: dict[str, str] = {
     ),
 }
 
-# What every module has (https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html).
+# Methods of `nn.Module` (https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html).
 NN_MODULE_METHODS = frozenset(
     "to cuda cpu half float double type train eval apply parameters named_parameters buffers named_buffers children "
     "named_children modules named_modules state_dict load_state_dict register_buffer zero_grad requires_grad_".split()
 )
 
-# The same, and what containers and libraries' models have besides.
+# The same, plus methods of containers and of library models.
 MODULE_METHODS = frozenset(
     "to cuda cpu xpu npu half float double bfloat16 train eval requires_grad_ zero_grad apply parameters "
     "named_parameters children named_children modules named_modules buffers named_buffers state_dict load_state_dict "

@@ -1,4 +1,7 @@
-"""What checkpoints, data and optimizers do with places: rows of the table of :mod:`devfix.models.index`."""
+"""Models of checkpoints, data loading and optimizers: rows of the table in :mod:`devfix.models.index`.
+
+A Python table for now; it becomes stub data.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ TRAINING = (
         "set_rng_state random.set_rng_state cuda.set_rng_state cuda.set_rng_state_all",
         DOCS + "random.html",
     ),
-    # tests on values
+    # type checks
     Row("is-tensor", "torch.", "is_tensor", DOCS + "generated/torch.is_tensor.html"),
     # data
     Row("loader", "torch.utils.data.", "DataLoader dataloader.DataLoader", DOCS + "data.html"),
@@ -38,7 +41,7 @@ TRAINING = (
         "FakeData Flowers102 Food101 OxfordIIITPet StanfordCars GTSRB Caltech101 Caltech256 DTD FGVCAircraft EuroSAT",
         "https://docs.pytorch.org/vision/stable/datasets.html",
     ),
-    # optimizers: "eager" ones build their state in the constructor
+    # optimizers; "eager": the state is created in the constructor
     Row("optimizer-eager", "torch.optim.", "Adagrad adagrad.Adagrad", DOCS + "generated/torch.optim.Adagrad.html"),
     Row("scheduler", "torch.optim.lr_scheduler.", "*", DOCS + "optim.html#how-to-adjust-learning-rate"),
     Row("averaged", "torch.optim.swa_utils.", "AveragedModel", DOCS + "optim.html#weight-averaging-swa-and-ema"),

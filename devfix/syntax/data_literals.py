@@ -1,6 +1,6 @@
-"""Long files of data: lines alike, as generators write them, of which the first and the last say what all of them say.
+"""Large data literals: generated lines that differ only in numbers and strings are collapsed before parsing.
 
-A tree takes 200 bytes for each byte of source, and following it as much again: a table of a megabyte half a gigabyte.
+A tree takes 200 bytes per byte of source, and its analysis as much again: half a gigabyte for a table of one megabyte.
 """
 
 from __future__ import annotations
@@ -10,62 +10,63 @@ from collections.abc import Iterator
 
 __all__ = ["COLLAPSE_THRESHOLD", "collapse_repeated_literals"]
 
-#: Shorter texts (in characters) are followed as they are.
+#: Texts with fewer characters are never collapsed.
 COLLAPSE_THRESHOLD = 200_000
 
-_LONGEST_PERIOD = 8  # lines of one record
-_FEWEST = 100  # lines that are worth leaving out
+_LONGEST_PERIOD = 8  # lines per record
+_MIN_RUN = 100  # lines; shorter runs stay
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\b")
 _STRING = re.compile(r"'[^'\"\\\n]*'|\"[^'\"\\\n]*\"")
-_TOUCHY = re.compile(r"cpu|cuda|mps|xpu|hpu|xla|meta|npu|\{", re.IGNORECASE)  # strings that may name a device
-_COMMENT = "#"  # may speak to us
+_MAYBE_DEVICE = re.compile(r"cpu|cuda|mps|xpu|hpu|xla|meta|npu|\{", re.IGNORECASE)  # such strings are compared
+_COMMENT = "#"  # may be a suppression
 
 
 def collapse_repeated_literals(text: str) -> str | None:
-    """A long text without lines that differ from others in numbers and strings only; ``None`` where they are few.
+    """Return ``text`` with runs of lines that differ only in numbers and strings emptied.
 
-    Every line keeps its number, and every character its column; whether the result parses is for the caller to see.
+    Returns ``None`` if the text is short or no more than half of its lines would be emptied.  Line numbers and columns
+    stay.  The caller must check that the result parses.
     """
     if len(text) < COLLAPSE_THRESHOLD:
         return None
     lines = text.splitlines(keepends=True)
-    known: dict[str, int] = {}
-    shapes = [known.setdefault(_shape(line), len(known)) for line in lines]
-    left_out = 0
-    for start, end in _runs(shapes):
-        left_out += end - start
+    shape_ids: dict[str, int] = {}
+    shapes = [shape_ids.setdefault(_shape(line), len(shape_ids)) for line in lines]
+    emptied = 0
+    for start, end in _collapsible_ranges(shapes):
+        emptied += end - start
         lines[start:end] = ["\n"] * (end - start)
-    return "".join(lines) if left_out * 2 > len(lines) else None
+    return "".join(lines) if emptied * 2 > len(lines) else None
 
 
 def _shape(line: str) -> str:
-    """The line without what its numbers and strings are."""
+    """Return the line with its numbers and strings replaced by placeholders."""
     if _COMMENT in line:
         return line
-    bare = _STRING.sub(lambda found: found[0] if _TOUCHY.search(found[0]) else "''", line)
-    return _NUMBER.sub("0", bare)
+    without_strings = _STRING.sub(lambda found: found[0] if _MAYBE_DEVICE.search(found[0]) else "''", line)
+    return _NUMBER.sub("0", without_strings)
 
 
-def _runs(shapes: list[int]) -> Iterator[tuple[int, int]]:
-    """From and up to which line lines go: whole periods, but for the first two and the last one of a run."""
-    at = 0
-    while at < len(shapes):
-        period, end = _run(shapes, at)
-        if end - at >= _FEWEST:
-            whole = (end - at) // period
-            yield at + 2 * period, at + (whole - 1) * period
-            at = end
+def _collapsible_ranges(shapes: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield line ranges to empty: all periods of a run except the first two and the last."""
+    start = 0
+    while start < len(shapes):
+        period, end = _longest_run(shapes, start)
+        if end - start >= _MIN_RUN:
+            repetitions = (end - start) // period
+            yield start + 2 * period, start + (repetitions - 1) * period
+            start = end
         else:
-            at += 1
+            start += 1
 
 
-def _run(shapes: list[int], at: int) -> tuple[int, int]:
-    """The period of the longest run that begins here, and its end."""
-    best = (1, at)
+def _longest_run(shapes: list[int], start: int) -> tuple[int, int]:
+    """Return the period and the end of the longest run from ``start``."""
+    best = (1, start)
     for period in range(1, _LONGEST_PERIOD + 1):
-        end = at + period
+        end = start + period
         while end < len(shapes) and shapes[end] == shapes[end - period]:
             end += 1
-        if end - at > best[1] - at and end - at >= 3 * period:
+        if end > best[1] and end - start >= 3 * period:
             best = (period, end)
     return best

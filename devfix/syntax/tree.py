@@ -17,7 +17,7 @@ _BLOCKS = ("body", "orelse", "finalbody")
 
 
 def walk(node: ast.AST) -> list[ast.AST]:
-    """What ``ast.walk`` gives, in its order, at a third of its price; but not ``Load()``, ``Store()`` and ``Del()``."""
+    """Return the nodes of ``ast.walk`` in its order, without ``Load()``, ``Store()`` and ``Del()``; 3 times as fast."""
     found = [node]
     for each in found:
         for name in each._fields:
@@ -30,58 +30,58 @@ def walk(node: ast.AST) -> list[ast.AST]:
 
 
 class SourceTree:
-    """One file's text and ``ast``, with what rules ask of it.
+    """The text and ``ast`` of one file, with parents, spans and blocks.
 
-    ``path`` is the name that findings carry.  With ``thin``, lines of data that are like others are left out of the
-    tree, and ``thin`` says whether there are any.  Raises ``SyntaxError`` (also for NUL bytes and nesting that is too
-    deep) when the text cannot be parsed.
+    ``path`` appears in findings.  With ``collapse_data``, the tree leaves out repeated lines of data
+    (:mod:`devfix.syntax.data_literals`); ``has_collapsed_data`` says whether there were any.  Raises ``SyntaxError`` if
+    the text cannot be parsed, also for NUL bytes and nesting that is too deep.
     """
 
-    def __init__(self, path: str, text: str, thin: bool = False) -> None:
+    def __init__(self, path: str, text: str, collapse_data: bool = False) -> None:
         self.path = path
         self.text = text
-        short = collapse_repeated_literals(text) if thin else None
-        if short is not None:
+        collapsed = collapse_repeated_literals(text) if collapse_data else None
+        if collapsed is not None:
             with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-                self.tree = ast.parse(short)
+                self.tree = ast.parse(collapsed)
                 self.has_collapsed_data = True
                 return
         self.has_collapsed_data = False
         try:
             self.tree = ast.parse(text)
-        except MemoryError as error:  # also where nesting exhausts the parser's stack
-            raise SyntaxError("it is nested too deeply, or takes more memory than there is") from error
+        except MemoryError as error:  # also if nesting exhausts the parser's stack
+            raise SyntaxError("too deeply nested, or too large for the available memory") from error
         except (ValueError, RecursionError) as error:
             raise SyntaxError(str(error) or type(error).__name__) from error
 
     @cached_property
     def lines(self) -> list[str]:
-        """The lines as ``ast`` counts them (``\\n``, ``\\r\\n`` and ``\\r`` end a line, form feeds do not)."""
+        """Return the lines as ``ast`` counts them (``\\n``, ``\\r\\n`` and ``\\r`` end a line, form feeds do not)."""
         return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        """Every node, as :func:`walk` gives them."""
+        """Return every node in the order of :func:`walk`."""
         return walk(self.tree)
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        """Every node's parent."""
-        found: dict[ast.AST, ast.AST] = {}
+        """Map every node to its parent."""
+        parents: dict[ast.AST, ast.AST] = {}
         for node in self.nodes:
             for name in node._fields:
                 value = getattr(node, name, None)
                 if isinstance(value, list):
                     for item in value:
                         if isinstance(item, ast.AST):
-                            found[item] = node
+                            parents[item] = node
                 elif isinstance(value, ast.AST):
-                    found[value] = node
-        return found
+                    parents[value] = node
+        return parents
 
     @cached_property
     def repeated_conditions(self) -> frozenset[str]:
-        """Conditions that stand in more than one test of the file: worth following separately."""
+        """Return conditions that occur in more than one test of the file: the analysis splits paths on them."""
         counts: Counter[str] = Counter()
         for node in self.nodes:
             if isinstance(node, (ast.If, ast.IfExp)):
@@ -90,12 +90,12 @@ class SourceTree:
 
     @cached_property
     def main_block_names(self) -> frozenset[str]:
-        """Names of the module that only ``if __name__ == "__main__":`` binds: who imports the file has none of them."""
+        """Return module names bound only under ``if __name__ == "__main__":``; importers do not see them."""
         inside: set[str] = set()
         outside: set[str] = set()
         for statement in self.tree.body:
-            starts = isinstance(statement, ast.If) and "__name__" in text_of(statement.test)
-            (inside if starts else outside).update(_bound(statement))
+            is_main_block = isinstance(statement, ast.If) and "__name__" in text_of(statement.test)
+            (inside if is_main_block else outside).update(_bound_names(statement))
         return frozenset(inside - outside)
 
     def _column(self, line: int, offset: int) -> int:
@@ -105,13 +105,13 @@ class SourceTree:
         return len(text.encode("utf-8")[:offset].decode("utf-8", errors="ignore"))
 
     def span(self, node: ast.AST) -> Span:
-        """Where a node stands."""
-        placed = _placed(node)
-        line, end = placed.lineno, placed.end_lineno or placed.lineno
-        return Span(line, self._column(line, placed.col_offset), end, self._column(end, placed.end_col_offset or 0))
+        """Return the span of a node; columns count code points."""
+        located = _located(node)
+        line, end = located.lineno, located.end_lineno or located.lineno
+        return Span(line, self._column(line, located.col_offset), end, self._column(end, located.end_col_offset or 0))
 
     def source(self, node: ast.AST) -> str:
-        """The exact source of an expression; line breaks inside it are kept."""
+        """Return the exact source of an expression, line breaks included."""
         span = self.span(node)
         lines = self.lines[span.line - 1 : span.end_line]
         lines[-1] = lines[-1][: span.end_column]
@@ -119,17 +119,20 @@ class SourceTree:
         return "\n".join(lines)
 
     def line(self, number: int) -> str:
-        """One stripped source line (lines from 1)."""
+        """Return one source line, stripped; ``number`` counts from 1.  Returns ``""`` outside the file."""
         return self.lines[number - 1].strip() if 0 < number <= len(self.lines) else ""
 
     def statement(self, node: ast.AST) -> ast.stmt:
-        """The innermost statement that holds a node."""
+        """Return the innermost statement that contains a node."""
         while not isinstance(node, ast.stmt):
             node = self.parents[node]
         return node
 
     def block(self, statement: ast.stmt) -> tuple[ast.AST, list[ast.stmt], int]:
-        """The owner of the block in which a statement stands, the block, and the statement's index in it."""
+        """Return the owner of the statement's block, the block, and the statement's index in it.
+
+        Raises ``LookupError`` if the statement is in no block.
+        """
         owner = self.parents[statement]
         for name in _BLOCKS:
             block = getattr(owner, name, None)
@@ -138,7 +141,7 @@ class SourceTree:
         raise LookupError(f"{self.path}:{statement.lineno}: statement outside a block")
 
     def ancestors(self, node: ast.AST) -> list[ast.AST]:
-        """Parents from the nearest to the module."""
+        """Return the parents of a node, nearest first, up to the module."""
         chain: list[ast.AST] = []
         while node in self.parents:
             node = self.parents[node]
@@ -146,46 +149,46 @@ class SourceTree:
         return chain
 
     def function(self, node: ast.AST) -> ast.AST:
-        """The function that holds a node, or the module."""
+        """Return the innermost function that contains a node, or the module."""
         for parent in self.ancestors(node):
             if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)):
                 return parent
         return self.tree
 
 
-def _bound(statement: ast.stmt) -> set[str]:
-    """The names that a statement binds in its own scope."""
-    found: set[str] = set()
+def _bound_names(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement binds in its own scope."""
+    names: set[str] = set()
     pending: list[ast.AST] = [statement]
     while pending:
         node = pending.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            found.add(node.name)
+            names.add(node.name)
             continue
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
+            names.add(node.id)
         elif isinstance(node, ast.alias):
-            found.add((node.asname or node.name).split(".")[0])
+            names.add((node.asname or node.name).split(".")[0])
         pending.extend(ast.iter_child_nodes(node))
-    return found
+    return names
 
 
 @lru_cache(maxsize=65536)
 def position(node: ast.AST) -> tuple[int, int]:
-    """Line and column of a node, as ``ast`` counts them.  Raises `AttributeError` for one that has no place."""
-    placed = _placed(node)
-    return placed.lineno, placed.col_offset
+    """Return line and column of a node as ``ast`` counts them.  Raises ``AttributeError`` if the node has none."""
+    located = _located(node)
+    return located.lineno, located.col_offset
 
 
-def _placed(node: ast.AST) -> ast.expr:
-    # typeshed gives a position to each kind of node that has one, and no base class that all of them share
+def _located(node: ast.AST) -> ast.expr:
+    # typeshed has no common base class of the nodes that have a position
     return cast("ast.expr", node)
 
 
 @lru_cache(maxsize=65536)
 def text_of(node: ast.AST) -> str:
-    """The normal form of an expression's source; asked for again and again, so kept."""
-    if isinstance(node, ast.Name):  # most are chains of names, which `ast.unparse` takes ten times as long for
+    """Return the normal form of an expression's source (cached)."""
+    if isinstance(node, ast.Name):  # most are chains of names, for which `ast.unparse` takes ten times as long
         return node.id
     if isinstance(node, ast.Attribute) and isinstance(node.value, (ast.Name, ast.Attribute)):
         return f"{text_of(node.value)}.{node.attr}"
@@ -193,7 +196,7 @@ def text_of(node: ast.AST) -> str:
 
 
 def leaf_conditions(test: ast.expr) -> list[ast.expr]:
-    """The conditions that ``and``, ``or`` and ``not`` combine."""
+    """Return the conditions that ``and``, ``or`` and ``not`` combine."""
     if isinstance(test, ast.BoolOp):
         return [leaf for value in test.values for leaf in leaf_conditions(value)]
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):

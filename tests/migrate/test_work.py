@@ -358,7 +358,7 @@ def test_what_needs_too_much_memory_costs_itself(task, repository, commit):
 
     assert record.outcome is RepositoryOutcome.NOT_FIXED
     assert [(problem["path"], problem["message"]) for problem in record.problems] == [
-        ("table.py", "cannot be parsed: it is nested too deeply, or takes more memory than there is")
+        ("table.py", "cannot be parsed: too deeply nested, or too large for the available memory")
     ]
     assert [finding["status"] for finding in record.findings] == ["fixed"]
 

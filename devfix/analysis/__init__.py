@@ -14,7 +14,7 @@ from devfix.analysis.observations import Observations
 from devfix.analysis.program import Program, Reader
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["Observations", "Interpreter", "Watch", "analyse"]
+__all__ = ["Interpreter", "Observations", "Watch", "analyse"]
 
 
 def analyse(

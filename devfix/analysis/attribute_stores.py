@@ -80,7 +80,7 @@ def _noted(
     key = (interp.activation.module.path, *position(node), name)
     stored = interp.observations.stored.get(key)
     if stored is None:
-        where = point if point is not None and point.state is not None else interp.point(node, remember=True)
+        where = point if point is not None and point.state is not None else interp.point(node, with_state=True)
         stored = AttributeStore(len(interp.observations.stored) + 1, name, where, cls, source, value)
         interp.observations.stored[key] = stored
     return stored
@@ -133,9 +133,7 @@ def _tagged(interp: Interpreter, value: Value, number: int, depth: int = 0) -> V
 
 def any_of(interp: Interpreter, owner: Pointer) -> Value:
     """The attribute of an object whose name is computed: any of them, and what is done to it may be done to each."""
-    from devfix.analysis.transfer.calls import escape
-
-    escape(interp, [owner])
+    interp.escape([owner])
     return UNKNOWN
 
 

@@ -55,7 +55,7 @@ def note(
     held = tuple(dict.fromkeys(_certain(interp, value)))
     if not held or interp.activation is None:
         return
-    point = interp.point(node, remember=True)
+    point = interp.point(node, with_state=True)
     key = (interp.activation.module.path, expression.lineno, expression.col_offset)
     interp.observations.needs_cpu.setdefault(
         key, HostAccess(kind, point, consumer, expression, held, container, interp.latent)
@@ -108,7 +108,7 @@ def keep(interp: Interpreter, container: Pointer, value: Value, expression: ast.
     known = interp.observations.kept.setdefault(container.id, {})
     key = (interp.activation.module.path, expression.lineno, expression.col_offset)
     if key not in known:
-        known[key] = ListAppend(interp.point(expression, remember=True), expression, value)
+        known[key] = ListAppend(interp.point(expression, with_state=True), expression, value)
     return replace(
         value, origins=(*(origin for origin in value.origins if origin.kind != "kept"), Origin("kept", container.id))
     )

@@ -29,7 +29,6 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.move_observations import Dropped, Flagged, LeafMove, Uncalled
-from devfix.analysis.transfer import assignment
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def _note(interp: Interpreter, kind: str, stmt: ast.stmt, call: ast.Call, target
         if known.stmt is stmt:
             return key
     key = len(interp.observations.dropped) + 1
-    interp.observations.dropped[key] = Dropped(kind, interp.point(call, remember=True), stmt, call, target)
+    interp.observations.dropped[key] = Dropped(kind, interp.point(call, with_state=True), stmt, call, target)
     return key
 
 
@@ -106,10 +105,10 @@ def _put(interp: Interpreter, target: ast.expr, value: Value) -> None:
         case ast.Attribute(value=owner, attr=name):
             for option in alternatives(interp.evaluate(owner)):
                 if isinstance(option, Pointer) and name in interp.heap_object(option).fields:
-                    interp.now.put(option, name, value)
+                    interp.now.set_field(option, name, value)
         case ast.Subscript(value=owner, slice=key):
             for option in alternatives(interp.evaluate(owner)):
-                assignment.set_item(interp, option, interp.evaluate(key), value, target)
+                interp.set_item(option, interp.evaluate(key), value, target)
 
 
 def after_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
@@ -212,7 +211,7 @@ def uncalled(interp: Interpreter, node: ast.Attribute, base: Value, value: Value
     assert interp.activation is not None
     if not moved or not _is_meant(interp.activation.module.tree.parents, node, text_of(node.value)):
         return value
-    point = interp.point(node, remember=True)
+    point = interp.point(node, with_state=True)
     interp.observations.uncalled.setdefault(point.key, Uncalled(point, node, interp.latent))
     call = ast.copy_location(ast.Call(node, [], []), node)
     return interp.call(value, [DeviceValue(ACCELERATOR)] if node.attr == "to" else [], {}, call)
@@ -263,7 +262,7 @@ def note_flag(interp: Interpreter, args: list[Value], node: ast.Call, module: bo
     """``x.cuda(True)``, ``x.cuda(args.pin_memory)``: before PyTorch 0.4 the first argument was ``async``."""
     flags = alternatives(args[0]) if args else ()
     if flags and all(isinstance(flag, Const) and isinstance(flag.value, bool) for flag in flags):
-        point = interp.point(node, remember=True)
+        point = interp.point(node, with_state=True)
         interp.observations.flagged.setdefault(point.key, Flagged(point, node, module))
 
 
@@ -303,7 +302,7 @@ def _moved_leaf(interp: Interpreter, kind: str, moved: Tensor, call: ast.Call, m
     key = (interp.activation.module.path if interp.activation is not None else "", call.lineno, call.col_offset)
     if key not in interp.observations.leaf_moves:
         number = len(interp.observations.leaf_moves) + 1
-        interp.observations.leaf_moves[key] = LeafMove(number, kind, interp.point(call, remember=True), call, made)
+        interp.observations.leaf_moves[key] = LeafMove(number, kind, interp.point(call, with_state=True), call, made)
     return replace(moved, origins=(Origin("leaf-moved", interp.observations.leaf_moves[key].number),))
 
 

@@ -8,7 +8,7 @@ leaves behind meets the next.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from devfix.analysis.domain.location import Activation, CallFrame, ProgramPoint
@@ -23,6 +23,7 @@ from devfix.analysis.domain.values import (
     External,
     Function,
     HeapObject,
+    Keywords,
     Namespace,
     Pointer,
     Unknown,
@@ -30,7 +31,16 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.observations import Observations
 from devfix.analysis.program import Program, PythonModule
-from devfix.analysis.transfer import attributes, calls, conditions, expressions, imports, statements
+from devfix.analysis.transfer import (
+    assignment,
+    attributes,
+    calls,
+    conditions,
+    expressions,
+    imports,
+    iteration,
+    statements,
+)
 
 __all__ = ["AbstractInterpreter", "OutOfBudget"]
 
@@ -67,7 +77,7 @@ class AbstractInterpreter:
         self.loop_depth = 0
         self.path_splits = 0
         self.loops: list[Loop] = []
-        self.default_place: Device = CPU
+        self.default_device: Device = CPU
         self.backend: str | None = None  # of the process group; None before there is one
         self.latent = False
         self.grad_enabled = True
@@ -88,14 +98,14 @@ class AbstractInterpreter:
         """Whether some path leads on."""
         return self.state is not None
 
-    def fresh(self) -> int:
+    def new_id(self) -> int:
         """A new identity."""
         self._next += 1
         return self._next
 
     def new(self, obj: HeapObject) -> Pointer:
         """Put a record on the heap."""
-        ref = Pointer(self.fresh())
+        ref = Pointer(self.new_id())
         self.now.write(ref.id, obj)
         return ref
 
@@ -105,13 +115,13 @@ class AbstractInterpreter:
 
     def new_env(self) -> int:
         """A new, empty environment."""
-        key = self.fresh()
+        key = self.new_id()
         self.now.envs[key] = {}
         return key
 
     # --- position ---------------------------------------------------------------------------------------------
-    def point(self, node: ast.AST, remember: bool = False) -> ProgramPoint:
-        """This moment, at ``node``; with ``remember``, the names and objects of the moment are kept."""
+    def point(self, node: ast.AST, with_state: bool = False) -> ProgramPoint:
+        """This moment, at ``node``; with ``with_state``, the names and objects of the moment are kept."""
         self.clock += 1
         call_stack: list[CallFrame] = []
         activation = self.activation
@@ -120,7 +130,7 @@ class AbstractInterpreter:
                 call_stack.append(CallFrame(activation, activation.stmt))
             activation = activation.parent
         assert self.activation is not None
-        memory = self.now.fork() if remember else None
+        memory = self.now.fork() if with_state else None
         return ProgramPoint(self.clock, self.activation.module.tree, node, tuple(reversed(call_stack)), memory)
 
     def spend_step(self) -> None:
@@ -192,6 +202,32 @@ class AbstractInterpreter:
     def attribute(self, value: Value, name: str, node: ast.AST) -> Value:
         """``value.name``."""
         return attributes.attribute(self, value, name, node)
+
+    def set_attribute(
+        self, base: Value, name: str, value: Value, node: ast.AST, weak: bool = False, source: ast.expr | None = None
+    ) -> None:
+        """Execute ``base.name = value``."""
+        assignment.set_attribute(self, base, name, value, node, weak, source)
+
+    def set_item(self, base: Value, key: Value, value: Value, node: ast.AST) -> None:
+        """Execute ``base[key] = value``."""
+        assignment.set_item(self, base, key, value, node)
+
+    def element(self, value: Value, node: ast.AST, moved: frozenset[str] = frozenset()) -> Value:
+        """Return one value that stands for every element of an iterable."""
+        return iteration.element(self, value, node, moved)
+
+    def elements(self, value: Value, node: ast.AST) -> list[Value] | None:
+        """Return the elements of an iterable one by one; ``None`` if they are unknown or too many."""
+        return iteration.elements(self, value, node)
+
+    def call_forward(self, ref: Pointer, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+        """Call the ``forward`` that a module's class defines."""
+        return calls.call_forward(self, ref, args, keywords, node)
+
+    def escape(self, values: Iterable[Value]) -> None:
+        """Pass values to code that cannot be read."""
+        calls.escape(self, values)
 
     @contextmanager
     def within(self, activation: Activation) -> Iterator[None]:

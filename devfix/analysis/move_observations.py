@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.domain.values import Device, Origin
 
-__all__ = ["Dropped", "Flagged", "LeafMove", "DeviceAssignment", "Transfer", "Uncalled", "Wrapped"]
+__all__ = ["DeviceAssignment", "Dropped", "Flagged", "LeafMove", "Transfer", "Uncalled", "Wrapped"]
 
 
 @dataclass(frozen=True, eq=False)

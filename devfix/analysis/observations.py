@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AttributeStore",
     "Binding",
-    "ParameterCopy",
-    "RandomDraw",
-    "Observations",
-    "ModuleReference",
+    "DataSource",
+    "DeviceMismatch",
     "HostAccess",
     "ListAppend",
     "LoadUse",
     "Loading",
-    "DeviceMismatch",
+    "ModuleReference",
+    "Observations",
     "Operand",
     "OptimizerHazard",
+    "ParameterCopy",
+    "RandomDraw",
     "ShapeDependency",
-    "DataSource",
     "Step",
-    "AttributeStore",
 ]
 
 
@@ -268,6 +268,7 @@ class Observations:
 
     path: str
     sources: list[DataSource] = field(default_factory=list)
+    source_keys: dict[tuple[object, ...], int] = field(default_factory=dict)
     mismatches: list[DeviceMismatch] = field(default_factory=list)
     bindings: list[Binding] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
@@ -305,7 +306,6 @@ class Observations:
     set_current: ProgramPoint | None = None
     no_accelerator: Observations | None = None
     multi_accelerator: Observations | None = None
-    accelerated: bool = False
     complete: bool = True
     preferred_device: str | None = None
     folders: set[str] = field(default_factory=set)

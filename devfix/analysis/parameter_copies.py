@@ -25,7 +25,9 @@ def note(interp: Interpreter, source: Tensor, node: ast.AST) -> tuple[Origin, ..
         return ()
     key = (interp.point(node).key, origins[0].site_id)
     if key not in interp.observations.copies:
-        interp.observations.copies[key] = ParameterCopy(Pointer(origins[0].site_id), interp.point(node, remember=True))
+        interp.observations.copies[key] = ParameterCopy(
+            Pointer(origins[0].site_id), interp.point(node, with_state=True)
+        )
     return origins
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["Module", "Program", "listing"]
+__all__ = ["Program", "PythonModule", "listing"]
 
 Reader = Callable[[str], "str | None"]
 

@@ -27,7 +27,6 @@ from devfix.analysis.domain.values import (
     Number,
     Origin,
     Value,
-    alternatives,
 )
 from devfix.analysis.move_observations import DeviceAssignment
 from devfix.analysis.observations import Observations
@@ -38,14 +37,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "accelerator",
-    "origins_after_move",
-    "become_current",
     "device_words",
     "foreign_index",
     "index_place",
     "literal",
     "may_contradict",
     "names_several",
+    "origins_after_move",
     "record_placement",
     "says_current",
     "without_accelerator",
@@ -58,7 +56,7 @@ def record_placement(interp: Interpreter, node: ast.AST, device: Device | None, 
         return
     known = interp.observations.device_assignments.setdefault(node, {})
     if device not in known:
-        known[device] = DeviceAssignment(interp.point(node, remember=True), node, device, interp.latent, came)
+        known[device] = DeviceAssignment(interp.point(node, with_state=True), node, device, interp.latent, came)
 
 
 def origins_after_move(interp: Interpreter, node: ast.AST, device: Device) -> tuple[Origin, ...]:
@@ -89,15 +87,6 @@ def without_accelerator(interp: Interpreter) -> Device:
     return (
         UNKNOWN_DEVICE if interp.scenario.multi_accelerator else CPU if interp.scenario.no_accelerator else ACCELERATOR
     )
-
-
-def become_current(interp: Interpreter, value: Value) -> None:
-    """``torch.cuda.set_device(value)``: what ``cuda`` means from now on."""
-    from devfix.analysis.transfer.device_arguments import place_of
-
-    devices = {place_of(interp, option) for option in alternatives(value)}
-    if interp.scenario.multi_accelerator and devices == {OTHER_ACCELERATOR}:
-        interp.current_is_zero = not interp.current_is_zero
 
 
 # --- several accelerators ------------------------------------------------------------------------------------------

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from devfix.analysis.domain.classes import lineage
-from devfix.analysis.domain.device_parsing import device_named
+from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import (
@@ -16,8 +15,6 @@ from devfix.analysis.domain.values import (
     Const,
     Device,
     DeviceValue,
-    Function,
-    HeapObject,
     Number,
     Origin,
     Pointer,
@@ -27,16 +24,13 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
-from devfix.models.index import model_of
 from devfix.syntax.tree import SourceTree, text_of
 
 __all__ = [
     "asks_for_accelerator",
-    "device_expressions",
     "device_of",
     "devices_differ",
     "is_device",
-    "is_far",
     "is_index",
     "module_names",
     "serves",
@@ -45,20 +39,6 @@ __all__ = [
 ]
 
 _INDICES = frozenset({"device", "gpu", "gpu_id", "device_id", "gpu_index", "device_index", "cuda_device", "cuda_id"})
-_OWNERS = (
-    "self",
-    "args",
-    "opt",
-    "opts",
-    "cfg",
-    "config",
-    "hparams",
-    "params",
-    "settings",
-    "conf",
-    "options",
-    "trainer",
-)
 
 
 def visible(point: ProgramPoint, call_frame: CallFrame) -> dict[str, Value]:
@@ -74,10 +54,10 @@ def visible(point: ProgramPoint, call_frame: CallFrame) -> dict[str, Value]:
         names.update(point.state.names(env))
         if env == activation.module.env and activation.function is not None:
             names = {
-                name: value for name, value in names.items() if name not in activation.module.tree.names_of_the_start
+                name: value for name, value in names.items() if name not in activation.module.tree.main_block_names
             }
-    if activation.left is not None and activation.env not in point.state.envs:
-        names.update(activation.left)
+    if activation.final_locals is not None and activation.env not in point.state.envs:
+        names.update(activation.final_locals)
     return names
 
 
@@ -88,7 +68,7 @@ def is_device(name: str, value: Value) -> bool:
         if isinstance(option, DeviceValue):
             found |= option.device == ACCELERATOR
         elif isinstance(option, Const) and isinstance(option.value, str):
-            device = device_named(option.value)
+            device = parse_device(option.value)
             if device is None:
                 return False
             found |= device == ACCELERATOR
@@ -176,91 +156,6 @@ def _only_if_asked(tree: SourceTree, text: str) -> bool:
 _TAKE_A_DEVICE = frozenset({"to", "cuda", "device", "set_device"})
 
 
-def _rank(name: str) -> tuple[int, str]:
-    last = name.split(".")[-1].lower()
-    order = ("device", "dev", "torch_device")
-    if last in order:
-        return order.index(last), name
-    return (10 if "device" in last else 30 if "rank" in last else 20), name
-
-
-def device_expressions(point: ProgramPoint, call_frame: CallFrame, preferred: str | None = None) -> list[str]:
-    """Expressions that name the accelerator at this moment, best first.
-
-    Locals and globals come ahead of attributes; ``preferred`` (from the configuration) is first where it is live.
-    """
-    assert point.state is not None
-    names = visible(point, call_frame)
-    plain = sorted((name for name, value in names.items() if is_device(name, value)), key=_rank)
-    attributes: list[str] = []
-    for owner, value in names.items():
-        if is_far(point, call_frame, owner):
-            continue
-        for option in alternatives(value):
-            if isinstance(option, Pointer):
-                attributes.extend(f"{owner}.{name}" for name in _device_fields(point, option))
-    local = set(point.state.names(call_frame.activation.env))
-    order = {owner: index for index, owner in enumerate(_OWNERS)}
-    plain.sort(key=lambda name: (_rank(name)[0], name not in local, name))
-    attributes.sort(key=lambda text: (_rank(text)[0], order.get(text.split(".")[0], 99), text))
-    found = [*plain, *attributes]
-    if preferred and preferred.split(".")[0] in names:
-        found.insert(0, preferred)
-    return [text for text in dict.fromkeys(found) if text == preferred or serves(point, call_frame, text)]
-
-
-def is_far(point: ProgramPoint, call_frame: CallFrame, name: str) -> bool:
-    """Whether a name is an object of the module that a function does not speak of, and no one's settings either."""
-    activation = call_frame.activation
-    if activation.function is None or name in _OWNERS or point.state is None:
-        return False
-    if any(
-        name in point.state.names(env)
-        for env in (*activation.function.scope, activation.env)
-        if env != activation.module.env
-    ):
-        return False
-    return not any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(activation.function.node))
-
-
-def _device_fields(point: ProgramPoint, ref: Pointer) -> Iterator[str]:
-    assert point.state is not None
-    obj: HeapObject = point.state.heap_object(ref)
-    if obj.kind in ("list", "set", "loader", "optimizer", "parser", "opaque", "dict"):
-        return
-    for name, value in obj.fields.items():
-        if is_device(name, value):
-            yield name
-        yield from (f"{name}.device" for option in alternatives(value) if _has_device(point, option))
-    if _knows_its_device(point, ref):
-        yield "device"
-    if obj.cls is not None:
-        for base in lineage(obj.cls):
-            scope = getattr(base, "scope", None)
-            for name, value in (point.state.names(scope) if scope is not None else {}).items():
-                if ("device" in name and isinstance(value, Function) and value.kind == "property") or is_device(
-                    name, value
-                ):
-                    yield name
-
-
-def _has_device(point: ProgramPoint, value: Value) -> bool:
-    """Whether a value is a framework's object with the accelerator as its device: ``self.accelerator``."""
-    assert point.state is not None
-    if not isinstance(value, Pointer) or point.state.heap_object(value).kind != "framework":
-        return False
-    return is_device("device", point.state.heap_object(value).fields.get("device", Const(None)))
-
-
-def _knows_its_device(point: ProgramPoint, ref: Pointer) -> bool:
-    """Whether a module has ``.device`` of its own (Lightning's, and pretrained ones), and is on the accelerator."""
-    assert point.state is not None
-    obj = point.state.heap_object(ref)
-    if obj.kind != "module" or obj.devices != frozenset({ACCELERATOR}):
-        return False
-    return model_of(obj.name) == "placed-module" or obj.name.endswith((".from_pretrained", ".from_config"))
-
-
 def devices_differ(one: State, two: State, scopes: tuple[int, ...]) -> bool:
     """Whether a name or attribute is one device on one path and another on the other."""
     pairs = [(one.lookup(key, name), two.lookup(key, name)) for key in scopes for name in one.envs.get(key, ())]
@@ -281,7 +176,7 @@ def device_of(value: Value | None) -> Device | None:
     if isinstance(value, DeviceValue):
         return value.device
     if isinstance(value, Const) and isinstance(value.value, str):
-        return device_named(value.value)
+        return parse_device(value.value)
     return None
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from devfix import analysis
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Device, DeviceValue, Pointer, Tensor, Value, alternatives
-from devfix.analysis.torch import modules
+from devfix.analysis.torch import module_tree
 from devfix.engine.workspace import Workspace
 from devfix.syntax.tree import SourceTree, text_of
 
@@ -142,8 +142,8 @@ def _of_one(interp: analysis.Interpreter, value: Value) -> Sighting | None:
 
 
 def _of_module(interp: analysis.Interpreter, ref: Pointer) -> Sighting | None:
-    parts = [interp.heap_object(part) for _, part in modules.parts(interp, ref)]
-    if any(modules.is_opaque(part) and not part.devices for part in parts):
+    parts = [interp.heap_object(part) for _, part in module_tree.parts(interp, ref)]
+    if any(module_tree.is_opaque(part) and not part.devices for part in parts):
         return None
     record_placement = [part.devices for part in parts if part.weights]
     devices = frozenset[Device]().union(*record_placement)

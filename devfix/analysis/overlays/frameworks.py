@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -32,17 +31,15 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
-from devfix.analysis.torch import modules
+from devfix.analysis.torch import module_tree, modules
 from devfix.analysis.torch.batch_objects import bundle, delivered
-from devfix.analysis.transfer import iteration
-from devfix.analysis.transfer.device_arguments import place_of
+from devfix.analysis.transfer.device_arguments import named_device
 from devfix.models.index import model_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.domain.protocol import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["BEHAVIOURS", "encoding", "method", "trained"]
-TransferFunction = Callable[["Interpreter", str, list[Value], Keywords, ast.Call], Value]
+__all__ = ["TRANSFER_FUNCTIONS", "encoding", "method", "trained"]
 
 _GIVES_BACK = frozenset("gather gather_for_metrics reduce pad_across_processes all_gather all_reduce broadcast".split())
 _TAKES = frozenset("prepare prepare_model prepare_data_loader prepare_optimizer prepare_scheduler setup".split())
@@ -56,7 +53,6 @@ def _places(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
     on_cpu = keywords.get("cpu") == Const(True) or keywords.get("accelerator") == Const("cpu")
     by_hand = keywords.get("device_placement", Const(True)) != Const(True)
     device = CPU if on_cpu else ACCELERATOR
-    interp.observations.accelerated |= not on_cpu
     info = (("brings-to", UNKNOWN_DEVICE if by_hand or "**" in keywords else device),)
     return interp.new(
         HeapObject(
@@ -69,14 +65,12 @@ def method(
     interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     """A method of an ``Accelerator``, a ``Fabric``, a Lightning ``Trainer`` or an Ignite ``Engine``."""
-    from devfix.analysis.transfer.calls import escape
-
     obj = interp.heap_object(ref)
     if name in ("fit", "validate", "test") and model_of(obj.name) == "trainer":
         return _fit(interp, obj, args, keywords, node)
     if name == "run" and "step" in obj.fields:
         loader = args[0] if args else keywords.get("data", UNKNOWN)
-        return interp.call(obj.fields["step"], [ref, iteration.element(interp, loader, node)], {}, node)
+        return interp.call(obj.fields["step"], [ref, interp.element(loader, node)], {}, node)
     if name == "run" and model_of(obj.name) == "launches" and args:
         return interp.call(args[0], [Number("local_rank"), *args[1:]], keywords, node)
     if name == "launch" and args:
@@ -96,7 +90,7 @@ def method(
         return args[0] if args else UNKNOWN
     if name in ("backward", "print", "log", "wait_for_everyone", "save", "clip_grad_norm_", "clip_gradients"):
         return NONE
-    escape(interp, [*args, *keywords.values()])
+    interp.escape([*args, *keywords.values()])
     return UNKNOWN
 
 
@@ -126,7 +120,7 @@ def _brought(interp: Interpreter, value: Value, device: Device, node: ast.AST) -
 def put(interp: Interpreter, ref: Pointer, device: Device, node: ast.AST) -> None:
     """A framework puts a module somewhere; it sees to the optimizers itself."""
     point = interp.point(node)
-    for _, part in list(modules.parts(interp, ref)):
+    for _, part in list(module_tree.parts(interp, ref)):
         obj = interp.heap_object(part)
         fields = {name: modules.moved_field(value, device) for name, value in obj.fields.items()}
         interp.now.write(
@@ -145,7 +139,7 @@ def _brings(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
     device_value = keywords.get("device", args[1] if len(args) > 1 else None)
     device = ACCELERATOR
     if device_value is not None:
-        device = place_of(interp, device_value) or UNKNOWN_DEVICE
+        device = named_device(interp, device_value) or UNKNOWN_DEVICE
     elif name.endswith("convert_tensor"):
         return args[0] if args else UNKNOWN
     return _brought(interp, args[0], device, node) if args else UNKNOWN
@@ -158,7 +152,6 @@ def _engine(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
         if isinstance(option, Pointer) and interp.heap_object(option).kind in ("module", "opaque"):
             modules.promote(interp, option)
             put(interp, option, ACCELERATOR, node)
-    interp.observations.accelerated = True
     engine = modules.make(interp, "deepspeed.DeepSpeedEngine", node, weights=False)
     fields: dict[str, Value] = {"module": model, "device": DeviceValue(ACCELERATOR), "local_rank": Number("local_rank")}
     interp.now.update(engine, fields=fields, info=(("wraps", True),))
@@ -197,12 +190,9 @@ def _fit(interp: Interpreter, obj: HeapObject, args: list[Value], keywords: Keyw
     https://lightning.ai/docs/pytorch/stable/common/lightning_module.html,
     ``lightning/pytorch/strategies/strategy.py`` (``teardown``).
     """
-    from devfix.analysis.transfer.calls import escape
-
     model = args[0] if args else keywords.get("model", UNKNOWN)
     loaders = [*args[1:], *(keywords[name] for name in _LOADERS if name in keywords)]
     device = obj.get("brings-to", UNKNOWN_DEVICE)
-    interp.observations.accelerated |= device == ACCELERATOR
     for option in alternatives(model):
         if (
             isinstance(option, Pointer)
@@ -213,14 +203,14 @@ def _fit(interp: Interpreter, obj: HeapObject, args: list[Value], keywords: Keyw
             _run_steps(interp, option, _batch_for(interp, loaders, device, node), node)
             put(interp, option, UNKNOWN_DEVICE, node)
         else:
-            escape(interp, [option])
+            interp.escape([option])
     return NONE
 
 
 def _batch_for(interp: Interpreter, loaders: list[Value], device: Device, node: ast.AST) -> Value:
     for value in loaders:
         if isinstance(value, Pointer) and interp.heap_object(value).kind == "loader":
-            return delivered(interp, iteration.element(interp, value, node), device)
+            return delivered(interp, interp.element(value, node), device)
     return Tensor(device, maybe_container=True, is_certain=False)
 
 
@@ -228,7 +218,7 @@ def _run_steps(interp: Interpreter, model: Pointer, batch: Value, node: ast.Call
     cls = interp.heap_object(model).cls
     assert cls is not None
     for name in ("configure_optimizers", *_STEPS):
-        found = classes.member(interp, cls, name)
+        found = classes.find_member(interp, cls, name)
         if isinstance(found, Function):
             given = [] if name == "configure_optimizers" else [batch, Number("batch_idx")]
             wanted = len(found.node.args.args) - 1
@@ -251,12 +241,11 @@ def trained(interp: Interpreter, ref: Pointer, node: ast.Call) -> Value:
     """
     obj = interp.heap_object(ref)
     assert obj.cls is not None
-    interp.observations.accelerated = True
     arguments = interp.new(
         HeapObject("framework", "transformers.TrainingArguments", fields={"device": DeviceValue(ACCELERATOR)})
     )
     interp.now.update(ref, fields={"args": arguments, **obj.fields})
-    found = classes.member(interp, obj.cls, "compute_loss")
+    found = classes.find_member(interp, obj.cls, "compute_loss")
     if isinstance(found, Function):
         model = modules.make(interp, "transformers.Trainer.model", node, ACCELERATOR)
         interp.now.update(model, info=(("opaque", True),))

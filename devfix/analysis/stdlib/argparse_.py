@@ -45,7 +45,7 @@ def add_argument(interp: Interpreter, parser: Pointer, args: list[Value], keywor
     target = keywords.get("dest")
     long = next((name for name in names if name.startswith("--")), names[0])
     name = str(target.value) if isinstance(target, Const) else long.lstrip("-").replace("-", "_")
-    interp.now.put(parser, name, _option(interp, name, keywords))
+    interp.now.set_field(parser, name, _option(interp, name, keywords))
 
 
 def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value:
@@ -82,7 +82,7 @@ def set_defaults(interp: Interpreter, parser: Pointer, keywords: dict[str, Value
     """``parser.set_defaults(...)``."""
     for name, value in keywords.items():
         if name != "**":
-            interp.now.put(parser, name, value)
+            interp.now.set_field(parser, name, value)
 
 
 def parse(interp: Interpreter, parser: Pointer) -> Pointer:

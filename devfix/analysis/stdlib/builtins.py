@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.classes import is_named_tuple
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     UNKNOWN,
@@ -27,8 +28,8 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.stdlib import introspection
-from devfix.analysis.torch import batches
-from devfix.analysis.transfer import iteration
+from devfix.analysis.torch import batches, data_sources
+from devfix.analysis.transfer.conditions import truth_of
 from devfix.analysis.transfer.loops import moved_names
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
 def _enumerate(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if not args:
         return UNKNOWN
-    known = iteration.elements(interp, args[0], node)
+    known = interp.elements(args[0], node)
     if known is not None:
         start = keywords.get("start", args[1] if len(args) > 1 else Const(0))
         first = start.value if isinstance(start, Const) and isinstance(start.value, int) else None
@@ -61,7 +62,7 @@ def _yielded(interp: Interpreter, value: Value, node: ast.AST) -> Value:
     assert interp.activation is not None
     stmt = interp.activation.stmt
     moved = moved_names(stmt) if isinstance(stmt, (ast.For, ast.AsyncFor)) else frozenset()
-    return iteration.element(interp, value, node, moved)
+    return interp.element(value, node, moved)
 
 
 def _zip(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -70,7 +71,7 @@ def _zip(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.C
         rows = [_row(interp, option) for option in alternatives(args[0])]
         if all(rows) and len({len(row) for row in rows}) == 1:
             return TupleValue(tuple(IterableOf(join(column)) for column in zip(*rows, strict=True)))
-    columns = [iteration.elements(interp, value, node) for value in args]
+    columns = [interp.elements(value, node) for value in args]
     if columns and all(column is not None for column in columns):
         return TupleValue(tuple(TupleValue(row) for row in zip(*[c for c in columns if c is not None], strict=False)))
     items = []
@@ -82,7 +83,7 @@ def _zip(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.C
 
 
 def _row(interp: Interpreter, value: Value) -> tuple[Value, ...]:
-    if isinstance(value, Pointer) and iteration.is_named_tuple(interp, value):
+    if isinstance(value, Pointer) and is_named_tuple(interp, value):
         return tuple(interp.heap_object(value).fields.values())
     return value.items if isinstance(value, TupleValue) else ()
 
@@ -91,7 +92,7 @@ def _distinct(interp: Interpreter, value: Value, index: int, node: ast.AST) -> V
     """Two loaders under one ``zip`` yield different batches: their items get different ways."""
     if not index:
         return value
-    return batches.stamp(interp, value, batches.source_key(interp, "batch", node), (f"zip{index}",))
+    return batches.stamp(interp, value, data_sources.source_key(interp, "batch", node), (f"zip{index}",))
 
 
 def _next(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -105,7 +106,7 @@ def _next(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
     ):
         step = interp.attribute(value, "__next__", node)
         return interp.call(step, [], {}, node)
-    return iteration.element(interp, value, node)
+    return interp.element(value, node)
 
 
 def _iter(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -115,7 +116,7 @@ def _iter(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
         and interp.heap_object(value).cls is not None
         and interp.heap_object(value).kind == "instance"
     ):
-        return IterableOf(iteration.element(interp, value, node))
+        return IterableOf(interp.element(value, node))
     return value
 
 
@@ -126,10 +127,10 @@ def _list(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
         return args[0]
     if isinstance(args[0], IterableOf):
         return interp.new(HeapObject("list", default_item=args[0].element))
-    known = iteration.elements(interp, args[0], node)
+    known = interp.elements(args[0], node)
     if known is not None:
         return interp.new(HeapObject("list", fields={str(i): value for i, value in enumerate(known)}))
-    return interp.new(HeapObject("list", default_item=iteration.element(interp, args[0], node)))
+    return interp.new(HeapObject("list", default_item=interp.element(args[0], node)))
 
 
 def _is_empty(interp: Interpreter, value: Value) -> bool:
@@ -139,7 +140,7 @@ def _is_empty(interp: Interpreter, value: Value) -> bool:
 
 
 def _tuple(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    known = iteration.elements(interp, args[0], node) if args else []
+    known = interp.elements(args[0], node) if args else []
     return TupleValue(tuple(known)) if known is not None else _list(interp, args, keywords, node)
 
 
@@ -151,8 +152,8 @@ def _dict(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
         if isinstance(source, Pointer) and interp.heap_object(source).kind == "dict":
             fields, rest = dict(interp.heap_object(source).fields), interp.heap_object(source).default_item
         else:
-            known = iteration.elements(interp, source, node)
-            for pair in known if known is not None else [iteration.element(interp, source, node)]:
+            known = interp.elements(source, node)
+            for pair in known if known is not None else [interp.element(source, node)]:
                 if isinstance(pair, TupleValue) and len(pair.items) == 2:
                     key, value = pair.items
                     if isinstance(key, Const):
@@ -168,10 +169,10 @@ def _dict(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
 def _map(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if len(args) < 2:
         return UNKNOWN
-    known = iteration.elements(interp, args[1], node) if len(args) == 2 else None
+    known = interp.elements(args[1], node) if len(args) == 2 else None
     if known is not None:
         return TupleValue(tuple(interp.call(args[0], [value], {}, node) for value in known))
-    items = [iteration.element(interp, value, node) for value in args[1:]]
+    items = [interp.element(value, node) for value in args[1:]]
     return IterableOf(interp.call(args[0], items, {}, node))
 
 
@@ -184,7 +185,7 @@ def _same(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
 
 
 def _sum(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    inner = iteration.element(interp, args[0], node) if args else UNKNOWN
+    inner = interp.element(args[0], node) if args else UNKNOWN
     return inner if isinstance(inner, Tensor) else Number()
 
 
@@ -201,8 +202,6 @@ def _number(interp: Interpreter, args: list[Value], keywords: Keywords, node: as
 
 
 def _bool(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    from devfix.analysis.transfer.conditions import truth_of
-
     known = truth_of(interp, args[0]) if args else False
     return Const(known) if known is not None else args[0]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores, host_access
-from devfix.analysis.domain.device_parsing import INDEXED, device_named
+from devfix.analysis.domain.device_parsing import UNKNOWN_INDEX, parse_device
 from devfix.analysis.domain.values import (
     CPU,
     NONE,
@@ -26,14 +27,25 @@ from devfix.analysis.domain.values import (
     Value,
     join,
 )
-from devfix.analysis.transfer import iteration
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["container_method", "loose_method", "text_method"]
+__all__ = ["container_method", "is_unrollable", "loose_method", "text_method"]
 
 MOST_ITEMS = 32
+MOST_ELEMENTS = 8
+MOST_WITH_MODULES = 24
+
+
+def is_unrollable(interp: Interpreter, held: Collection[Value]) -> bool:
+    """Whether a loop can go over values one by one; with modules among them, over more: each may be moved there."""
+    most = MOST_ELEMENTS
+    if most < len(held) <= MOST_WITH_MODULES:
+        last = [value.items[-1] if isinstance(value, TupleValue) and value.items else value for value in held]
+        if any(isinstance(value, Pointer) and interp.heap_object(value).kind == "module" for value in last):
+            most = MOST_WITH_MODULES
+    return len(held) <= most
 
 
 def container_method(
@@ -48,18 +60,18 @@ def container_method(
             if node.args and not isinstance(node.args[0], ast.Starred):
                 args = [host_access.keep(interp, ref, args[0], node.args[0])]
             if interp.loop_depth == 0 and obj.default_item is None and len(obj.fields) < MOST_ITEMS:
-                interp.now.put(ref, str(len(obj.fields)), args[0])
+                interp.now.set_field(ref, str(len(obj.fields)), args[0])
             else:
                 interp.now.update(
                     ref, default_item=args[0] if obj.default_item is None else join((obj.default_item, args[0]))
                 )
             return NONE
         case "extend" if args:
-            known = iteration.elements(interp, args[0], node)
-            added = known if known is not None else [iteration.element(interp, args[0], node)]
+            known = interp.elements(args[0], node)
+            added = known if known is not None else [interp.element(args[0], node)]
             if known is not None and obj.default_item is None and interp.loop_depth == 0:
                 for item in added:
-                    interp.now.put(ref, str(len(interp.heap_object(ref).fields)), item)
+                    interp.now.set_field(ref, str(len(interp.heap_object(ref).fields)), item)
             else:
                 interp.now.update(
                     ref, default_item=join([*added, *([obj.default_item] if obj.default_item is not None else [])])
@@ -75,10 +87,10 @@ def container_method(
             elif other is not None:
                 interp.now.update(ref, default_item=UNKNOWN)
             for key, value in keywords.items():
-                interp.now.put(ref, key, value)
+                interp.now.set_field(ref, key, value)
             return NONE
         case "items":
-            if obj.fields and obj.default_item is None and iteration.are_few(interp, held):
+            if obj.fields and obj.default_item is None and is_unrollable(interp, held):
                 pairs = {str(i): TupleValue((Const(k), v)) for i, (k, v) in enumerate(obj.fields.items())}
                 return interp.new(HeapObject("list", fields=dict(pairs)))
             return IterableOf(TupleValue((Text(), join(held) if held else UNKNOWN)))
@@ -93,7 +105,7 @@ def container_method(
         case "setdefault" if len(args) == 2 and isinstance(args[0], Const):
             key = str(args[0].value)
             if key not in obj.fields:
-                interp.now.put(ref, key, args[1])
+                interp.now.set_field(ref, key, args[1])
             return obj.fields.get(key, args[1])
         case "get" | "pop" | "setdefault":
             return _item(obj, args)
@@ -102,9 +114,7 @@ def container_method(
         case "state_dict":
             return Unknown("state_dict")
     if obj.kind in ("instance", "dataset", "list", "dict", "set"):
-        from devfix.analysis.transfer.calls import escape
-
-        escape(interp, [*args, *keywords.values()])
+        interp.escape([*args, *keywords.values()])
     return UNKNOWN
 
 
@@ -142,8 +152,8 @@ def text_method(value: Value, name: str, args: list[Value]) -> Value:
     """A method of a string."""
     text = value.value if isinstance(value, Const) else None
     if name == "format" and isinstance(text, str):
-        device = device_named(text.split("{")[0].rstrip(":") or "-")
-        return DeviceValue(device, text=True, symbol=INDEXED) if device is not None else Text()
+        device = parse_device(text.split("{")[0].rstrip(":") or "-")
+        return DeviceValue(device, text=True, symbol=UNKNOWN_INDEX) if device is not None else Text()
     if isinstance(text, str) and name in ("lower", "upper", "strip"):
         return Const(getattr(text, name)())
     asked = args[0].value if args and isinstance(args[0], Const) else None

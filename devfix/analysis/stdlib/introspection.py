@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores
-from devfix.analysis.domain.classes import lineage
-from devfix.analysis.domain.path_conditions import known_tensor
+from devfix.analysis.domain.classes import mro
+from devfix.analysis.domain.path_conditions import is_known_tensor
 from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
@@ -29,8 +29,8 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
-from devfix.analysis.transfer import assignment
-from devfix.models.tensor_methods import EVERY_MODULE_HAS
+from devfix.analysis.torch import module_tree, modules
+from devfix.models.tensor_methods import NN_MODULE_METHODS
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -44,9 +44,7 @@ def _getattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
     names = [name.value for name in alternatives(args[1]) if isinstance(name, Const) and isinstance(name.value, str)]
     if not names or len(names) != len(alternatives(args[1])):
         if isinstance(args[0], Pointer) and interp.heap_object(args[0]).kind == "module":
-            from devfix.analysis.torch import modules
-
-            return interp.heap_object(args[0]).fields.get(modules.COMPUTED, UNKNOWN)
+            return interp.heap_object(args[0]).fields.get(module_tree.COMPUTED, UNKNOWN)
         if isinstance(args[0], Pointer) and interp.heap_object(args[0]).kind == "instance":
             return attribute_stores.any_of(interp, args[0])
         return External(f"{args[0].name}.any") if isinstance(args[0], External) else UNKNOWN
@@ -63,15 +61,11 @@ def _setattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
                 held = interp.heap_object(option).fields if isinstance(option, Pointer) else {}
                 for name in [name for name in names if name in held] or names:
                     source = node.args[2] if len(node.args) == 3 else None
-                    assignment.set_attribute(interp, option, name, args[2], node, weak=len(names) > 1, source=source)
+                    interp.set_attribute(option, name, args[2], node, weak=len(names) > 1, source=source)
             elif isinstance(option, Pointer) and interp.heap_object(option).kind == "module":
-                from devfix.analysis.torch import modules
-
                 modules.attach(interp, option, None, args[2], node, weak=True)
             elif isinstance(option, Pointer) and interp.heap_object(option).kind == "instance":
-                from devfix.analysis.transfer.calls import escape
-
-                escape(interp, [option])  # any of its attributes may be another one now
+                interp.escape([option])  # any of its attributes may be another one now
     return NONE
 
 
@@ -82,7 +76,7 @@ def _hasattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
             return Const(True)
         if args[1].value == "module" and obj.kind == "module":
             return Const(bool(obj.get("data-parallel")))
-        if obj.kind == "module" and args[1].value in EVERY_MODULE_HAS:
+        if obj.kind == "module" and args[1].value in NN_MODULE_METHODS:
             return Const(True)
     if len(args) == 2 and isinstance(args[1], Const) and args[1].value in _MOVES:
         return _can_move(interp, args[0])
@@ -94,7 +88,7 @@ _MOVES = ("to", "cuda", "cpu")
 
 def _can_move(interp: Interpreter, value: Value) -> Value:
     """Whether a value has the methods with which tensors are moved: numbers, texts and plain containers have not."""
-    outcomes = {known_tensor(interp, option) for option in alternatives(value)}
+    outcomes = {is_known_tensor(interp, option) for option in alternatives(value)}
     outcome = outcomes.pop() if len(outcomes) == 1 else None
     return UNKNOWN if outcome is None else Const(outcome)
 
@@ -129,7 +123,7 @@ def _is_a(interp: Interpreter, value: Value, kind: Value) -> bool | None:
         if obj.kind == "module" and name in ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"):
             return obj.name.endswith(name.split(".")[-1])
         if isinstance(kind, ClassValue) and obj.cls is not None:
-            return any(base is kind for base in lineage(obj.cls))
+            return any(base is kind for base in mro(obj.cls))
         if name == "torch.Tensor":
             return False
         if name == "torch.nn.Module" and obj.kind == "module":

@@ -21,12 +21,11 @@ from devfix.analysis.domain.values import (
     Value,
 )
 from devfix.analysis.stdlib import builtins
-from devfix.analysis.transfer import iteration
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["BEHAVIOURS"]
+__all__ = ["TRANSFER_FUNCTIONS"]
 
 
 def _sequence(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -54,7 +53,7 @@ def _field_names(interp: Interpreter, given: Value, node: ast.Call) -> list[str]
     if isinstance(given, Const) and isinstance(given.value, str):
         found: list[object] = [*given.value.replace(",", " ").split()]
     else:
-        items = iteration.elements(interp, given, node) or []
+        items = interp.elements(given, node) or []
         first = [item.items[0] if isinstance(item, TupleValue) and item.items else item for item in items]
         found = [item.value if isinstance(item, Const) else None for item in first]
     names = [name for name in found if isinstance(name, str) and _is_name(name)]
@@ -70,7 +69,7 @@ def _drawn(interp: Interpreter, name: str, args: list[Value], keywords: Keywords
     given = args[0] if args else keywords.get("population", keywords.get("seq", UNKNOWN))
     if not isinstance(given, (Pointer, TupleValue, Tensor)):
         return UNKNOWN
-    one = iteration.element(interp, given, node)
+    one = interp.element(given, node)
     if isinstance(one, Unknown) or name.endswith(".choice"):
         return one
     return interp.new(HeapObject("list", default_item=one))

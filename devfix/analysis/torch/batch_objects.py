@@ -30,7 +30,9 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.move_observations import Transfer
-from devfix.analysis.transfer.device_arguments import transfer_places
+from devfix.analysis.stdlib.containers import container_method
+from devfix.analysis.torch.data_sources import source_key
+from devfix.analysis.transfer.device_arguments import to_targets
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -44,8 +46,6 @@ _COUNTS = ("batch_size", "num_", "number_of_", "is_", "has_", "in_degrees", "out
 
 def bundle(interp: Interpreter, name: str, node: ast.AST, kind: str = "whole") -> Pointer:
     """A bundle on the CPU, whose tensors have the origin of the whole; ``kind`` says what gave it (see ``DataSource``)."""
-    from devfix.analysis.torch.batches import source_key
-
     key = source_key(interp, kind, node)
     held = Tensor(CPU, (Origin("batch", key),), maybe_container=True)
     info = (("batch", (key, ())),)
@@ -91,15 +91,13 @@ def method(
     interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
     """A method of a bundle: moves, copies, and those of a dictionary."""
-    from devfix.analysis.stdlib.containers import container_method
-
     obj = interp.heap_object(ref)
     if name in ("to", *_MOVES) and any(
         isinstance(option, Const) for value in args[1:] for option in alternatives(value)
     ):
-        return _moved_in_part(interp, ref, transfer_places(interp, args, keywords), args[1:])
+        return _moved_in_part(interp, ref, to_targets(interp, args, keywords), args[1:])
     if name == "to" or name in _MOVES:
-        return _moved(interp, ref, [_MOVES[name]] if name in _MOVES else transfer_places(interp, args, keywords), node)
+        return _moved(interp, ref, [_MOVES[name]] if name in _MOVES else to_targets(interp, args, keywords), node)
     if name in ("clone", "copy"):
         return interp.new(obj)
     if name in _SELF:
@@ -120,10 +118,9 @@ def _moved(interp: Interpreter, ref: Pointer, devices: list[Device | None], node
     if not known:
         return ref
     device = known[0] if len(set(devices)) == 1 else UNKNOWN_DEVICE
-    interp.observations.accelerated |= device == ACCELERATOR
     held = obj.default_item
     for origin in held.origins if isinstance(held, Tensor) and held.device == CPU else ():
-        interp.observations.transfers.append(Transfer(origin, interp.point(node, remember=True), node, device.kind))
+        interp.observations.transfers.append(Transfer(origin, interp.point(node, with_state=True), node, device.kind))
     target = interp.new(obj) if obj.name.startswith("dgl.") else ref
     _put(interp, target, device)
     return target
@@ -134,7 +131,7 @@ def _moved_in_part(interp: Interpreter, ref: Pointer, devices: list[Device | Non
     device = devices[0] if len(devices) == 1 and devices[0] is not None else UNKNOWN_DEVICE
     for name in names:
         if isinstance(name, Const) and isinstance(name.value, str):
-            interp.now.put(ref, name.value, Tensor(device, maybe_container=True))
+            interp.now.set_field(ref, name.value, Tensor(device, maybe_container=True))
     interp.now.update(ref, info=(*interp.heap_object(ref).info, ("in-part", True)))
     return ref
 

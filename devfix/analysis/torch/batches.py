@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,71 +26,20 @@ from devfix.analysis.domain.values import (
     Value,
     join,
 )
-from devfix.analysis.observations import DataSource
 from devfix.analysis.torch import batch_objects, rng
-from devfix.syntax.tree import position
+from devfix.analysis.torch.data_sources import source_key
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["bare_call", "collate", "next_of", "sample", "source_key", "stamp", "unknown", "whole_of"]
+__all__ = ["bare_call", "collate", "next_of", "sample", "stamp", "unknown", "whole_of"]
 
 MOST_NESTED = 6
-MOST_VISITS = 8
 
 
 def bare_call(node: ast.AST) -> ast.Call:
     """A call without arguments that the source does not spell out: the one that iteration makes at ``node``."""
     return ast.copy_location(ast.Call(ast.Name("iterated", ast.Load()), [], []), node)
-
-
-def source_key(interp: Interpreter, kind: str, node: ast.AST, loader: Pointer | None = None) -> int:
-    """The key of the batch that ``node`` takes from a loader: one per place in the source."""
-    if kind == "made":
-        assert interp.activation is not None
-        device: tuple[object, ...] = (kind, interp.activation.module.path, *position(node))
-    else:
-        device = (kind, *_consumer(interp, node))
-    keys: dict[tuple[object, ...], int] = interp.observations.__dict__.setdefault("_keys", {})
-    if device not in keys:
-        keys[device] = len(interp.observations.sources)
-        obj = interp.heap_object(loader) if loader is not None else None
-        interp.observations.sources.append(
-            DataSource(
-                kind,
-                interp.point(node, remember=kind == "made" or loader is not None),
-                loader,
-                obj.get("pinned") if obj else None,
-                obj.allocated_at if obj else None,
-            )
-        )
-    if kind == "made":
-        _note_visit(interp, keys[device], node)
-    return keys[device]
-
-
-def _note_visit(interp: Interpreter, key: int, node: ast.AST) -> None:
-    """Remember the moment at which a value was made: another call may have other arguments."""
-    visits = interp.observations.visits.setdefault(key, [])
-    if not visits:
-        visits.append(interp.observations.sources[key].point)
-    elif len(visits) < MOST_VISITS and visits[-1].call_frame.activation is not interp.activation:
-        way = interp.point(node).call_path
-        if all(known.call_path != way for known in visits):
-            visits.append(interp.point(node, remember=True))
-
-
-def _consumer(interp: Interpreter, node: ast.AST) -> Iterator[object]:
-    """The statement that takes the batch; through generators and small helpers, the one that they serve, too."""
-    activation, helpers = interp.activation, 0
-    while activation is not None:
-        stmt = activation.stmt or node
-        yield from (activation.module.path, *position(stmt))
-        if not activation.yields and not activation.generator:
-            if isinstance(stmt, (ast.For, ast.AsyncFor)) or helpers >= 1:
-                return
-            helpers += 1
-        activation = activation.parent
 
 
 def unknown(interp: Interpreter, node: ast.AST) -> Value:

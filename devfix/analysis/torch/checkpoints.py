@@ -26,7 +26,7 @@ from devfix.analysis.domain.values import (
     alternatives,
 )
 from devfix.analysis.observations import Loading, LoadUse
-from devfix.analysis.transfer.device_arguments import place_of
+from devfix.analysis.transfer.device_arguments import named_device
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
@@ -91,7 +91,7 @@ def load(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, 
     """``torch.load``."""
     mapping = args[1] if len(args) > 1 else keywords.get("map_location")
     mapped = "**" in keywords or keywords.get("map_location", Const(None)) != Const(None) or _is_given(node)
-    point = interp.point(node, remember=True)
+    point = interp.point(node, with_state=True)
     loading = interp.observations.loadings.setdefault(point.key, Loading(point, node, mapped, True, interp.latent))
     loading.mapped &= mapped
     source = args[0] if args else keywords.get("f", UNKNOWN)
@@ -106,19 +106,19 @@ def load(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, 
 def load_file(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
     """``safetensors.torch.load_file(filename, device="cpu")``: a dictionary of tensors, on the CPU unless told."""
     device = args[1] if len(args) > 1 else keywords.get("device", Const("cpu"))
-    point = interp.point(node, remember=True)
+    point = interp.point(node, with_state=True)
     interp.observations.loadings.setdefault(point.key, Loading(point, node, True, latent=interp.latent))
     return replace(
-        _placed_at(interp, place_of(interp, device) or UNKNOWN_DEVICE, point, node), is_certain=True
+        _placed_at(interp, named_device(interp, device) or UNKNOWN_DEVICE, point, node), is_certain=True
     )  # it holds tensors only
 
 
 def open_file(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
     """``safetensors.safe_open(filename, framework, device="cpu")``: a file that gives tensors by their keys."""
     device_value = args[2] if len(args) > 2 else keywords.get("device", Const("cpu"))
-    point = interp.point(node, remember=True)
+    point = interp.point(node, with_state=True)
     interp.observations.loadings.setdefault(point.key, Loading(point, node, True, latent=interp.latent))
-    device = UNKNOWN_DEVICE if "**" in keywords else place_of(interp, device_value) or UNKNOWN_DEVICE
+    device = UNKNOWN_DEVICE if "**" in keywords else named_device(interp, device_value) or UNKNOWN_DEVICE
     held = replace(_placed_at(interp, device, point, node), is_certain=True)
     return interp.new(HeapObject("tensor-file", name, default_item=held, allocated_at=point))
 
@@ -142,7 +142,7 @@ def _placed_at(interp: Interpreter, device: Device, point: ProgramPoint, node: a
 def _mapped_to(interp: Interpreter, mapping: Value) -> Device:
     """Where ``map_location`` sends what is loaded; ``lambda storage, location: storage`` leaves it on the CPU."""
     if not isinstance(mapping, Function):
-        return place_of(interp, mapping) or UNKNOWN_DEVICE
+        return named_device(interp, mapping) or UNKNOWN_DEVICE
     if isinstance(mapping.node, ast.Lambda) and mapping.node.args.args:
         body, storage = mapping.node.body, mapping.node.args.args[0].arg
         if isinstance(body, ast.Name) and body.id == storage:
@@ -189,4 +189,4 @@ def note_birth(interp: Interpreter, origin: Origin, kind: str, node: ast.AST, on
     """The same, for one origin."""
     if origin.kind == "load":
         loading = list(interp.observations.loadings.values())[origin.site_id]
-        loading.uses.append(LoadUse(kind, interp.point(node, remember=True), on_accelerator))
+        loading.uses.append(LoadUse(kind, interp.point(node, with_state=True), on_accelerator))

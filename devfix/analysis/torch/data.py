@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,13 +26,11 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.torch import batches, rng
-from devfix.analysis.transfer import iteration
 
 if TYPE_CHECKING:
-    from devfix.analysis.domain.protocol import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["BEHAVIOURS", "make_loader"]
-TransferFunction = Callable[["Interpreter", str, list[Value], Keywords, ast.Call], Value]
+__all__ = ["TRANSFER_FUNCTIONS", "make_loader"]
 
 
 def make_loader(
@@ -98,16 +95,16 @@ def _data_place(value: Value) -> Device:
 def _same_dataset(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     source = args[0] if args else UNKNOWN
     if name.endswith("ConcatDataset"):
-        source = iteration.element(interp, source, node)
+        source = interp.element(source, node)
     return interp.new(HeapObject("dataset", name, fields={"dataset": source}, allocated_at=interp.point(node)))
 
 
 def _split_dataset(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     part = _same_dataset(interp, name, args, keywords, node)
     generator = args[2] if len(args) > 2 else keywords.get("generator")
-    rng.draw(interp, generator, interp.default_place, "split", node)
+    rng.draw(interp, generator, interp.default_device, "split", node)
     lengths = args[1] if len(args) > 1 else keywords.get("lengths", UNKNOWN)
-    known = iteration.elements(interp, lengths, node)
+    known = interp.elements(lengths, node)
     return TupleValue((part,) * len(known)) if known else IterableOf(part)
 
 
@@ -125,7 +122,7 @@ def _of_torchvision(interp: Interpreter, value: Value) -> bool:
 
 
 def _default_collate(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return batches.collate(interp, iteration.element(interp, args[0], node)) if args else UNKNOWN
+    return batches.collate(interp, interp.element(args[0], node)) if args else UNKNOWN
 
 
 def _passes(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -134,16 +131,16 @@ def _passes(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
 
 def _chain(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if name.endswith("from_iterable"):
-        args = [iteration.element(interp, value, node) for value in args]
+        args = [interp.element(value, node) for value in args]
     return interp.new(HeapObject("list", default_item=join(_held(interp, value, node) for value in args)))
 
 
 def _held(interp: Interpreter, value: Value, node: ast.AST) -> Value:
-    return iteration.element(interp, value, node)
+    return interp.element(value, node)
 
 
 def _zip_longest(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return IterableOf(TupleValue(tuple(iteration.element(interp, value, node) for value in args)))
+    return IterableOf(TupleValue(tuple(interp.element(value, node) for value in args)))
 
 
 TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {

@@ -13,6 +13,7 @@ from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
     NONE,
+    OTHER_ACCELERATOR,
     UNKNOWN_DEVICE,
     Const,
     Device,
@@ -24,8 +25,9 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.move_observations import Wrapped
 from devfix.analysis.observations import Operand
-from devfix.analysis.scenarios import accelerator, become_current
-from devfix.analysis.transfer.device_arguments import place_of
+from devfix.analysis.scenarios import accelerator
+from devfix.analysis.torch import module_tree
+from devfix.analysis.transfer.device_arguments import named_device
 from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensors_in, weight_operands
 from devfix.syntax.tree import text_of
 
@@ -62,8 +64,6 @@ def collective(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
 
 def wrap(interp: Interpreter, ref: Pointer, keywords: Keywords, node: ast.Call) -> None:
     """``DistributedDataParallel`` is built: the module must be where ``device_ids``, or NCCL, need it."""
-    from devfix.analysis.torch import modules
-
     told = _names_devices(interp, keywords.get("device_ids", NONE))
     if not (told or _only_accelerators(interp)):
         return
@@ -71,7 +71,7 @@ def wrap(interp: Interpreter, ref: Pointer, keywords: Keywords, node: ast.Call) 
     ids = OperandSet(
         [(brought_to(interp, keywords) or UNKNOWN_DEVICE, Operand("" if given is None else text_of(given)))]
     )
-    weighted = [part for _, part in modules.parts(interp, ref) if interp.heap_object(part).weights]
+    weighted = [part for _, part in module_tree.parts(interp, ref) if interp.heap_object(part).weights]
     for part in weighted:
         if interp.scenario.multi_accelerator or interp.heap_object(part).devices == frozenset({CPU}):
             weights = weight_operands(interp, part, text_of(node.args[0]))
@@ -91,27 +91,29 @@ def brought_to(interp: Interpreter, keywords: Keywords) -> Device | None:
     held: list[Value] = list(given.items) if isinstance(given, TupleValue) else []
     if isinstance(given, Pointer):
         held = list(interp.heap_object(given).fields.values())
-    return (place_of(interp, held[0]) or UNKNOWN_DEVICE) if len(held) == 1 else UNKNOWN_DEVICE
+    return (named_device(interp, held[0]) or UNKNOWN_DEVICE) if len(held) == 1 else UNKNOWN_DEVICE
 
 
 def set_device(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``torch.cuda.set_device``."""
     if args or "device" in keywords:
-        become_current(interp, args[0] if args else keywords["device"])
+        devices = {named_device(interp, option) for option in alternatives(args[0] if args else keywords["device"])}
+        if interp.scenario.multi_accelerator and devices == {OTHER_ACCELERATOR}:
+            interp.current_is_zero = not interp.current_is_zero
         interp.observations.set_current = interp.observations.set_current or interp.point(node)
     return NONE
 
 
 def note_ids(interp: Interpreter, ref: Pointer, node: ast.Call) -> None:
     """A module is wrapped with a literal list of indices: where it is on an accelerator, the first is to be that."""
-    from devfix.analysis.torch import modules
-
-    if modules.first_place(interp, ref) != ACCELERATOR:
+    if module_tree.weights_device(interp, ref) != ACCELERATOR:
         return
     ids = next((keyword.value for keyword in node.keywords if keyword.arg == "device_ids"), None)
     moved = interp.heap_object(ref).last_moved_at
     if isinstance(ids, ast.List) and ids.elts and moved is not None and node not in interp.observations.wrapped:
-        interp.observations.wrapped[node] = Wrapped(interp.point(node, remember=True), node, ids, moved, interp.latent)
+        interp.observations.wrapped[node] = Wrapped(
+            interp.point(node, with_state=True), node, ids, moved, interp.latent
+        )
 
 
 def _only_accelerators(interp: Interpreter) -> bool:

@@ -25,6 +25,7 @@ from devfix.analysis.domain.values import (
     Union,
     Value,
 )
+from devfix.analysis.torch import data_sources
 from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensor_operands, tensors_in
 from devfix.syntax.tree import text_of
 
@@ -81,12 +82,12 @@ def method(
     sides = _parameters(interp, ref)
     if name in _DRAW:
         if not sides:  # of plain numbers
-            from devfix.analysis.torch import batches
-
-            origin = Origin("made", batches.source_key(interp, "made", node))
+            origin = Origin("made", data_sources.source_key(interp, "made", node))
             is_single_number = _shape(args, keywords) == NONE
             return Tensor(
-                interp.default_place, (origin,) if interp.default_place == CPU else (), maybe_zero_dim=is_single_number
+                interp.default_device,
+                (origin,) if interp.default_device == CPU else (),
+                maybe_zero_dim=is_single_number,
             )
         drawn = _met(interp, node, f".{name}()", sides)
         if not isinstance(drawn, Tensor):
@@ -140,5 +141,5 @@ def _parameters(interp: Interpreter, value: Value) -> list[OperandSet]:
 def _met(interp: Interpreter, node: ast.Call, consumer: str, sides: list[OperandSet], free: bool = False) -> Value:
     if not sides:
         return Tensor(CPU)
-    device, origins = check_same_device(interp, node, consumer, sides, scalars_are_free=free)
+    device, origins = check_same_device(interp, node, consumer, sides, allow_cpu_scalars=free)
     return Tensor(device, origins, grad=any(side.grad for side in sides))

@@ -28,19 +28,17 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.stdlib import numpy_
-from devfix.analysis.torch import batches, checkpoints, rng
-from devfix.analysis.torch.tensor_functions import TransferFunction
-from devfix.analysis.transfer.device_arguments import device_argument, place_of
+from devfix.analysis.torch import checkpoints, data_sources, rng
+from devfix.analysis.transfer.device_arguments import device_argument, named_device
 
 if TYPE_CHECKING:
-    from devfix.analysis.domain.protocol import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["BEHAVIOURS"]
+__all__ = ["TRANSFER_FUNCTIONS"]
 
 
 def _factory(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     device = device_argument(interp, keywords) or _default_of(interp, name)
-    interp.observations.accelerated |= device == ACCELERATOR
     rng.draw(interp, keywords.get("generator"), device, "factory", node)
     scenarios.record_placement(interp, node, device if "device" in keywords else None)
     origins = (
@@ -59,7 +57,7 @@ def _default_of(interp: Interpreter, name: str) -> Device:
 
     https://docs.pytorch.org/docs/stable/tensors.html
     """
-    return CPU if name.endswith("Tensor") and not name.endswith(".Tensor") else interp.default_place
+    return CPU if name.endswith("Tensor") and not name.endswith(".Tensor") else interp.default_device
 
 
 def _followed(interp: Interpreter, node: ast.Call) -> tuple[Origin, ...]:
@@ -86,11 +84,11 @@ def _note_leaf(interp: Interpreter, origins: tuple[Origin, ...], keywords: Keywo
     """What is made with ``requires_grad=True`` is to be trained."""
     for origin in origins:
         if keywords.get("requires_grad") == Const(True) and origin.site_id not in interp.observations.leaves:
-            interp.observations.leaves[origin.site_id] = interp.point(node, remember=True)
+            interp.observations.leaves[origin.site_id] = interp.point(node, with_state=True)
 
 
 def _made(interp: Interpreter, node: ast.Call) -> Origin:
-    key = batches.source_key(interp, "made", node)
+    key = data_sources.source_key(interp, "made", node)
     parameter_copies.note_shape(interp, key, node)
     return Origin("made", key)
 
@@ -100,7 +98,7 @@ def _from_data(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     source = args[0] if args else keywords.get("data", UNKNOWN)
     if device is None:
         held = [option for option in alternatives(source) if isinstance(option, Tensor)]
-        device = held[0].device if held and not name.endswith("torch.tensor") else interp.default_place
+        device = held[0].device if held and not name.endswith("torch.tensor") else interp.default_device
         if isinstance(source, Tensor):
             device = source.device
     maybe_zero_dim = not any(_has_dimensions(interp, option) for option in alternatives(source))
@@ -150,7 +148,6 @@ def _like(interp: Interpreter, name: str, args: list[Value], keywords: Keywords,
 def _accelerator_factory(
     interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
-    interp.observations.accelerated = True
     scenarios.record_placement(interp, node, ACCELERATOR)
     return Tensor(ACCELERATOR, scenarios.origins_after_move(interp, node, ACCELERATOR))
 
@@ -160,7 +157,7 @@ def _device(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
     found = []
     for option in alternatives(value):
         named = not isinstance(option, (Unknown, Text, Pointer))
-        device = place_of(interp, option) if named else _told(interp)  # whatever it is, the run was told to use it
+        device = named_device(interp, option) if named else _told(interp)  # whatever it is, the run was told to use it
         if device == ACCELERATOR and len(args) > 1:
             device = scenarios.index_place(interp, args[1])
         found.append(
@@ -179,14 +176,14 @@ def _accelerator_device(interp: Interpreter, name: str, args: list[Value], keywo
 
 
 def _default_device(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    device = place_of(interp, args[0]) if args else None
-    interp.default_place = device or CPU
+    device = named_device(interp, args[0]) if args else None
+    interp.default_device = device or CPU
     return NONE
 
 
 def _default_type(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     text = str(getattr(args[0], "value", getattr(args[0], "name", ""))) if args else ""
-    interp.default_place = ACCELERATOR if "cuda" in text else CPU
+    interp.default_device = ACCELERATOR if "cuda" in text else CPU
     return NONE
 
 

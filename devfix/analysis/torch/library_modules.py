@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,15 +26,15 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.stdlib import builtins
-from devfix.analysis.torch import distributed, modules
+from devfix.analysis.torch import distributed, module_tree, modules
 from devfix.analysis.transfer.device_arguments import device_argument
 from devfix.analysis.transfer.device_check import check_same_device, weight_operands
 from devfix.models.index import model_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.domain.protocol import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["BEHAVIOURS", "fill_module", "opaque_module"]
+__all__ = ["TRANSFER_FUNCTIONS", "fill_module", "opaque_module"]
 
 
 def _module(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -83,7 +82,7 @@ def _loss(interp: Interpreter, name: str, args: list[Value], keywords: Keywords,
     for key in ("weight", "pos_weight"):
         value = keywords.get(key) or (args[0] if key == "weight" and args else None)
         if isinstance(value, Tensor) and not (value.maybe_zero_dim and name.split(".")[-1] in _TAKE_NUMBERS):
-            interp.now.put(ref, key, replace(value, origins=(Origin("buffer", ref.id),)))
+            interp.now.set_field(ref, key, replace(value, origins=(Origin("buffer", ref.id),)))
             interp.now.update(ref, weights=True, devices=frozenset({value.device}))
         elif value is not None and value != NONE:
             interp.now.update(ref, weights=True, devices=frozenset({UNKNOWN_DEVICE}))
@@ -141,14 +140,14 @@ def _parallel(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
             distributed.note_ids(interp, option, node)
         if isinstance(option, Pointer) and not spreads:
             modules.promote(interp, option)
-            if modules.first_place(interp, option) not in (CPU, ACCELERATOR):
+            if module_tree.weights_device(interp, option) not in (CPU, ACCELERATOR):
                 modules.move(interp, option, ACCELERATOR, node)
         elif isinstance(option, Pointer) and interp.heap_object(option).kind == "module" and node.args:
             distributed.wrap(interp, option, keywords, node)
     brought = distributed.brought_to(interp, keywords) if spreads else ACCELERATOR
     ref = modules.make(interp, name, node, weights=False)
     interp.now.update(ref, info=(("data-parallel", True), ("brings-to", brought)))
-    interp.now.put(ref, "module", inner)
+    interp.now.set_field(ref, "module", inner)
     return ref
 
 
@@ -170,9 +169,11 @@ def _parametrization(interp: Interpreter, name: str, args: list[Value], keywords
     slot = f"parametrizations.{tensor.value}" if isinstance(tensor, Const) else None
     for option in alternatives(owner):
         if isinstance(option, Pointer) and interp.heap_object(option).kind == "module" and isinstance(part, Pointer):
-            device = modules.first_place(interp, option)
-            for path, inner in modules.parts(interp, part):
-                if interp.heap_object(inner).weights and modules.any_place(interp.heap_object(inner)).differs(device):
+            device = module_tree.weights_device(interp, option)
+            for path, inner in module_tree.parts(interp, part):
+                if interp.heap_object(inner).weights and module_tree.common_device(interp.heap_object(inner)).differs(
+                    device
+                ):
                     check_same_device(
                         interp, node, name, [weight_operands(interp, option, "…"), weight_operands(interp, inner, path)]
                     )
@@ -186,7 +187,7 @@ def _averaged(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
     return builtins.deep_copy(interp, source, node)
 
 
-TRANSFER_FUNCTIONS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Call], Value]] = {
+TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
     "attention": _module,
     "averaged": _averaged,
     "ctc": _weightless,

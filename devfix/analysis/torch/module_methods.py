@@ -25,10 +25,9 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.stdlib import containers
-from devfix.analysis.torch import batch_objects, checkpoints, modules
-from devfix.analysis.transfer import external_calls
-from devfix.analysis.transfer.device_arguments import MOVES, own_move, transfer_places, type_place
-from devfix.models.frameworks import RUNS_A_MODEL
+from devfix.analysis.torch import batch_objects, checkpoints, module_tree, modules
+from devfix.analysis.transfer.device_arguments import MOVE_METHODS, move_method_target, to_targets, type_target
+from devfix.models.frameworks import INFERENCE_METHODS
 from devfix.models.index import model_of
 
 if TYPE_CHECKING:
@@ -45,8 +44,12 @@ def module_method(
     obj = interp.heap_object(ref)
     if name == "cuda":
         ineffective_moves.note_flag(interp, args, node, module=True)
-    if name == "to" or name in MOVES or name == "to_empty":
-        devices = [own_move(interp, name, args, keywords)] if name in MOVES else transfer_places(interp, args, keywords)
+    if name == "to" or name in MOVE_METHODS or name == "to_empty":
+        devices = (
+            [move_method_target(interp, name, args, keywords)]
+            if name in MOVE_METHODS
+            else to_targets(interp, args, keywords)
+        )
         known = [device for device in devices if device is not None]
         for device in known:
             scenarios.record_placement(interp, node, device)
@@ -55,24 +58,24 @@ def module_method(
         if known == [CPU] and moved is not None:
             interp.observations.moves_to_cpu.append(moved)
         if len(known) > 1:
-            for _, part in modules.parts(interp, ref):
+            for _, part in module_tree.parts(interp, ref):
                 interp.now.update(part, devices=frozenset(known))
         return ref
     if name == "type" and args:
-        target = type_place(args[0])
+        target = type_target(args[0])
         if target is not None:
             scenarios.record_placement(interp, node, target)
             modules.move(interp, ref, target, node)
         return ref
     if name == "requires_grad_":
         if args and args[0] == Const(False):
-            for _, part in modules.parts(interp, ref):
+            for _, part in module_tree.parts(interp, ref):
                 info = interp.heap_object(part).info
                 interp.now.update(part, info=(*(pair for pair in info if pair[0] != "frozen"), ("frozen", True)))
         return ref
     if name in ("parameters", "named_parameters", "buffers", "named_buffers"):
-        held = frozenset(part.id for _, part in modules.parts(interp, ref))
-        return Parameters(ref, named=name.startswith("named"), held=held)
+        held = frozenset(part.id for _, part in module_tree.parts(interp, ref))
+        return Parameters(ref, named=name.startswith("named"), module_ids=held)
     if name in ("children", "modules", "named_children", "named_modules"):
         listed = _listed_children(interp, ref, name)
         if listed is not None:
@@ -83,14 +86,16 @@ def module_method(
         interp.call(args[0], [ref], {}, node)
         return ref
     if name == "load_state_dict":
-        on_accelerator = any(ACCELERATOR in interp.heap_object(part).devices for _, part in modules.parts(interp, ref))
+        on_accelerator = any(
+            ACCELERATOR in interp.heap_object(part).devices for _, part in module_tree.parts(interp, ref)
+        )
         for value in args:
             for tensor in checkpoints.loaded_in(interp, value):
-                external_calls.note_load_use(interp, tensor, "module", node, on_accelerator)
+                checkpoints.note_use(interp, tensor, "module", node, on_accelerator)
         return UNKNOWN
     if name in ("register_buffer", "register_parameter") and args:
         value = args[1] if len(args) > 1 else keywords.get("tensor", UNKNOWN)
-        point = interp.point(node, remember=True)
+        point = interp.point(node, with_state=True)
         _register(interp, ref, args[0], value, "buffer" if name == "register_buffer" else "parameter", point)
         return NONE
     if name in ("add_module", "register_module") and len(args) == 2:
@@ -100,12 +105,10 @@ def module_method(
     if name in ("append", "extend", "insert") and args:
         return _grow(interp, ref, name, args, node)
     if name == "forward":
-        from devfix.analysis.transfer.calls import call_as_made
-
-        return call_as_made(interp, ref, args, keywords, node)
+        return interp.call_forward(ref, args, keywords, node)
     if name == "__call__" or (name == "update" and model_of(obj.name) == "metric"):
         return interp.call(ref, args, keywords, node)
-    if name in RUNS_A_MODEL and modules.is_opaque(obj):
+    if name in INFERENCE_METHODS and module_tree.is_opaque(obj):
         return modules.call_leaf(interp, ref, args, keywords, node)
     if name in ("reset_classifier", "reset_head"):
         head = modules.make(interp, f"{obj.name}.{name}", node)
@@ -119,17 +122,17 @@ def module_method(
     if name in ("keys", "values", "items", "pop", "update"):
         return containers.container_method(interp, ref, name, args, keywords, node)
     if name == "state_dict":
-        parameter = Tensor(modules.first_place(interp, ref), (Origin("parameter", ref.id),))
+        parameter = Tensor(module_tree.weights_device(interp, ref), (Origin("parameter", ref.id),))
         return interp.new(HeapObject("dict", default_item=parameter))
-    return ref if name not in ("get_classifier",) else modules.child(interp, ref, "head")
+    return ref if name not in ("get_classifier",) else module_tree.child(interp, ref, "head")
 
 
 def _listed_children(interp: Interpreter, ref: Pointer, name: str) -> Value | None:
     """``children()`` and ``named_children()`` one by one, where they are known and few."""
     obj = interp.heap_object(ref)
-    if "modules" in name or modules.is_opaque(obj) or obj.default_item is not None:
+    if "modules" in name or module_tree.is_opaque(obj) or obj.default_item is not None:
         return None
-    pairs = list(modules.children(interp, obj))
+    pairs = list(module_tree.children(interp, obj))
     if not 0 < len(pairs) <= 8:
         return None
     return TupleValue(
@@ -138,21 +141,21 @@ def _listed_children(interp: Interpreter, ref: Pointer, name: str) -> Value | No
 
 
 def _submodules(interp: Interpreter, ref: Pointer, deep: bool) -> Value:
-    found = [part for path, part in modules.parts(interp, ref) if path and (deep or "." not in path)]
-    if modules.is_opaque(interp.heap_object(ref)):
-        found.append(modules.child(interp, ref, "*children"))
+    found = [part for path, part in module_tree.parts(interp, ref) if path and (deep or "." not in path)]
+    if module_tree.is_opaque(interp.heap_object(ref)):
+        found.append(module_tree.child(interp, ref, "*children"))
     return join(found) if found else UNKNOWN
 
 
 def _register(interp: Interpreter, ref: Pointer, key: Value, value: Value, kind: str, point: ProgramPoint) -> None:
     if isinstance(key, Const) and isinstance(value, Tensor):
         modules.note_own(interp, ref, value.device, point)
-        device = interp.default_place if value.device == CPU else value.device
-        interp.now.put(ref, str(key.value), Tensor(device, (Origin(kind, ref.id),)))
+        device = interp.default_device if value.device == CPU else value.device
+        interp.now.set_field(ref, str(key.value), Tensor(device, (Origin(kind, ref.id),)))
     elif isinstance(key, Const):
-        interp.now.put(ref, str(key.value), value)
+        interp.now.set_field(ref, str(key.value), value)
     elif isinstance(value, Tensor):  # ``f"mask_{i}"``: one entry stands for all of computed names
-        interp.now.put(ref, modules.COMPUTED, Tensor(value.device, (Origin(kind, ref.id),)))
+        interp.now.set_field(ref, module_tree.COMPUTED, Tensor(value.device, (Origin(kind, ref.id),)))
     if isinstance(key, Const) and kind == "buffer":
         obj = interp.heap_object(ref)
         named = obj.get("buffers", frozenset()) | {str(key.value)}
@@ -163,10 +166,8 @@ def _grow(interp: Interpreter, ref: Pointer, name: str, args: list[Value], node:
     added = args[-1]
     items = [added]
     if name == "extend":
-        from devfix.analysis.transfer import iteration
-
-        known = iteration.elements(interp, added, node)
-        items = known if known is not None else [iteration.element(interp, added, node)]
+        known = interp.elements(added, node)
+        items = known if known is not None else [interp.element(added, node)]
     for item in items:
         obj = interp.heap_object(ref)
         counted = interp.loop_depth == 0 and obj.default_item is None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores, ineffective_moves
-from devfix.analysis.domain.classes import member
+from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -26,9 +25,10 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.torch import optimizers
+from devfix.analysis.torch.module_tree import children, is_opaque, parts
 from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensors_in, weight_operands
 from devfix.models.index import model_of
-from devfix.models.tensor_methods import EVERY_MODULE_HAS
+from devfix.models.tensor_methods import NN_MODULE_METHODS
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -36,71 +36,34 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = [
-    "COMPUTED",
-    "any_place",
     "attach",
     "call_leaf",
-    "child",
-    "children",
-    "first_place",
+    "call_sequential",
     "forget",
-    "is_opaque",
     "make",
     "move",
     "moved_field",
     "note_own",
-    "parts",
     "promote",
 ]
 
 _HELD = ("parameter", "buffer")
-COMPUTED = "*computed"  # the field that stands for all buffers whose names are computed
 
 
 def make(
     interp: Interpreter, name: str, node: ast.AST, device: Device | None = None, weights: bool = True, **fields: Value
 ) -> Pointer:
     """A module of the library class ``name``."""
-    devices = frozenset({device or interp.default_place})
+    devices = frozenset({device or interp.default_device})
     obj = HeapObject(
         "module", name, fields=dict(fields), devices=devices, weights=weights, allocated_at=interp.point(node)
     )
-    if device is not None and device != CPU:
-        interp.observations.accelerated |= device == ACCELERATOR
     return interp.new(obj)
-
-
-def is_opaque(obj: HeapObject) -> bool:
-    """Whether a module has parts that devfix cannot see."""
-    return obj.cls is None and obj.get("opaque", False)
-
-
-def children(interp: Interpreter, obj: HeapObject) -> Iterator[tuple[str, Pointer]]:
-    """Registered submodules by name."""
-    named = [*obj.fields.items(), *([("*", obj.default_item)] if obj.default_item is not None else [])]
-    for name, value in named:
-        for option in alternatives(value):
-            if isinstance(option, Pointer) and interp.heap_object(option).kind == "module":
-                yield name, option
-
-
-def parts(
-    interp: Interpreter, ref: Pointer, path: str = "", seen: set[int] | None = None
-) -> Iterator[tuple[str, Pointer]]:
-    """A module and all modules below it, with their dotted paths."""
-    seen = set() if seen is None else seen
-    if ref.id in seen:
-        return
-    seen.add(ref.id)
-    yield path, ref
-    for name, inner in children(interp, interp.heap_object(ref)):
-        yield from parts(interp, inner, f"{path}.{name}" if path else name, seen)
 
 
 def move(interp: Interpreter, ref: Pointer, device: Device, node: ast.AST) -> None:
     """``module.to(...)``: in place, with everything that is registered below."""
-    point = interp.point(node, remember=True)
-    interp.observations.accelerated |= device == ACCELERATOR
+    point = interp.point(node, with_state=True)
     if device == ACCELERATOR:
         interp.observations.moves.append(point)
     moved = [part for _, part in parts(interp, ref)]
@@ -126,7 +89,7 @@ def moved_field(value: Value, device: Device, own: bool = False) -> Value:
 
 def _moves_itself(interp: Interpreter, obj: HeapObject) -> bool:
     """Whether a class says itself what moves with its instances: every ``Module.to()`` goes through ``_apply``."""
-    return obj.cls is not None and member(interp, obj.cls, "_apply") is not None
+    return obj.cls is not None and find_member(interp, obj.cls, "_apply") is not None
 
 
 def forget(interp: Interpreter, ref: Pointer) -> None:
@@ -150,14 +113,14 @@ def attach(
 
     ``source`` is the expression that gave the value.
     """
-    point = interp.point(node, remember=True)
+    point = interp.point(node, with_state=True)
     ineffective_moves.note_leaf_use(interp, value, "attribute", node)
     obj = interp.heap_object(parent)
     if name is not None and name.lstrip("-").isdigit() and int(name) < 0 and obj.fields and obj.default_item is None:
         numbered = [key for key in obj.fields if key.isdigit()]
         name = str(len(numbered) + int(name)) if numbered else name
     for option in alternatives(value):
-        if name in EVERY_MODULE_HAS or name == "forward":
+        if name in NN_MODULE_METHODS or name == "forward":
             break  # a method that is replaced on the object
         if isinstance(option, Pointer) and interp.heap_object(option).kind in ("module", "opaque"):
             promote(interp, option)
@@ -189,7 +152,7 @@ def attach(
         interp.now.update(parent, default_item=value if obj.default_item is None else join((obj.default_item, value)))
     else:
         old = obj.fields.get(name)
-        interp.now.put(parent, name, join((old, value)) if weak and old is not None else value)
+        interp.now.set_field(parent, name, join((old, value)) if weak and old is not None else value)
 
 
 _OWN_TENSORS = ("weight", "bias", "running_mean", "running_var")
@@ -229,29 +192,8 @@ def promote(interp: Interpreter, ref: Pointer) -> None:
     if obj.kind == "opaque":
         devices = obj.devices
         if obj.get("constructed") and obj.last_moved_at is None:
-            devices = frozenset({interp.default_place})  # a class called without a device makes its weights on the CPU
+            devices = frozenset({interp.default_device})  # a class called without a device makes its weights on the CPU
         interp.now.update(ref, kind="module", weights=True, devices=devices, info=(*obj.info, ("opaque", True)))
-
-
-def child(interp: Interpreter, ref: Pointer, name: str) -> Pointer:
-    """A part of an opaque module, made when it is first asked for; it lives where the whole lives."""
-    obj = interp.heap_object(ref)
-    found = obj.fields.get(name)
-    if isinstance(found, Pointer):
-        return found
-    part = interp.new(
-        HeapObject(
-            "module",
-            f"{obj.name}.{name}",
-            devices=obj.devices,
-            weights=True,
-            allocated_at=obj.allocated_at,
-            last_moved_at=obj.last_moved_at,
-            info=(("opaque", True), ("parent", ref), ("slot", name)),
-        )
-    )
-    interp.now.put(ref, name, part)
-    return part
 
 
 def call_leaf(
@@ -320,25 +262,9 @@ def _argument_texts(node: ast.Call, positional: int, keywords: dict[str, Value])
     return texts + [named.get(name, name) for name in keywords]
 
 
-def any_place(obj: HeapObject) -> Device:
-    """The module's place, unknown where paths differ."""
-    return next(iter(obj.devices)) if len(obj.devices) == 1 else UNKNOWN_DEVICE
-
-
-def first_place(interp: Interpreter, ref: Pointer) -> Device:
-    """Where a module's weights live: ``next(module.parameters()).device``."""
-    found = {
-        device
-        for _, part in parts(interp, ref)
-        if interp.heap_object(part).weights
-        for device in interp.heap_object(part).devices
-    }
-    found |= {
-        value.device
-        for _, part in parts(interp, ref)
-        for value in interp.heap_object(part).fields.values()
-        if isinstance(value, Tensor) and any(origin.kind == "parameter" for origin in value.origins)
-    }
-    if not found:
-        return any_place(interp.heap_object(ref))
-    return next(iter(found)) if len(found) == 1 else UNKNOWN_DEVICE
+def call_sequential(interp: Interpreter, ref: Pointer, args: list[Value], node: ast.Call) -> Value:
+    """Call the children of an ``nn.Sequential`` in order."""
+    value = args[0] if args else UNKNOWN
+    for _, part in list(children(interp, interp.heap_object(ref))):
+        value = interp.call(part, [value], {}, node)
+    return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -27,6 +28,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.observations import OptimizerHazard, Step
+from devfix.analysis.torch import module_tree
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
@@ -59,7 +61,6 @@ def build(
 ) -> Pointer:
     """An optimizer over the modules whose parameters it is given; ``own`` is its class, where the project has it."""
     from devfix.analysis import ineffective_moves
-    from devfix.analysis.torch import modules
 
     held: dict[int, None] = {}
     source = args[0] if args else keywords.get("params")
@@ -67,14 +68,14 @@ def build(
         ineffective_moves.note_leaf_use(interp, source, "optimizer", node)
     roots = held_modules(interp, source)
     for root in roots:
-        taken = root.held or frozenset(part.id for _, part in modules.parts(interp, root.ref))
+        taken = root.module_ids or frozenset(part.id for _, part in module_tree.parts(interp, root.module))
         held.update(dict.fromkeys(sorted(taken)))
     on_cpu = frozenset(key for key in held if interp.now.at(key).devices == frozenset({CPU}))
     flags = [flag for flag in ("fused", "capturable") if _may_be_true(keywords.get(flag))]
     stateless = name.endswith("SGD") and not _may_be_true(keywords.get("momentum"))
     info: tuple[tuple[str, Any], ...] = (
         ("held", frozenset(held)),
-        ("roots", tuple(root.ref.id for root in roots)),
+        ("roots", tuple(root.module.id for root in roots)),
         ("cpu", on_cpu),
         ("eager", eager),
         ("flags", tuple(flags)),
@@ -82,7 +83,7 @@ def build(
         ("filtered", frozenset()),
         ("own", own),
     )
-    ref = interp.new(HeapObject("optimizer", name, allocated_at=interp.point(node, remember=True), info=info))
+    ref = interp.new(HeapObject("optimizer", name, allocated_at=interp.point(node, with_state=True), info=info))
     if own is not None:
         _construct(interp, own, ref, args, keywords, node)
     return ref
@@ -118,10 +119,8 @@ def held_modules(interp: Interpreter, value: Value | None, depth: int = 0) -> li
 
 def add_group(interp: Interpreter, ref: Pointer, value: Value) -> None:
     """``optimizer.add_param_group``: what is added is held from now on."""
-    from devfix.analysis.torch import modules
-
     obj = interp.heap_object(ref)
-    added = {part.id for root in held_modules(interp, value) for _, part in modules.parts(interp, root.ref)}
+    added = {part.id for root in held_modules(interp, value) for _, part in module_tree.parts(interp, root.module)}
     _update(interp, ref, held=obj.get("held", frozenset()) | added)
 
 
@@ -147,16 +146,14 @@ def note_move(interp: Interpreter, moved: list[Pointer], device: Device, point: 
 
 def note_attach(interp: Interpreter, parent: Pointer, part: Pointer, old: Value | None, point: ProgramPoint) -> None:
     """A part of a module that some optimizer holds is replaced or added now."""
-    from devfix.analysis.torch import modules
-
-    new = {inner.id for _, inner in modules.parts(interp, part) if interp.heap_object(inner).weights}
+    new = {inner.id for _, inner in module_tree.parts(interp, part) if interp.heap_object(inner).weights}
     if not new:
         return
     replaced = {
         inner.id
         for option in (alternatives(old) if old is not None else ())
         if isinstance(option, Pointer) and interp.heap_object(option).kind == "module"
-        for _, inner in modules.parts(interp, option)
+        for _, inner in module_tree.parts(interp, option)
     }
     above = {parent.id}
     owner = interp.heap_object(parent).get("parent")
@@ -174,7 +171,7 @@ def load_state(interp: Interpreter, ref: Pointer, node: ast.AST) -> None:
     """``optimizer.load_state_dict``: state goes to where the parameters are at this moment."""
     obj = interp.heap_object(ref)
     if obj.get("late") is None and not obj.get("stateless"):
-        _update(interp, ref, loaded=interp.point(node, remember=True))
+        _update(interp, ref, loaded=interp.point(node, with_state=True))
 
 
 def note_state_read(interp: Interpreter, ref: Pointer) -> None:
@@ -213,7 +210,7 @@ def step(interp: Interpreter, ref: Pointer, node: ast.AST) -> None:
     """``optimizer.step()``: whatever went wrong before shows now."""
     obj = interp.heap_object(ref)
     if not interp.latent and all(known.point.node is not node for known in interp.observations.steps):
-        interp.observations.steps.append(Step(interp.point(node, remember=True), obj.get("roots", ())))
+        interp.observations.steps.append(Step(interp.point(node, with_state=True), obj.get("roots", ())))
     if isinstance(node, ast.Call) and obj.get("own") is not None:
         _own_step(interp, obj, node)
     late, loaded, replaced = obj.get("late"), obj.get("loaded"), obj.get("replaced")
@@ -248,10 +245,8 @@ def _construct(
     interp: Interpreter, cls: ClassValue, ref: Pointer, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> None:
     """Run the project's own constructor; where it copies parameters that are on the CPU yet, the order is the cause."""
-    from devfix.analysis.domain.classes import member
-
     obj = interp.heap_object(ref)
-    roots, constructor = obj.get("roots", ()), member(interp, cls, "__init__")
+    roots, constructor = obj.get("roots", ()), find_member(interp, cls, "__init__")
     if not roots or (obj.get("cpu") and obj.get("eager")) or not isinstance(constructor, Function):
         return
     made = _own_object(interp, cls, roots)
@@ -261,21 +256,17 @@ def _construct(
 
 def _own_step(interp: Interpreter, obj: HeapObject, node: ast.Call) -> None:
     """The project's own ``step``, with the state that it makes itself."""
-    from devfix.analysis.domain.classes import member
-
     cls, roots = obj.get("own"), obj.get("roots", ())
-    body = member(interp, cls, "step")
+    body = find_member(interp, cls, "step")
     if isinstance(body, Function) and roots:
         interp.call(Bound(body, obj.get("made") or _own_object(interp, cls, roots)), [], {}, node)
 
 
 def _still_missing(interp: Interpreter, obj: HeapObject) -> bool:
     """Whether new parts are in use, trainable, and in no optimizer."""
-    from devfix.analysis.torch import modules
-
     held = {key for _, other in _optimizers(interp) for key in other.get("held", frozenset())}
     for parent, key in obj.get("missing", frozenset()):
-        reachable = {part.id for _, part in modules.parts(interp, Pointer(parent))}
+        reachable = {part.id for _, part in module_tree.parts(interp, Pointer(parent))}
         if key in reachable and key not in held and not interp.now.at(key).get("frozen", False):
             return True
     return False

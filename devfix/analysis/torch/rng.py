@@ -25,35 +25,31 @@ from devfix.analysis.domain.values import (
     alternatives,
 )
 from devfix.analysis.observations import RandomDraw
-from devfix.analysis.transfer.device_arguments import place_of
+from devfix.analysis.transfer.device_arguments import named_device
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["default", "draw", "draw_of_loader", "is_generator", "lose", "make", "method", "sampler"]
+__all__ = ["default", "draw", "draw_of_loader", "lose", "make", "method", "sampler"]
 
 
 def make(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``torch.Generator(device)``; on the CPU where no device is named, whatever the default device is."""
     device = args[0] if args else keywords.get("device", NONE)
-    devices = {CPU if option == NONE else place_of(interp, option) or UNKNOWN_DEVICE for option in alternatives(device)}
-    interp.observations.accelerated |= devices == {ACCELERATOR}
+    devices = {
+        CPU if option == NONE else named_device(interp, option) or UNKNOWN_DEVICE for option in alternatives(device)
+    }
     return interp.new(
-        HeapObject("generator", name, devices=frozenset(devices), allocated_at=interp.point(node, remember=True))
+        HeapObject("generator", name, devices=frozenset(devices), allocated_at=interp.point(node, with_state=True))
     )
 
 
 def default(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``torch.manual_seed(0)`` gives PyTorch's own generator, which is on the CPU."""
     return interp.new(
-        HeapObject("generator", name, devices=frozenset({CPU}), allocated_at=interp.point(node, remember=True))
+        HeapObject("generator", name, devices=frozenset({CPU}), allocated_at=interp.point(node, with_state=True))
     )
-
-
-def is_generator(interp: Interpreter, value: Value) -> bool:
-    """Whether a value is a generator."""
-    return isinstance(value, Pointer) and interp.heap_object(value).kind == "generator"
 
 
 def draw(
@@ -78,7 +74,7 @@ def draw(
             return
         obj = interp.heap_object(generator)
         allocated_at, devices = obj.allocated_at, obj.devices
-    at = interp.point(node, remember=True)
+    at = interp.point(node, with_state=True)
     device = next(iter(devices)) if len(devices) == 1 else UNKNOWN_DEVICE
     drawing = RandomDraw(kind, at, point or at, allocated_at, device, wanted, interp.latent)
     interp.observations.random_draws.setdefault(
@@ -99,13 +95,13 @@ def draw_of_loader(interp: Interpreter, obj: HeapObject, node: ast.AST) -> None:
         weights = held.fields.get("weights")
         if weights is not None and own not in (None, NONE):
             if not (isinstance(weights, Tensor) and weights.device == ACCELERATOR):
-                draw(interp, own, interp.default_place, "loader", node, held.allocated_at)
+                draw(interp, own, interp.default_device, "loader", node, held.allocated_at)
         elif own not in (None, NONE) or held.name.split(".")[-1] == "RandomSampler":
-            draw(interp, own, interp.default_place, "loader", node, held.allocated_at)
+            draw(interp, own, interp.default_device, "loader", node, held.allocated_at)
     if given is not None and given != NONE:
-        draw(interp, given, interp.default_place, "loader", node, obj.allocated_at)
+        draw(interp, given, interp.default_device, "loader", node, obj.allocated_at)
     elif obj.fields.get("shuffle") == Const(True) and sampler in (None, NONE):
-        draw(interp, None, interp.default_place, "loader", node, obj.allocated_at)
+        draw(interp, None, interp.default_device, "loader", node, obj.allocated_at)
 
 
 def lose(interp: Interpreter, ref: Pointer) -> None:
@@ -132,7 +128,7 @@ def sampler(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
         given["weights"] = value
         if _is_on_cpu(interp, given.get("generator")):
             host_access.note(interp, node, name.split(".")[-1], value, expression, "drawn")
-    return interp.new(HeapObject("sampler", name, fields=given, allocated_at=interp.point(node, remember=True)))
+    return interp.new(HeapObject("sampler", name, fields=given, allocated_at=interp.point(node, with_state=True)))
 
 
 def _is_on_cpu(interp: Interpreter, value: Value | None) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -29,17 +28,14 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.stdlib import numpy_
 from devfix.analysis.torch import checkpoints
-from devfix.analysis.transfer import iteration
 from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensors_in
-from devfix.models.tensor_methods import MEAN_LOSSES, PAIRS, REDUCTIONS, UNDIFFERENTIABLE
+from devfix.models.tensor_methods import MEAN_LOSSES, NON_DIFFERENTIABLE, REDUCTIONS, VALUES_WITH_INDICES
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
-    from devfix.analysis.domain.protocol import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["BEHAVIOURS", "Behaviour", "values_and_indices"]
-
-TransferFunction = Callable[["Interpreter", str, list[Value], Keywords, ast.Call], Value]
+__all__ = ["TRANSFER_FUNCTIONS", "values_and_indices"]
 
 
 def _sides(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> list[OperandSet]:
@@ -73,8 +69,8 @@ def _mixes(interp: Interpreter, name: str, args: list[Value], keywords: Keywords
 def _pointwise(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     sides = _sides(interp, args, keywords, node)
     last = name.split(".")[-1]
-    device, origins = check_same_device(interp, node, last, sides, scalars_are_free=True)
-    return Tensor(device, origins, grad=last not in UNDIFFERENTIABLE and any(side.grad for side in sides))
+    device, origins = check_same_device(interp, node, last, sides, allow_cpu_scalars=True)
+    return Tensor(device, origins, grad=last not in NON_DIFFERENTIABLE and any(side.grad for side in sides))
 
 
 _GIVES_DIMENSIONS = frozenset(
@@ -100,9 +96,9 @@ def _keeps_first(interp: Interpreter, name: str, args: list[Value], keywords: Ke
             if isinstance(option, Tensor):
                 last = name.split(".")[-1]
                 whole = last in REDUCTIONS and len(args) == 1 and not {"dim", "axis"} & set(keywords)
-                if last in PAIRS and not whole and last != "msort":
+                if last in VALUES_WITH_INDICES and not whole and last != "msort":
                     return values_and_indices(option)
-                grad = option.grad and last not in UNDIFFERENTIABLE
+                grad = option.grad and last not in NON_DIFFERENTIABLE
                 several = last in ("split", "chunk", "unbind")
                 maybe_container = (option.maybe_container or several) and not whole
                 maybe_zero_dim = whole or _still_scalar(option, last)
@@ -114,14 +110,14 @@ def _keeps_first(interp: Interpreter, name: str, args: list[Value], keywords: Ke
                     is_single_number=whole,
                 )
             if isinstance(option, Pointer) and interp.heap_object(option).kind == "list":
-                inner = iteration.element(interp, option, node)
+                inner = interp.element(option, node)
                 if isinstance(inner, Tensor):
                     return inner
     return UNKNOWN
 
 
 def _keeps_list(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    inner = iteration.element(interp, args[0], node) if args else UNKNOWN
+    inner = interp.element(args[0], node) if args else UNKNOWN
     return inner if isinstance(inner, Tensor) else Tensor(UNKNOWN_DEVICE)
 
 

@@ -24,11 +24,22 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.move_observations import Transfer
 from devfix.analysis.stdlib import containers
-from devfix.analysis.torch import rng, tensor_functions
-from devfix.analysis.transfer import external_calls
-from devfix.analysis.transfer.device_arguments import MOVES, own_move, place_of, transfer_places, type_place
+from devfix.analysis.torch import checkpoints, rng, tensor_functions
+from devfix.analysis.transfer.device_arguments import (
+    MOVE_METHODS,
+    move_method_target,
+    named_device,
+    to_targets,
+    type_target,
+)
 from devfix.analysis.transfer.device_check import check_same_device, tensor_operands, tensors_in
-from devfix.models.tensor_methods import PAIRS, RANDOM_METHODS, REDUCTIONS, TENSOR_METHODS, UNDIFFERENTIABLE
+from devfix.models.tensor_methods import (
+    NON_DIFFERENTIABLE,
+    RANDOM_METHODS,
+    REDUCTIONS,
+    TENSOR_METHODS,
+    VALUES_WITH_INDICES,
+)
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -55,13 +66,13 @@ def tensor_method(
     if name == "cuda":
         ineffective_moves.note_flag(interp, args, node)
     if name == "to":
-        return _transfer(interp, tensor, transfer_places(interp, args, keywords), node)
-    if name in MOVES:
-        return _transfer(interp, tensor, [own_move(interp, name, args, keywords)], node)
+        return _transfer(interp, tensor, to_targets(interp, args, keywords), node)
+    if name in MOVE_METHODS:
+        return _transfer(interp, tensor, [move_method_target(interp, name, args, keywords)], node)
     if name == "type" and args:
-        return _transfer(interp, tensor, [type_place(option) for option in alternatives(args[0])], node)
+        return _transfer(interp, tensor, [type_target(option) for option in alternatives(args[0])], node)
     if name == "type_as" and args:
-        return _transfer(interp, tensor, [place_of(interp, args[0])], node)
+        return _transfer(interp, tensor, [named_device(interp, args[0])], node)
     if "generator" in keywords and name in {*RANDOM_METHODS, "multinomial"}:
         rng.draw(interp, keywords["generator"], tensor.device, "method", node)
     if name == "backward" and args:
@@ -87,7 +98,7 @@ def tensor_method(
         return Number()
     if kind == "needs-cpu":
         return Unknown(f"numpy.{name}()")  # `_tensors` has noted it
-    if name in PAIRS and not (args and isinstance(args[0], Tensor)):
+    if name in VALUES_WITH_INDICES and not (args and isinstance(args[0], Tensor)):
         if args or keywords or name not in REDUCTIONS:
             return tensor_functions.values_and_indices(tensor)
     elif kind == "several" and (args or keywords or name not in REDUCTIONS):
@@ -101,9 +112,9 @@ def tensor_method(
             sides.extend(tensors_in(interp, value, text))
         written = sides[0] if name.endswith("_") else None
         device, origins = check_same_device(
-            interp, node, f".{name}()", sides, scalars_are_free=kind == "pointwise", written=written
+            interp, node, f".{name}()", sides, allow_cpu_scalars=kind == "pointwise", written=written
         )
-        grad = name not in UNDIFFERENTIABLE and any(side.grad for side in sides)
+        grad = name not in NON_DIFFERENTIABLE and any(side.grad for side in sides)
         maybe_zero_dim = kind == "pointwise" and all(side.maybe_zero_dim for side in sides)
         return Tensor(
             device,
@@ -112,7 +123,7 @@ def tensor_method(
             grad=grad,
             is_single_number=maybe_zero_dim and all(side.is_single_number for side in sides),
         )
-    if name in UNDIFFERENTIABLE:
+    if name in NON_DIFFERENTIABLE:
         tensor = replace(tensor, grad=False)
     if name in REDUCTIONS and not args and "dim" not in keywords:
         return replace(tensor, maybe_zero_dim=True, maybe_container=False, is_single_number=True)
@@ -139,15 +150,14 @@ def _transfer(interp: Interpreter, tensor: Tensor, devices: list[Device | None],
         if device is None:
             results.append(tensor)
             continue
-        interp.observations.accelerated |= device == ACCELERATOR
         scenarios.record_placement(interp, node, device, tensor.device)
         for origin in tensor.origins:
             if origin.kind in ("batch", "made") and tensor.device == CPU:
                 interp.observations.transfers.append(
-                    Transfer(origin, interp.point(node, remember=True), node, device.kind)
+                    Transfer(origin, interp.point(node, with_state=True), node, device.kind)
                 )
             if origin.kind == "load":
-                external_calls.note_load_use(interp, tensor, "moved", node, device == ACCELERATOR)
+                checkpoints.note_use(interp, tensor, "moved", node, device == ACCELERATOR)
         if device == tensor.device == CPU and all(origin.kind in ("batch", "made") for origin in tensor.origins):
             results.append(
                 replace(tensor, origins=scenarios.origins_after_move(interp, node, CPU))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores
+from devfix.analysis.domain.classes import is_named_tuple
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -103,7 +104,7 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
             if whole:
                 return replace(base, maybe_zero_dim=True)  # an element may have no dimensions left
             return base
-        case Pointer() if iteration.is_named_tuple(interp, base):
+        case Pointer() if is_named_tuple(interp, base):
             return _item(interp, TupleValue(tuple(interp.heap_object(base).fields.values())), key, node)
         case Pointer():
             return _item_of_record(interp, base, name, node)

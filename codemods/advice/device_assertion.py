@@ -1,9 +1,9 @@
 """## What it does
-Puts an assertion ahead of the training loop: the model is where its device says. Only with `--select DEV901`.
+Checks for training loops without an assertion that the model is on its device. Enabled only by `--select DEV901`.
 
 ## Why is this bad?
-Nothing is wrong with a program that has none. But a model that was left on the CPU trains there, slowly and without a
-word, until the first operation that mixes devices; the assertion says so before the first batch.
+A program without the assertion is not wrong. But a model that is left on the CPU trains there, slowly and silently,
+until the first operation that mixes devices; the assertion fails before the first batch.
 
 ## Example
 ```python
@@ -21,9 +21,10 @@ for epoch in range(epochs):
 ```
 
 ## Fix safety
-Safe: the assertion holds where it is put, with and without an accelerator. It compares types and not devices, because
-`torch.device("cuda")` and `torch.device("cuda:0")` are not equal. It is put where the loop, the model and the device
-have names; where a model is placed by a framework, or the program says `.cuda()`, nothing is reported.
+Safe: the assertion holds where it is inserted, with and without an accelerator. It compares device types instead of
+devices, because `torch.device("cuda")` and `torch.device("cuda:0")` are not equal. It is inserted in the scope that
+contains the loop and names the model and the device. A model that a framework moves, or a program that calls
+`.cuda()`, is not reported.
 
 ## References
 - [torch.device](https://docs.pytorch.org/docs/stable/tensor_attributes.html#torch.device)
@@ -39,10 +40,10 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.values import ACCELERATOR, DeviceValue, External, Pointer, alternatives
 from devfix.analysis.observations import Step
-from devfix.analysis.scopes import device_expressions, module_names, value_of, visible
-from devfix.fixes.device_expression import bound_before, weight_places
+from devfix.analysis.scopes import module_names, value_of, visible
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import enclosing
+from devfix.fixes.value_scope import bound_at, live_devices, weight_devices
 from devfix.model import Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
 
@@ -52,21 +53,21 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding for each model and each loop that trains it without such an assertion."""
-    described: set[tuple[ast.stmt, str]] = set()
+    """Yield one finding per model and loop that trains it without such an assertion."""
+    reported: set[tuple[ast.stmt, str]] = set()
     for step in observations.steps:
         for module in dict.fromkeys(step.modules):
             found = _assertion(observations, step, module)
-            if found is None or (found[1], found[2]) in described:
+            if found is None or (found[1], found[2]) in reported:
                 continue
-            described.add((found[1], found[2]))
+            reported.add((found[1], found[2]))
             yield _finding(step, *found)
 
 
 def _assertion(observations: Observations, step: Step, module: int) -> tuple[CallFrame, ast.stmt, str, str] | None:
-    """The level and the loop ahead of which it goes, the model's name, and the type of the device."""
+    """Return the scope, the loop to insert the assertion before, the model's name and the expected device type."""
     point = step.point
-    if point.state is None or set(weight_places(point, Pointer(module), set())) != {ACCELERATOR}:
+    if point.state is None or set(weight_devices(point, Pointer(module), set())) != {ACCELERATOR}:
         return None
     for call_frame in point.call_stack:
         loops = enclosing(call_frame.tree, call_frame.stmt, _LOOPS)
@@ -74,19 +75,21 @@ def _assertion(observations: Observations, step: Step, module: int) -> tuple[Cal
         if not loops:
             continue
         loop = max(loops, key=lambda stmt: -stmt.lineno)
-        ahead = CallFrame(call_frame.activation, loop)
-        if _moved_within(point, loop):
+        before_loop = CallFrame(call_frame.activation, loop)
+        if _moves_module(point, loop):
             return None
-        names = [name for name in module_names(point, call_frame, {module}) if bound_before(ahead, name.split(".")[0])]
-        names.sort(key=lambda name: not _local(point, call_frame, name))
-        words = _type_words(observations, point, call_frame, ahead)
-        if names and words is not None:
-            return None if _asserted(call_frame, loop, names[0]) else (call_frame, loop, names[0], words)
+        names = [
+            name for name in module_names(point, call_frame, {module}) if bound_at(before_loop, name.split(".")[0])
+        ]
+        names.sort(key=lambda name: not _is_local(point, call_frame, name))
+        device_type = _device_type(observations, point, call_frame, before_loop)
+        if names and device_type is not None:
+            return None if _has_assertion(call_frame, loop, names[0]) else (call_frame, loop, names[0], device_type)
     return None
 
 
-def _moved_within(point: ProgramPoint, loop: ast.stmt) -> bool:
-    """Whether some module goes to its device inside the loop, if only again."""
+def _moves_module(point: ProgramPoint, loop: ast.stmt) -> bool:
+    """Return whether any module is moved inside the loop."""
     assert point.state is not None
     inside = set(ast.walk(loop))
     moved = [
@@ -97,18 +100,20 @@ def _moved_within(point: ProgramPoint, loop: ast.stmt) -> bool:
     return any(inside.intersection(call_frame.stmt for call_frame in one.call_stack) for one in moved)
 
 
-def _local(point: ProgramPoint, call_frame: CallFrame, text: str) -> bool:
-    """Whether an expression starts with a name of the function itself."""
+def _is_local(point: ProgramPoint, call_frame: CallFrame, text: str) -> bool:
+    """Return whether an expression starts with a local name of the function."""
     assert point.state is not None
     return text.split(".")[0] in point.state.names(call_frame.activation.env)
 
 
-def _type_words(observations: Observations, point: ProgramPoint, call_frame: CallFrame, ahead: CallFrame) -> str | None:
-    """What gives the type of the program's device there."""
-    found = device_expressions(point, call_frame, observations.preferred_device)
-    for text in sorted(found, key=lambda text: not _local(point, call_frame, text)):
+def _device_type(
+    observations: Observations, point: ProgramPoint, call_frame: CallFrame, before_loop: CallFrame
+) -> str | None:
+    """Return an expression for the type of the program's device, or ``None``."""
+    found = live_devices(observations, point, call_frame)
+    for text in sorted(found, key=lambda text: not _is_local(point, call_frame, text)):
         value = value_of(point, call_frame, ast.parse(text, mode="eval").body)
-        if value is None or not bound_before(ahead, text.split(".")[0]):
+        if value is None or not bound_at(before_loop, text.split(".")[0]):
             continue
         if all(isinstance(option, DeviceValue) and not option.text for option in alternatives(value)):
             return f"{text}.type"
@@ -117,18 +122,18 @@ def _type_words(observations: Observations, point: ProgramPoint, call_frame: Cal
     return None
 
 
-def _asserted(call_frame: CallFrame, loop: ast.stmt, name: str) -> bool:
-    """Whether the function asserts already where the model is, ahead of the loop."""
+def _has_assertion(call_frame: CallFrame, loop: ast.stmt, name: str) -> bool:
+    """Return whether the function already asserts the model's device before the loop."""
     return any(
         isinstance(node, ast.Assert) and node.lineno < loop.lineno and f"{name}.parameters()" in ast.unparse(node.test)
         for node in ast.walk(call_frame.activation.node)
     )
 
 
-def _finding(step: Step, call_frame: CallFrame, loop: ast.stmt, name: str, words: str) -> Finding:
+def _finding(step: Step, call_frame: CallFrame, loop: ast.stmt, name: str, device_type: str) -> Finding:
     tree = call_frame.tree
     span = tree.span(loop)
-    code = f"assert next({name}.parameters()).device.type == {words}"
+    code = f"assert next({name}.parameters()).device.type == {device_type}"
     edit = InsertStatement(tree.path, span, Where.BEFORE, code)
     return Finding(
         RULE.code,
@@ -136,9 +141,9 @@ def _finding(step: Step, call_frame: CallFrame, loop: ast.stmt, name: str, words
         Severity.ADVICE,
         tree.path,
         span,
-        f"nothing asserts that `{name}` is on its device before it is trained",
-        event_path((step.point, "used", "it is trained here")),
-        (Fix(f"assert where `{name}` is", (edit,)),),
+        f"no assertion checks that `{name}` is on its device before training",
+        event_path((step.point, "used", "the model is trained here")),
+        (Fix(f"assert the device of `{name}`", (edit,)),),
     )
 
 
@@ -178,18 +183,18 @@ for step in range(3):
 RULE = Rule(
     code="DEV901",
     name="device-assertion",
-    summary="Nothing asserts, ahead of the training loop, that the model is on its device.",
+    summary="No assertion before the training loop checks that the model is on its device.",
     documentation=__doc__,
     detect=detect,
     default=False,
     invalid=(
         Example(
-            "a device",
+            "a torch.device",
             _DEVICE + _LOOP,
             _DEVICE + "assert next(model.parameters()).device.type == device.type\n" + _LOOP,
         ),
         Example(
-            "the name of a device",
+            "a device string",
             _STRING + _LOOP,
             _STRING + "assert next(model.parameters()).device.type == torch.device(device).type\n" + _LOOP,
         ),

@@ -1,11 +1,14 @@
 """## What it does
-Finds checkpoints that are loaded to a place where the program cannot use them: `map_location="cuda:1"` in a program
-that never speaks of that accelerator, `map_location="cuda"` in one that runs without any, and `map_location="cpu"` (or
-`lambda storage, location: storage`) of a whole model, or of tensors, that then meet what lives on the accelerator.
+Checks for checkpoints that are loaded to a device on which the program cannot use them:
+
+- `map_location="cuda:1"` in a program that uses this accelerator nowhere else;
+- `map_location="cuda"` in a program that also runs without an accelerator;
+- `map_location="cpu"` (or `lambda storage, location: storage`) for a whole model, or for tensors, that are then used
+  with tensors on the accelerator.
 
 ## Why is this bad?
-A hard-coded index exists on the author's machine only: *Attempting to deserialize object on CUDA device 1*. A model
-that was mapped to the CPU stays there, and fails with its first input from the accelerator.
+A hard-coded index may exist on the author's machine only: *Attempting to deserialize object on CUDA device 1*. A model
+that is mapped to the CPU stays there and fails on its first input from the accelerator.
 
 ## Example
 ```python
@@ -20,10 +23,10 @@ output = model(images.to(device))
 ```
 
 ## Fix safety
-Safe: values and structure of what is loaded stay the same, only the place changes. A checkpoint that is mapped to the
-CPU and only fills the state of a module or an optimizer is right, and left alone; `load_state_dict` moves it. Where an
-entry of the checkpoint may as well be a number, which any tensor takes, the finding is only `latent`.
-`weights_only` is not touched.
+Safe: only the device of the loaded tensors changes, not their structure or values. `weights_only` is not changed. A
+checkpoint that is mapped to the CPU and only fills the state of a module or an optimizer is correct and not reported,
+because `load_state_dict` copies the values to the device of the parameters. If an entry of the checkpoint may be a
+number, which can be combined with a tensor on any device, the finding is `latent`.
 
 ## References
 - [torch.load](https://docs.pytorch.org/docs/stable/generated/torch.load.html)
@@ -45,10 +48,10 @@ from devfix.analysis.domain.values import Const, DeviceValue, Text, alternatives
 from devfix.analysis.observations import DeviceMismatch, Loading, Operand
 from devfix.analysis.scenarios import device_words
 from devfix.analysis.scopes import value_of
-from devfix.fixes.device_expression import device_for
 from devfix.fixes.devices.conflicting_devices import contradictions, loads
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import same_function
+from devfix.fixes.value_scope import device_for_tensor
 from devfix.model import AddKeyword, AppendCode, Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
@@ -58,107 +61,115 @@ _OTHER_INDEX = re.compile(r"cuda:(?:[1-9]\d*)")
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding for each call of ``torch.load`` that maps to a foreign place."""
-    described: set[ast.Call] = set()
-    for one in contradictions(observations):
-        loading = _loading_at(observations, one.call) if loads(one.call) and one.mismatch is None else None
-        if loading is not None and one.call not in described:
-            described.add(one.call)
-            yield _finding(observations, loading, "insists on an accelerator in a program that runs without", ())
+    """Yield one finding per call of ``torch.load`` that maps to an unsuitable device."""
+    reported: set[ast.Call] = set()
+    for conflict in contradictions(observations):
+        loading = (
+            _loading_of(observations, conflict.call) if loads(conflict.call) and conflict.mismatch is None else None
+        )
+        if loading is not None and conflict.call not in reported:
+            reported.add(conflict.call)
+            yield _finding(observations, loading, "requires an accelerator in a program that also runs without one", ())
     for loading in observations.loadings.values():
-        if loading.call in described or not loading.mapped or loading.latent:
+        if loading.call in reported or not loading.mapped or loading.latent:
             continue
         index = _foreign_index(loading)
         if index is not None:
-            yield _finding(observations, loading, f"maps to `{index}`, of which the program never speaks otherwise", ())
+            yield _finding(observations, loading, f"maps to `{index}`, which the program uses nowhere else", ())
             continue
         uses = tuple(_uses(observations, loading))
         if uses:
-            yield _finding(observations, loading, "leaves on the CPU what meets the accelerator", uses)
+            yield _finding(
+                observations, loading, "loads to the CPU, but the result is used with tensors on the accelerator", uses
+            )
 
 
-def _loading_at(observations: Observations, call: ast.Call) -> Loading | None:
+def _loading_of(observations: Observations, call: ast.Call) -> Loading | None:
     return next((loading for loading in observations.loadings.values() if loading.call is call), None)
 
 
 def _foreign_index(loading: Loading) -> str | None:
-    """The accelerator to which a literal maps, if nothing else in the file names it."""
-    words, tree = device_words(loading.call), loading.point.tree
-    if words is None:
+    """Return the accelerator to which a literal maps, if nothing else in the file names it."""
+    device_node, tree = device_words(loading.call), loading.point.tree
+    if device_node is None:
         return None
-    if isinstance(words, ast.Dict):
-        named = [node.value for node in words.values if isinstance(node, ast.Constant)]
+    if isinstance(device_node, ast.Dict):
+        named = [node.value for node in device_node.values if isinstance(node, ast.Constant)]
     else:
-        literals = words.args if isinstance(words, ast.Call) and ast.unparse(words.func) == "torch.device" else [words]
+        literals = (
+            device_node.args
+            if isinstance(device_node, ast.Call) and ast.unparse(device_node.func) == "torch.device"
+            else [device_node]
+        )
         named = [node.value for node in literals if isinstance(node, ast.Constant)]
     found = next((name for name in named if isinstance(name, str) and _OTHER_INDEX.fullmatch(name)), None)
     if found is None:
         return None
-    here = len(re.findall(re.escape(found), tree.source(words)))
-    everywhere = len(re.findall(re.escape(found), tree.text))
+    in_call = len(re.findall(re.escape(found), tree.source(device_node)))
+    in_file = len(re.findall(re.escape(found), tree.text))
     index = found.partition(":")[2]
-    return found if here == everywhere and f".cuda({index})" not in tree.text else None
+    return found if in_call == in_file and f".cuda({index})" not in tree.text else None
 
 
-Use = tuple[ProgramPoint, "DeviceMismatch | None", "Operand | None"]
+_Use = tuple[ProgramPoint, "DeviceMismatch | None", "Operand | None"]
 
 
-def _uses(observations: Observations, loading: Loading) -> Iterator[Use]:
-    """Where what is on the CPU meets the accelerator: a whole module that is called, or tensors."""
+def _uses(observations: Observations, loading: Loading) -> Iterator[_Use]:
+    """Yield the uses of the loaded values on the accelerator: calls of a whole module, or operations on its tensors."""
     for use in loading.uses:
         if use.kind == "object" and use.on_accelerator:
             yield use.point, None, None
-    number = list(observations.loadings.values()).index(loading)
+    index = list(observations.loadings.values()).index(loading)
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
-            of_this = operand.origins and all(b.kind == "load" and b.site_id == number for b in operand.origins)
-            if of_this:
+            is_loaded_here = operand.origins and all(b.kind == "load" and b.site_id == index for b in operand.origins)
+            if is_loaded_here:
                 yield mismatch.point, mismatch, operand
 
 
-def _may_be_a_number(observations: Observations, use: Use) -> bool:
-    """Whether the operation takes numbers as well: an entry of a checkpoint may be one, unless it has a shape."""
+def _may_be_a_number(observations: Observations, use: _Use) -> bool:
+    """Return whether the operand may be a number: a checkpoint entry may be one unless it has a shape."""
     _, mismatch, operand = use
     takes_numbers = mismatch is not None and (mismatch.takes_numbers or mismatch.operation == "index")
     return takes_numbers and not (operand is not None and (operand.is_certain or _is_saved(observations, operand)))
 
 
 def _is_saved(observations: Observations, operand: Operand) -> bool:
-    """Whether the program itself saves a tensor with dimensions under this key."""
+    """Return whether the program itself saves a tensor with dimensions under this key."""
     return bool(operand.origins) and all(b.path and observations.entries.get(b.path[0], False) for b in operand.origins)
 
 
-def _finding(observations: Observations, loading: Loading, what: str, uses: tuple[Use, ...]) -> Finding:
+def _finding(observations: Observations, loading: Loading, problem: str, uses: tuple[_Use, ...]) -> Finding:
     point = loading.point
     fixes = list(_fixes(observations, loading, uses))
-    perhaps = bool(uses) and all(_may_be_a_number(observations, use) for use in uses)
+    is_uncertain = bool(uses) and all(_may_be_a_number(observations, use) for use in uses)
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.LATENT if perhaps else Severity.ERROR,
+        Severity.LATENT if is_uncertain else Severity.ERROR,
         point.tree.path,
         point.span,
-        f"`{ast.unparse(loading.call.func)}` {what}",
+        f"`{ast.unparse(loading.call.func)}` {problem}",
         event_path(
-            (point, "loaded", "the checkpoint is mapped here"),
-            *((used, "used", "it meets values on the accelerator here") for used, _, _ in uses[:2]),
+            (point, "loaded", "the checkpoint is loaded here"),
+            *((used, "used", "used with tensors on the accelerator here") for used, _, _ in uses[:2]),
         ),
         tuple(fixes),
-        "" if fixes else "nothing names the device where the checkpoint is loaded",
+        "" if fixes else "no device expression is available at the call",
     )
 
 
-def _fixes(observations: Observations, loading: Loading, uses: tuple[Use, ...]) -> Iterator[Fix]:
-    partial = any(use.kind in ("module", "optimizer", "needs-cpu", "array") for use in loading.uses)
+def _fixes(observations: Observations, loading: Loading, uses: tuple[_Use, ...]) -> Iterator[Fix]:
+    is_partial = any(use.kind in ("module", "optimizer", "needs-cpu", "array") for use in loading.uses)
     at_uses = list(dict.fromkeys(_at_uses(observations, uses)))
-    if partial and at_uses:
-        yield Fix("move what is used", tuple(at_uses))
+    if is_partial and at_uses:
+        yield Fix("move the loaded tensors at their use", tuple(at_uses))
     target, _ = target_of(observations, loading)
     if target is not None and not (uses and target == '"cpu"'):
         target = target if _keyword(loading) == "map_location" else _as_text(loading, target)
-        yield Fix(f"load with `{_keyword(loading)}={target}`", (_edit(loading, target),))
-    if at_uses and not partial:
-        yield Fix("move what is used", tuple(at_uses))
+        yield Fix(f"pass `{_keyword(loading)}={target}`", (_edit(loading, target),))
+    if at_uses and not is_partial:
+        yield Fix("move the loaded tensors at their use", tuple(at_uses))
 
 
 def _keyword(loading: Loading) -> str:
@@ -166,57 +177,57 @@ def _keyword(loading: Loading) -> str:
 
 
 def _as_text(loading: Loading, target: str) -> str:
-    """``safetensors`` takes a device by its name (or number) only: a ``torch.device`` is refused."""
+    """Convert a device expression to a string or number: ``safetensors`` rejects a ``torch.device``."""
     try:
         value = value_of(loading.point, loading.point.call_frame, ast.parse(target, mode="eval").body)
     except SyntaxError:
         return target
-    named = value is not None and all(
+    is_text = value is not None and all(
         isinstance(option, (Const, Text)) or (isinstance(option, DeviceValue) and option.text)
         for option in alternatives(value)
     )
-    return target if named or target.startswith(('f"', '"')) else f"str({target})"
+    return target if is_text or target.startswith(('f"', '"')) else f"str({target})"
 
 
 def _edit(loading: Loading, target: str) -> Edit:
     if _keyword(loading) == "map_location":
         return edit_of(loading, target)
-    words, tree = device_words(loading.call), loading.point.tree
-    if words is not None:
-        return ReplaceExpression(tree.path, tree.span(words), target)
+    device_node, tree = device_words(loading.call), loading.point.tree
+    if device_node is not None:
+        return ReplaceExpression(tree.path, tree.span(device_node), target)
     return AddKeyword(tree.path, tree.span(loading.call), "device", target)
 
 
-def _at_uses(observations: Observations, uses: tuple[Use, ...]) -> Iterator[Edit]:
+def _at_uses(observations: Observations, uses: tuple[_Use, ...]) -> Iterator[Edit]:
     for point, mismatch, operand in uses:
         if mismatch is None or operand is None:
             return
-        entry = _entry(observations, mismatch, operand)
+        entry = _entry_move(observations, mismatch, operand)
         if entry is not None:
             yield entry
             continue
-        words = device_for(observations, point, point.call_frame, mismatch.partners)
+        device = device_for_tensor(observations, point, point.call_frame, mismatch.partners)
         for node in ast.walk(point.node):
-            read = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load)
-            if words and read and ast.unparse(node) == operand.text:
-                yield AppendCode(point.tree.path, point.tree.span(node), f".to({words})")
+            is_read = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load)
+            if device and is_read and ast.unparse(node) == operand.text:
+                yield AppendCode(point.tree.path, point.tree.span(node), f".to({device})")
                 break
 
 
-def _entry(observations: Observations, mismatch: DeviceMismatch, operand: Operand) -> Edit | None:
-    """``mean = checkpoint["mean"].to(device)``, for a name that is read from there and given to another function."""
+def _entry_move(observations: Observations, mismatch: DeviceMismatch, operand: Operand) -> Edit | None:
+    """Return the edit ``mean = checkpoint["mean"].to(device)`` for an entry that is passed to another function."""
     origins = set(operand.origins)
     for binding in observations.bindings:
-        read = binding.kind == "assign" and isinstance(binding.value, ast.Subscript)
+        is_read = binding.kind == "assign" and isinstance(binding.value, ast.Subscript)
         if (
-            not read
+            not is_read
             or binding.origin not in origins
             or same_function(mismatch.point.call_frame, binding.point.call_frame)
         ):
             continue
-        words = device_for(observations, binding.point, binding.point.call_frame)
-        if words and binding.value is not None and len(origins) == 1:
-            return AppendCode(binding.point.tree.path, binding.point.tree.span(binding.value), f".to({words})")
+        device = device_for_tensor(observations, binding.point, binding.point.call_frame)
+        if device and binding.value is not None and len(origins) == 1:
+            return AppendCode(binding.point.tree.path, binding.point.tree.span(binding.value), f".to({device})")
     return None
 
 
@@ -235,7 +246,7 @@ x = torch.ones(3, 4, device=device)
 RULE = Rule(
     code="DEV302",
     name="foreign-map-location",
-    summary="A checkpoint is mapped to a place where the program cannot use it.",
+    summary="A checkpoint is mapped to a device on which the program cannot use it.",
     documentation=__doc__,
     detect=detect,
     causes=("loaded-with-map-location",),
@@ -252,7 +263,7 @@ RULE = Rule(
             _SETUP + 'teacher = torch.load("teacher.pt", map_location=device, weights_only=False)\nprint(teacher(x))\n',
         ),
         Example(
-            "tensors that stay where they were stored",
+            "tensors that stay in CPU storage",
             _SETUP + 'bank = torch.load("bank.pt", lambda storage, loc: storage)\nprint(x @ bank["keys"].t())\n',
             _SETUP + 'bank = torch.load("bank.pt", device)\nprint(x @ bank["keys"].t())\n',
         ),

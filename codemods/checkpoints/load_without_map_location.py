@@ -1,11 +1,11 @@
 """## What it does
-Finds calls of `torch.load` without `map_location`, and gives each the device that the checkpoint goes to: the
-program's own device expression, or `"cpu"` where the checkpoint only feeds a state dict of a module that moves later.
+Checks for calls of `torch.load` without `map_location`. The fix passes the device on which the checkpoint is used: the
+program's device expression, or `"cpu"` if the checkpoint only fills the state dict of a module that is moved later.
 
 ## Why is this bad?
-`torch.load` puts every tensor back where it was saved. A checkpoint from `cuda:3` fails on a machine with one
-accelerator, one from a GPU fails on a machine without, and both take memory on a device that the program did not
-choose.
+Without `map_location`, `torch.load` restores each tensor to the device it was saved from. A checkpoint saved on
+`cuda:3` fails to load on a machine with one accelerator, and a checkpoint saved on a GPU fails to load on a machine
+without one. Both allocate memory on a device that the program did not choose.
 
 ## Example
 ```python
@@ -18,9 +18,9 @@ checkpoint = torch.load(args.resume, map_location=device)
 ```
 
 ## Fix safety
-Safe: values and structure of what is loaded stay the same, only the place changes. `weights_only` is not touched. A
-file that the same run has saved before is left alone, unless several processes share it: its tensors come back to
-where they were.
+Safe: only the device of the loaded tensors changes, not their structure or values. `weights_only` is not changed. A
+file that the same run saved earlier is not reported unless several processes share it, because its tensors return to
+the devices they came from.
 
 ## References
 - [torch.load](https://docs.pytorch.org/docs/stable/generated/torch.load.html)
@@ -37,7 +37,8 @@ from devfix.analysis.domain.values import ACCELERATOR, Number
 from devfix.analysis.observations import Loading
 from devfix.analysis.scopes import module_names, value_of
 from devfix.fixes.event_path import event_path
-from devfix.fixes.insertion_point import device_at, last_move
+from devfix.fixes.move_style import last_move
+from devfix.fixes.value_scope import device_for_move
 from devfix.model import AddKeyword, Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
@@ -45,30 +46,30 @@ __all__ = ["RULE", "edit_of", "target_of"]
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding per call of ``torch.load`` that says nothing about the place."""
+    """Yield one finding per call of ``torch.load`` that does not choose a device."""
     for loading in observations.loadings.values():
-        arrays = bool(loading.uses) and all(use.kind == "array" for use in loading.uses)
-        compared = isinstance(loading.point.tree.parents.get(loading.call), ast.Compare)  # with a string or a number
-        settled = loading.mapped or loading.round_trip or arrays or compared
-        if not settled and not _handled_elsewhere(loading):
+        is_array = bool(loading.uses) and all(use.kind == "array" for use in loading.uses)
+        is_compared = isinstance(loading.point.tree.parents.get(loading.call), ast.Compare)  # with a string or a number
+        is_mapped = loading.mapped or loading.round_trip or is_array or is_compared
+        if not is_mapped and not _has_mapping_branch(loading):
             yield _finding(observations, loading)
 
 
-def _handled_elsewhere(loading: Loading) -> bool:
-    """Whether the call is one side of a choice whose other side maps: the author has thought of both machines."""
+def _has_mapping_branch(loading: Loading) -> bool:
+    """Return whether another branch, for the other kind of machine, passes ``map_location``."""
     tree = loading.point.tree
     for parent in tree.ancestors(loading.call):
         if isinstance(parent, (ast.If, ast.IfExp, ast.Try)):
             keywords = {node.arg for node in ast.walk(parent) if isinstance(node, ast.keyword)}
-            if "map_location" in keywords and _chooses(parent):
+            if "map_location" in keywords and _depends_on_accelerator(parent):
                 return True
         if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             break
     return False
 
 
-def _chooses(node: ast.If | ast.IfExp | ast.Try) -> bool:
-    """Whether the two sides are for machines with and without the accelerator."""
+def _depends_on_accelerator(node: ast.If | ast.IfExp | ast.Try) -> bool:
+    """Return whether the branches are for machines with and without an accelerator."""
     if isinstance(node, ast.Try):
         return True
     words = ("cuda", "gpu", "cpu", "device", "mps")
@@ -80,69 +81,67 @@ def _finding(observations: Observations, loading: Loading) -> Finding:
     target, reason = target_of(observations, loading)
     fixes: tuple[Fix, ...] = ()
     if target is not None:
-        fixes = (Fix(f"load with `map_location={target}`", (edit_of(loading, target),)),)
-    uses = [(use.point, "used", _USES.get(use.kind, "it is used here")) for use in loading.uses[:2]]
+        fixes = (Fix(f"pass `map_location={target}`", (edit_of(loading, target),)),)
+    uses = [(use.point, "used", _USE_NOTES.get(use.kind, "used here")) for use in loading.uses[:2]]
     return Finding(
         RULE.code,
         RULE.name,
         Severity.LATENT if loading.latent else Severity.ERROR,
         point.tree.path,
         point.span,
-        "`torch.load` without `map_location` puts tensors back on the device that they were saved from",
-        event_path((point, "loaded", "the checkpoint comes back where it was saved"), *uses),
+        "`torch.load` without `map_location` restores tensors to the device they were saved from",
+        event_path((point, "loaded", "the checkpoint is loaded to the device it was saved from"), *uses),
         fixes,
         reason,
     )
 
 
-_USES = {
-    "module": "it fills a module here",
-    "optimizer": "it fills an optimizer here",
-    "tensor": "its tensors meet others here",
-    "moved": "it is moved here",
-    "object": "it is used as a module here",
+_USE_NOTES = {
+    "module": "loaded into a module here",
+    "optimizer": "loaded into an optimizer here",
+    "tensor": "its tensors are used with other tensors here",
+    "moved": "moved here",
+    "object": "called as a module here",
 }
 
 
 def target_of(observations: Observations, loading: Loading) -> tuple[str | None, str]:
-    """The device expression for this call."""
+    """Return the device expression for this call, or ``None`` and the reason why there is none."""
     point = loading.point
-    elsewhere = [use for use in loading.uses if use.on_accelerator or use.kind in ("tensor", "object")]
-    # a state dict that fills a module on the CPU wants no device; a module that moves later takes its weights along
+    # A state dict for a module on the CPU needs no device: the module moves its weights later.
     only_module_on_cpu = bool(loading.uses) and all(
         use.kind in ("module", "state", "moved") and not use.on_accelerator for use in loading.uses
     )
     move = last_move(observations.moves, max([point.time, *(use.point.time for use in loading.uses)]))
-    like = move.arguments if move is not None and not move.legacy else None
-    device = device_at(point, point.call_frame, observations.preferred_device, like=like)
+    arguments = move.arguments if move is not None and not move.legacy else None
+    device = device_for_move(observations, point, point.call_frame, arguments)
     if any(use.kind == "needs-cpu" for use in loading.uses):
         return '"cpu"', ""
     if only_module_on_cpu:
         return '"cpu"', ""
     if device is not None:
         node = ast.parse(device, mode="eval").body
-        index = isinstance(value_of(point, point.call_frame, node), Number)
-        return (f'f"cuda:{{{device}}}"' if index else device), ""
-    direct = [use for use in elsewhere if use.kind in ("tensor", "object") and use.on_accelerator]
-    if direct:
-        names = module_names(point, point.call_frame, _accelerated(loading))
+        is_index = isinstance(value_of(point, point.call_frame, node), Number)
+        return (f'f"cuda:{{{device}}}"' if is_index else device), ""
+    if any(use.kind in ("tensor", "object") and use.on_accelerator for use in loading.uses):
+        names = module_names(point, point.call_frame, _modules_on_accelerator(loading))
         if names:
             return f"next({names[0]}.parameters()).device", ""
         return (
             None,
-            "its tensors are used on the accelerator, and the device has no name where the checkpoint is loaded",
+            "its tensors are used on the accelerator, but no device expression is available at the call",
         )
     return '"cpu"', ""
 
 
-def _accelerated(loading: Loading) -> set[int]:
-    memory = loading.point.state
-    assert memory is not None
-    return {key for key, obj in memory.heap_objects() if obj.kind == "module" and ACCELERATOR in obj.devices}
+def _modules_on_accelerator(loading: Loading) -> set[int]:
+    state = loading.point.state
+    assert state is not None
+    return {key for key, obj in state.heap_objects() if obj.kind == "module" and ACCELERATOR in obj.devices}
 
 
 def edit_of(loading: Loading, target: str) -> Edit:
-    """The keyword, or the replacement of a ``None`` that stands in its place."""
+    """Return an edit that adds ``map_location``, or replaces an argument such as ``None``."""
     tree, call = loading.point.tree, loading.call
     if len(call.args) > 1 and not isinstance(call.args[1], ast.Starred):
         return ReplaceExpression(tree.path, tree.span(call.args[1]), target)
@@ -166,7 +165,7 @@ model = nn.Linear(4, 2)
 RULE = Rule(
     code="DEV301",
     name="load-without-map-location",
-    summary="`torch.load` without `map_location` puts tensors back where they were saved.",
+    summary="`torch.load` without `map_location` restores tensors to the device they were saved from.",
     documentation=__doc__,
     detect=detect,
     causes=("loaded-without-map-location", "rng-state-on-accelerator"),

@@ -1,11 +1,13 @@
 """## What it does
-Finds processes of a distributed program that use accelerator 0 where each is to use its own: `.cuda()` or `"cuda"`
-without `torch.cuda.set_device(local_rank)`, `"cuda:0"` or `device_ids=[0]` beside `cuda:{local_rank}`.
+Checks for distributed programs in which every process uses accelerator 0 instead of the accelerator of its local rank:
+`.cuda()` or `"cuda"` without `torch.cuda.set_device(local_rank)`, and `"cuda:0"` or `device_ids=[0]` next to
+`cuda:{local_rank}`.
 
 ## Why is this bad?
-`cuda` means the current accelerator, which is number 0 in every process. All processes load the first one, NCCL refuses
-it (*Duplicate GPU detected*), and what was placed by its number meets what was not: *Expected all tensors to be on the
-same device, but found at least two devices, cuda:1 and cuda:0*. The first process, and a run with one, shows nothing.
+`cuda` means the current accelerator, which is index 0 in every process by default. All processes allocate memory on the
+first accelerator, NCCL rejects it (*Duplicate GPU detected*), and tensors on the default accelerator are combined with
+tensors on an explicit index: *Expected all tensors to be on the same device, but found at least two devices, cuda:1 and
+cuda:0*. Rank 0, and a run with a single process, shows no error.
 
 ## Example
 ```python
@@ -23,8 +25,8 @@ model = DistributedDataParallel(Net().cuda(), device_ids=[local_rank])
 ```
 
 ## Fix safety
-Safe: with one process nothing changes. A program whose processes see one accelerator each (`CUDA_VISIBLE_DEVICES`, or
-a scheduler that sees to it) is left alone where it speaks of it.
+Safe: a run with a single process does not change. A program that mentions `CUDA_VISIBLE_DEVICES`, or a scheduler option
+such as `gpus-per-task`, is not reported, because each of its processes may see a single accelerator.
 
 ## References
 - [DistributedDataParallel](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
@@ -45,14 +47,17 @@ from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
 
-_SEES_ONE = ("CUDA_VISIBLE_DEVICES", "cuda.device(", "HIP_VISIBLE_DEVICES", "gpus-per-task", "gpus_per_task")
+_SINGLE_DEVICE_HINTS = ("CUDA_VISIBLE_DEVICES", "cuda.device(", "HIP_VISIBLE_DEVICES", "gpus-per-task", "gpus_per_task")
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding for the missing ``set_device``, and one for each line that says 0."""
+    """Yield one finding for a missing ``set_device``, and one per line that hard-codes index 0."""
     found = list(strays(observations))
     if any(
-        word in call_frame.tree.text for stray in found for call_frame in stray.point.call_stack for word in _SEES_ONE
+        word in call_frame.tree.text
+        for stray in found
+        for call_frame in stray.point.call_stack
+        for word in _SINGLE_DEVICE_HINTS
     ):
         return
     current = [stray for stray in found if stray.named is None and not isinstance(stray.node, ast.Constant)]
@@ -62,7 +67,10 @@ def detect(observations: Observations) -> Iterator[Finding]:
         certain = edit is not None or any(operand.text for operand in first.mismatch.cpu)
         if certain:
             yield _finding(
-                first, "the current accelerator", "make the process's own accelerator current", (edit,) if edit else ()
+                first,
+                "the current accelerator",
+                "set the current accelerator to that of the local rank",
+                (edit,) if edit else (),
             )
     for stray in found:
         if stray.named is not None:
@@ -71,7 +79,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
             yield _finding(stray, f"`{ast.unparse(stray.named)}`", f"use `{rank}`", edits)
 
 
-def _finding(stray: Stray, what: str, title: str, edits: tuple[Edit, ...]) -> Finding:
+def _finding(stray: Stray, described: str, title: str, edits: tuple[Edit, ...]) -> Finding:
     tree, node = stray.point.tree, stray.named or stray.node
     return Finding(
         RULE.code,
@@ -79,13 +87,13 @@ def _finding(stray: Stray, what: str, title: str, edits: tuple[Edit, ...]) -> Fi
         Severity.ERROR,
         tree.path,
         tree.span(node),
-        f"every process uses {what}, which is number 0, instead of its own",
+        f"every process uses {described}, which has index 0, instead of the accelerator of its local rank",
         event_path(
-            (stray.point, "moved", "this goes to accelerator 0 in every process"),
-            (stray.mismatch.point, "used", "and meets what belongs to this process here"),
+            (stray.point, "moved", "moved to accelerator 0 in every process here"),
+            (stray.mismatch.point, "used", "used with tensors on the accelerator of the local rank here"),
         ),
         (Fix(title, edits),) if edits else (),
-        "" if edits else "nothing names the process's own accelerator here",
+        "" if edits else "no expression for the local rank is available here",
     )
 
 
@@ -111,18 +119,18 @@ _NAMED = 'device = torch.device(f"cuda:{local_rank}")\n'
 RULE = Rule(
     code="DEV801",
     name="rank-device",
-    summary="Every process of a distributed program uses accelerator 0 instead of its own.",
+    summary="Every process of a distributed program uses accelerator 0 instead of that of its local rank.",
     documentation=__doc__,
     detect=detect,
     invalid=(
         Example("the current accelerator", _SETUP + _BARE, _SETUP + _OWN + _BARE),
         Example(
-            "the ids of the wrapper",
+            "the device_ids of the wrapper",
             _SETUP + _NAMED + "model = DDP(nn.Linear(4, 2).to(device), device_ids=[0])\n",
             _SETUP + _NAMED + "model = DDP(nn.Linear(4, 2).to(device), device_ids=[local_rank])\n",
         ),
         Example(
-            "an input that goes to the first accelerator",
+            "an input on the first accelerator",
             _SETUP + _NAMED + 'model = DDP(nn.Linear(4, 2).to(device))\nprint(model(torch.ones(3, 4).to("cuda:0")))\n',
             _SETUP
             + _NAMED

@@ -1,11 +1,13 @@
 """## What it does
-Finds random numbers that are drawn from a generator of another device: `torch.randn(..., generator=g, device=device)`
-with a generator of the CPU, `random_split` or a `DataLoader` with a generator of the accelerator, and, where the
-default device is the accelerator, what needs a generator of that device: `DataLoader(shuffle=True)`, `random_split`.
+Checks for random numbers that are drawn from a generator on another device:
+
+- `torch.randn(..., generator=g, device=device)` with a CPU generator;
+- `random_split` or a `DataLoader` with a generator on the accelerator;
+- `random_split` or `DataLoader(shuffle=True)` without a generator, if the default device is the accelerator.
 
 ## Why is this bad?
-A generator serves tensors of its own device only: PyTorch raises *Expected a 'cuda' device type for generator but found
-'cpu'*. Samplers draw with a generator of the CPU of their own, on the default device.
+A generator can only fill tensors on its own device: PyTorch raises *Expected a 'cuda' device type for generator but
+found 'cpu'*. A sampler without a generator creates one on the CPU, but draws on the default device.
 
 ## Example
 ```python
@@ -20,9 +22,9 @@ noise = torch.randn(16, 8, generator=g).to(device)
 ```
 
 ## Fix safety
-Safe where the numbers stay those of one device: they are drawn on the CPU, and moved, or the generator is made where
-all its numbers are needed. Unsafe where a loader or a split is given its first generator, because batches then come in
-another order. A generator that draws for both devices is left to the author.
+Safe if all numbers come from one device: they are drawn on the CPU and moved, or the generator is created on the device
+of all its tensors. Unsafe if a loader or split without a generator is given one, because the batches then come in a
+different order. A generator that draws for both devices is not changed.
 
 ## References
 - [torch.Generator](https://docs.pytorch.org/docs/stable/generated/torch.Generator.html)
@@ -41,8 +43,8 @@ from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.values import ACCELERATOR, CPU
 from devfix.analysis.observations import RandomDraw
 from devfix.analysis.scopes import device_of, value_of, visible
-from devfix.fixes.device_expression import device_for
 from devfix.fixes.event_path import event_path
+from devfix.fixes.value_scope import device_for_tensor
 from devfix.fixes.vendored_code import foreign_part
 from devfix.model import AddKeyword, Applicability, Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
@@ -51,118 +53,123 @@ __all__ = ["RULE"]
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding per generator, or per loader or split that has none of its own."""
+    """Yield one finding per generator, or per loader or split without a generator."""
     groups: dict[object, list[RandomDraw]] = {}
-    for drawing in observations.random_draws.values():
-        groups.setdefault((drawing.allocated_at or drawing.given).key, []).append(drawing)
+    for draw in observations.random_draws.values():
+        groups.setdefault((draw.allocated_at or draw.given).key, []).append(draw)
     for group in groups.values():
-        clashes = [drawing for drawing in group if drawing.device.differs(drawing.wanted)]
-        if clashes and not foreign_part(clashes[0].point.tree.path):
-            yield _finding(observations, group, clashes)
+        mismatches = [draw for draw in group if draw.device.differs(draw.wanted)]
+        if mismatches and not foreign_part(mismatches[0].point.tree.path):
+            yield _finding(observations, group, mismatches)
 
 
-def _finding(observations: Observations, group: list[RandomDraw], clashes: list[RandomDraw]) -> Finding:
-    first = clashes[0]
+def _finding(observations: Observations, group: list[RandomDraw], mismatches: list[RandomDraw]) -> Finding:
+    first = mismatches[0]
     source = first.allocated_at or first.given
-    fixes = tuple(_fixes(observations, group, clashes))
-    here, there = ("the CPU", "the accelerator") if first.device == CPU else ("the accelerator", "the CPU")
+    fixes = tuple(_fixes(observations, group, mismatches))
+    own, other = ("the CPU", "the accelerator") if first.device == CPU else ("the accelerator", "the CPU")
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.LATENT if all(clash.latent for clash in clashes) else Severity.ERROR,
+        Severity.LATENT if all(mismatch.latent for mismatch in mismatches) else Severity.ERROR,
         source.tree.path,
         source.span,
-        f"a generator on {here} draws random numbers for {there}",
+        f"a generator on {own} draws random numbers for a tensor on {other}",
         event_path(
             (
                 source,
                 "created",
-                f"the generator is on {here}" if first.allocated_at else "it draws with a generator on the CPU",
+                f"the generator is created on {own}" if first.allocated_at else "a generator on the CPU is used here",
             ),
-            *((clash.point, "used", f"random numbers are drawn for {there} here") for clash in clashes[:2]),
+            *(
+                (mismatch.point, "used", f"random numbers are drawn for a tensor on {other} here")
+                for mismatch in mismatches[:2]
+            ),
         ),
         fixes,
-        "" if fixes else "the generator draws for both devices, or nothing names the device",
+        "" if fixes else "the generator draws for both devices, or no device expression is available",
     )
 
 
-def _fixes(observations: Observations, group: list[RandomDraw], clashes: list[RandomDraw]) -> Iterator[Fix]:
-    drawn = [edits for clash in clashes if (edits := _drawn_here(clash)) is not None]
-    if len(drawn) == len(clashes):
-        yield Fix("draw on the CPU, and move", tuple(drawn))
-    placed = [edit for clash in clashes if (edit := _placed_there(observations, clash)) is not None]
-    if len(placed) == len(clashes) and len({drawing.wanted for drawing in group}) == 2:
-        yield Fix("draw where the generator is", tuple(placed))
-    allocated_at = clashes[0].allocated_at
-    if allocated_at is not None and len({drawing.wanted for drawing in group}) == 1:
-        edit = _made_there(observations, allocated_at, clashes[0].wanted == ACCELERATOR)
+def _fixes(observations: Observations, group: list[RandomDraw], mismatches: list[RandomDraw]) -> Iterator[Fix]:
+    drawn = [edits for mismatch in mismatches if (edits := _draw_and_move(mismatch)) is not None]
+    if len(drawn) == len(mismatches):
+        yield Fix("draw on the CPU and move the result", tuple(drawn))
+    on_accelerator = [
+        edit for mismatch in mismatches if (edit := _draw_on_accelerator(observations, mismatch)) is not None
+    ]
+    if len(on_accelerator) == len(mismatches) and len({draw.wanted for draw in group}) == 2:
+        yield Fix("draw on the device of the generator", tuple(on_accelerator))
+    allocated_at = mismatches[0].allocated_at
+    if allocated_at is not None and len({draw.wanted for draw in group}) == 1:
+        edit = _create_on(observations, allocated_at, mismatches[0].wanted == ACCELERATOR)
         if edit is not None:
-            yield Fix("make the generator where its numbers are needed", (edit,))
-    described = _made_as_told(group)
-    if described is not None:
-        yield Fix("make the generator where the caller says", (described,))
-    given = [edit for clash in clashes if (edit := _given(observations, clash)) is not None]
-    if len(given) == len(clashes):
-        yield Fix("give it a generator of the device", tuple(dict.fromkeys(given)), Applicability.UNSAFE)
+            yield Fix("create the generator on the device of its tensors", (edit,))
+    by_parameter = _create_on_parameter(group)
+    if by_parameter is not None:
+        yield Fix("create the generator on the device that the caller passes", (by_parameter,))
+    passed = [edit for mismatch in mismatches if (edit := _pass_generator(observations, mismatch)) is not None]
+    if len(passed) == len(mismatches):
+        yield Fix("pass a generator on the default device", tuple(dict.fromkeys(passed)), Applicability.UNSAFE)
 
 
-def _drawn_here(clash: RandomDraw) -> Edit | None:
-    """``torch.randn(n, generator=g, device=d)`` becomes ``torch.randn(n, generator=g).to(d)``."""
-    call = clash.point.node
-    if clash.kind != "factory" or clash.wanted != ACCELERATOR or not isinstance(call, ast.Call):
+def _draw_and_move(mismatch: RandomDraw) -> Edit | None:
+    """Rewrite ``torch.randn(n, generator=g, device=d)`` to ``torch.randn(n, generator=g).to(d)``."""
+    call = mismatch.point.node
+    if mismatch.kind != "factory" or mismatch.wanted != ACCELERATOR or not isinstance(call, ast.Call):
         return None
     named = {keyword.arg: keyword for keyword in call.keywords}
     device = named.get("device")
     if device is None or "requires_grad" in named or "out" in named:
         return None
-    tree = clash.point.tree
-    kept = [*call.args, *(keyword for keyword in call.keywords if keyword is not device)]
-    listed = ", ".join(tree.source(argument) for argument in kept)
+    tree = mismatch.point.tree
+    arguments = [*call.args, *(keyword for keyword in call.keywords if keyword is not device)]
+    listed = ", ".join(tree.source(argument) for argument in arguments)
     code = f"{tree.source(call.func)}({listed}).to({tree.source(device.value)})"
     return ReplaceExpression(tree.path, tree.span(call), code)
 
 
-def _placed_there(observations: Observations, clash: RandomDraw) -> Edit | None:
-    """``torch.randn(n, generator=g)`` on the device of a generator that draws there for others, too."""
-    call, point = clash.point.node, clash.point
-    if clash.kind != "factory" or clash.wanted != CPU or not isinstance(call, ast.Call):
+def _draw_on_accelerator(observations: Observations, mismatch: RandomDraw) -> Edit | None:
+    """Pass ``device`` to ``torch.randn(n, generator=g)`` if the generator also draws for tensors on the accelerator."""
+    call, point = mismatch.point.node, mismatch.point
+    if mismatch.kind != "factory" or mismatch.wanted != CPU or not isinstance(call, ast.Call):
         return None
     if any(keyword.arg in ("device", "out", None) for keyword in call.keywords):
         return None
-    device = device_for(observations, point, point.call_frame)
+    device = device_for_tensor(observations, point, point.call_frame)
     return None if device is None else AddKeyword(point.tree.path, point.tree.span(call), "device", device)
 
 
-def _own_generator(observations: Observations, allocated_at: ProgramPoint, call: ast.Call) -> Edit | None:
-    """``torch.manual_seed(0)`` in a generator's place becomes ``torch.Generator(device=device).manual_seed(0)``."""
-    device, tree = device_for(observations, allocated_at, allocated_at.call_frame), allocated_at.tree
+def _seeded_generator(observations: Observations, allocated_at: ProgramPoint, call: ast.Call) -> Edit | None:
+    """Rewrite ``torch.manual_seed(0)``, used as a generator, to ``torch.Generator(device=device).manual_seed(0)``."""
+    device, tree = device_for_tensor(observations, allocated_at, allocated_at.call_frame), allocated_at.tree
     if device is None or not isinstance(call.func, ast.Attribute):
         return None
-    made = f"{tree.source(call.func.value)}.Generator(device={device})"
-    return ReplaceExpression(tree.path, tree.span(call.func.value), made)
+    generator = f"{tree.source(call.func.value)}.Generator(device={device})"
+    return ReplaceExpression(tree.path, tree.span(call.func.value), generator)
 
 
-def _made_there(observations: Observations, allocated_at: ProgramPoint, on_accelerator: bool) -> Edit | None:
-    """``torch.Generator()`` on the device at hand, or on the CPU."""
+def _create_on(observations: Observations, allocated_at: ProgramPoint, on_accelerator: bool) -> Edit | None:
+    """Create the generator on the accelerator, or on the CPU."""
     call, tree = allocated_at.node, allocated_at.tree
     if not isinstance(call, ast.Call):
         return None
     if ast.unparse(call.func).endswith("manual_seed"):
-        return _own_generator(observations, allocated_at, call) if on_accelerator else None
+        return _seeded_generator(observations, allocated_at, call) if on_accelerator else None
     if not on_accelerator:
         return ReplaceExpression(tree.path, tree.span(call), f"{tree.source(call.func)}()")
-    device = device_for(observations, allocated_at, allocated_at.call_frame)
+    device = device_for_tensor(observations, allocated_at, allocated_at.call_frame)
     if device is None:
         return None
-    said = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "device")]
-    if said:
-        return ReplaceExpression(tree.path, tree.span(said[0]), device)
+    device_nodes = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "device")]
+    if device_nodes:
+        return ReplaceExpression(tree.path, tree.span(device_nodes[0]), device)
     return AddKeyword(tree.path, tree.span(call), "device", device)
 
 
-def _made_as_told(group: list[RandomDraw]) -> Edit | None:
-    """``torch.Generator()`` in a helper, on the device that each caller of it names and draws for."""
-    origins = [(drawing.allocated_at, drawing.wanted) for drawing in group if drawing.allocated_at is not None]
+def _create_on_parameter(group: list[RandomDraw]) -> Edit | None:
+    """Create the generator of a helper function on the device that each caller passes and draws for."""
+    origins = [(draw.allocated_at, draw.wanted) for draw in group if draw.allocated_at is not None]
     if len(origins) < len(group):
         return None
     allocated_at, _ = origins[0]
@@ -176,16 +183,16 @@ def _made_as_told(group: list[RandomDraw]) -> Edit | None:
     return None
 
 
-def _given(observations: Observations, clash: RandomDraw) -> Edit | None:
-    """``generator=torch.Generator(device=device)`` for a loader or split that has none."""
-    call, point = clash.given.node, clash.given
-    if clash.allocated_at is not None or clash.wanted != ACCELERATOR or not isinstance(call, ast.Call):
+def _pass_generator(observations: Observations, mismatch: RandomDraw) -> Edit | None:
+    """Pass ``generator=torch.Generator(device=device)`` to a loader or split that has none."""
+    call, point = mismatch.given.node, mismatch.given
+    if mismatch.allocated_at is not None or mismatch.wanted != ACCELERATOR or not isinstance(call, ast.Call):
         return None
     if any(keyword.arg in ("generator", None) for keyword in call.keywords) or "torch" not in visible(
         point, point.call_frame
     ):
         return None
-    device = device_for(observations, point, point.call_frame) or "torch.get_default_device()"
+    device = device_for_tensor(observations, point, point.call_frame) or "torch.get_default_device()"
     return AddKeyword(point.tree.path, point.tree.span(call), "generator", f"torch.Generator(device={device})")
 
 
@@ -204,19 +211,19 @@ _SPLIT = "data = TensorDataset(torch.ones(8, 4))\nprint(random_split(data, [6, 2
 RULE = Rule(
     code="DEV603",
     name="generator-device",
-    summary="A generator draws random numbers for tensors of another device.",
+    summary="A generator draws random numbers for tensors on another device.",
     documentation=__doc__,
     detect=detect,
     causes=("generator-on-other-device",),
     error_families=("generator",),
     invalid=(
         Example(
-            "numbers of the CPU's generator for the accelerator",
+            "a CPU generator for a tensor on the accelerator",
             _SETUP + "g = torch.Generator().manual_seed(0)\n" + _NOISE.format(", device=device"),
             _SETUP + "g = torch.Generator().manual_seed(0)\n" + _NOISE.replace("{})", ").to(device)"),
         ),
         Example(
-            "a split draws on the CPU",
+            "a split that draws on the CPU",
             _SETUP + "g = torch.Generator(device=device).manual_seed(0)\n" + _SPLIT,
             _SETUP + "g = torch.Generator().manual_seed(0)\n" + _SPLIT,
         ),
@@ -224,7 +231,7 @@ RULE = Rule(
     valid=(
         _SETUP + "g = torch.Generator(device=device)\n" + _NOISE.format(", device=device"),
         _SETUP + "g = torch.Generator().manual_seed(0)\n" + _SPLIT,
-        # what a loader shuffles with would change: only with --unsafe-fixes
+        # fixed only with --unsafe-fixes, because the loader would shuffle differently
         _SETUP
         + "torch.set_default_device(device)\n"
         + "for batch in DataLoader(TensorDataset(torch.ones(8, 4)), batch_size=2, shuffle=True):\n    print(batch)\n",

@@ -1,12 +1,13 @@
 """## What it does
-Finds modules that an `nn.Module` keeps in a Python list, tuple or dictionary: `self.layers = [nn.Linear(...), ...]`.
-Parameters in such containers are found, too.
+Checks for submodules and parameters that an `nn.Module` stores in a Python list, tuple or dictionary:
+`self.layers = [nn.Linear(...), ...]`.
 
 ## Why is this bad?
-`nn.Module` knows only what is assigned to it directly, or kept in an `nn.ModuleList` or `nn.ModuleDict`. Layers in a
-Python list stay on the CPU when the model moves, so that the forward pass fails with *Expected all tensors to be on the
-same device*. On the CPU nothing fails, and it is worse: `model.parameters()` does not yield them, so that no optimizer
-trains them, and `state_dict()` does not save them.
+`nn.Module` registers only the modules and parameters that are assigned directly to an attribute or stored in a
+registered container such as `nn.ModuleList` or `nn.ModuleDict`. `Module.to()` does not move layers in a Python list, so
+the forward pass fails with *Expected all tensors to be on the same device*. On the CPU the program runs, but trains
+incorrectly: `model.parameters()` does not yield these parameters, so no optimizer updates them, and `state_dict()` does
+not save them.
 
 ## Example
 ```python
@@ -19,8 +20,8 @@ self.layers = nn.ModuleList([nn.Linear(width, width) for _ in range(depth)])
 ```
 
 ## Fix safety
-Unsafe: the layers get keys in the state dict, so that checkpoints of the program as it is do not fit any more, and they
-are trained from now on, so that the losses are others than those of a run on the CPU. Apply it with `--unsafe-fixes`.
+Unsafe: registration adds keys to the state dict, so existing checkpoints no longer load, and the layers are now
+trained, so the losses differ from those of the original program on the CPU. Apply the fix with `--unsafe-fixes`.
 
 ## References
 - [ModuleList](https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleList.html)
@@ -58,147 +59,156 @@ from devfix.syntax.tree import SourceTree
 
 __all__ = ["RULE"]
 
-_Place = tuple[object, ...]
+_LITERALS = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp)
+_PointKey = tuple[object, ...]
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding per attribute that keeps modules or parameters out of sight."""
-    found: dict[_Place, tuple[ListAppend, list[AttributeStore], list[DeviceMismatch], dict[ProgramPoint, None]]] = {}
+    """Yield one finding per attribute that stores unregistered modules or parameters."""
+    found: dict[_PointKey, tuple[ListAppend, list[AttributeStore], list[DeviceMismatch], dict[ProgramPoint, None]]] = {}
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
-            kept = _kept(observations, mismatch, operand)
-            stored = _stored(observations, kept) if kept is not None else []
-            if kept is not None and stored:
-                entry = found.setdefault(stored[0].point.key, (kept, stored, [], {}))
+            attribute = _unregistered_attribute(observations, mismatch, operand)
+            stores = _stores_of(observations, attribute) if attribute is not None else []
+            if attribute is not None and stores:
+                entry = found.setdefault(stores[0].point.key, (attribute, stores, [], {}))
                 if mismatch not in entry[2]:
                     entry[2].append(mismatch)
-                entry[3].update(dict.fromkeys(_made(observations, mismatch, operand)))
-    for kept, stored, mismatches, made in found.values():
-        yield _finding(kept, stored, mismatches, list(made))
+                entry[3].update(dict.fromkeys(_creations(observations, mismatch, operand)))
+    for attribute, stores, mismatches, created in found.values():
+        yield _finding(attribute, stores, mismatches, list(created))
 
 
-def _made(observations: Observations, mismatch: DeviceMismatch, operand: Operand) -> Iterator[ProgramPoint]:
-    """Where what fails is made."""
-    memory = mismatch.point.state
-    assert memory is not None
+def _creations(observations: Observations, mismatch: DeviceMismatch, operand: Operand) -> Iterator[ProgramPoint]:
+    """Yield the program points that create the parameters of the operand."""
+    state = mismatch.point.state
+    assert state is not None
     for part in weights_of(operand):
-        allocated_at = memory.heap_object(part).allocated_at if memory.has(part.id) else None
+        allocated_at = state.heap_object(part).allocated_at if state.has(part.id) else None
         if allocated_at is not None:
             yield allocated_at
 
 
-def _kept(observations: Observations, mismatch: DeviceMismatch, operand: Operand) -> ListAppend | None:
-    """The container of a moved module because of which the operand has stayed."""
-    memory = mismatch.point.state
-    assert memory is not None
+def _unregistered_attribute(
+    observations: Observations, mismatch: DeviceMismatch, operand: Operand
+) -> ListAppend | None:
+    """Return the attribute of a moved module whose unregistered container holds the operand, or ``None``."""
+    state = mismatch.point.state
+    assert state is not None
     for part in weights_of(operand):
-        if not memory.has(part.id) or structural_change(mismatch.point, part) is not None:
+        if not state.has(part.id) or structural_change(mismatch.point, part) is not None:
             continue
-        for kept in keepers(memory, part):
+        for attribute in keepers(state, part):
             if (
-                memory.heap_object(kept.owner).last_moved_at is not None
-                and ACCELERATOR in memory.heap_object(kept.owner).devices
+                state.heap_object(attribute.owner).last_moved_at is not None
+                and ACCELERATOR in state.heap_object(attribute.owner).devices
             ):
-                return kept
-    held = {
+                return attribute
+    attribute_ids = {
         origin.attribute_id
         for origin in operand.origins
         if origin.kind == "parameter" and origin.attribute_id and not origin.site_id
     }
-    for stored in observations.stored.values():
-        for owner in stored.owners if stored.number in held else ():
-            obj = memory.heap_object(owner) if memory.has(owner.id) else None
+    for store in observations.stored.values():
+        for owner in store.owners if store.number in attribute_ids else ():
+            obj = state.heap_object(owner) if state.has(owner.id) else None
             if obj is None or obj.kind != "module" or obj.last_moved_at is None:
                 continue
-            value = obj.fields.get(stored.name)
-            if value is not None and holds_parameters(memory, value):
-                return ListAppend(owner, stored.name, value)
+            value = obj.fields.get(store.name)
+            if value is not None and holds_parameters(state, value):
+                return ListAppend(owner, store.name, value)
     return None
 
 
-def _stored(observations: Observations, kept: ListAppend) -> list[AttributeStore]:
+def _stores_of(observations: Observations, attribute: ListAppend) -> list[AttributeStore]:
     return [
-        stored for stored in observations.stored.values() if stored.name == kept.name and kept.owner in stored.owners
+        store
+        for store in observations.stored.values()
+        if store.name == attribute.name and attribute.owner in store.owners
     ]
 
 
 def _finding(
-    kept: ListAppend, stored: list[AttributeStore], mismatches: list[DeviceMismatch], made: list[ProgramPoint]
+    attribute: ListAppend, stores: list[AttributeStore], mismatches: list[DeviceMismatch], created: list[ProgramPoint]
 ) -> Finding:
-    first, point = stored[0], mismatches[0].point
-    memory = point.state
-    assert memory is not None
-    mapping = isinstance(kept.container, Pointer) and memory.heap_object(kept.container).kind == "dict"
-    what = "parameters" if holds_parameters(memory, kept.container) else "modules"
-    kind = "tuple" if kept.is_tuple else "dictionary" if mapping else "list"
-    name = ast.unparse(first.point.node) if isinstance(first.point.node, ast.Attribute) else kept.name
-    edits = _edits(kept, stored, point, mapping, what)
+    first_store, point = stores[0], mismatches[0].point
+    state = point.state
+    assert state is not None
+    is_mapping = isinstance(attribute.container, Pointer) and state.heap_object(attribute.container).kind == "dict"
+    contents = "parameters" if holds_parameters(state, attribute.container) else "modules"
+    kind = "tuple" if attribute.is_tuple else "dictionary" if is_mapping else "list"
+    name = ast.unparse(first_store.point.node) if isinstance(first_store.point.node, ast.Attribute) else attribute.name
+    edits = _edits(attribute, stores, point, is_mapping, contents)
     fixes: tuple[Fix, ...] = ()
     if not isinstance(edits, str):
-        container = f"nn.{'Parameter' if what == 'parameters' else 'Module'}{'Dict' if mapping else 'List'}"
-        fixes = (Fix(f"keep `{name}` in an `{container}`", tuple(edits), Applicability.UNSAFE),)
+        registered = f"nn.{'Parameter' if contents == 'parameters' else 'Module'}{'Dict' if is_mapping else 'List'}"
+        fixes = (Fix(f"store `{name}` in an `{registered}`", tuple(edits), Applicability.UNSAFE),)
     return Finding(
         RULE.code,
         RULE.name,
         Severity.LATENT if all(mismatch.latent for mismatch in mismatches) else Severity.ERROR,
-        first.point.tree.path,
-        first.point.tree.span(first.point.stmt),
-        f"`{name}` is a Python {kind}: its {what} stay on the CPU when the module moves, and `parameters()` lacks them",
+        first_store.point.tree.path,
+        first_store.point.tree.span(first_store.point.stmt),
+        f"`{name}` is a Python {kind}, so its {contents} are not registered: "
+        "`.to()` leaves them on the CPU and `parameters()` omits them",
         event_path(
-            *((allocated_at, "created", "it is made on the CPU here") for allocated_at in made),
-            *((item.point, "stored", f"the {what} are kept in a Python {kind}") for item in stored),
+            *((allocated_at, "created", "created on the CPU here") for allocated_at in created),
+            *((store.point, "stored", f"the {contents} are stored in a Python {kind}") for store in stores),
             (
-                memory.heap_object(kept.owner).last_moved_at,
+                state.heap_object(attribute.owner).last_moved_at,
                 "moved",
-                f"the module moves here, without the {what} of the {kind}",
+                f"the module is moved here without the {contents} of the {kind}",
             ),
-            (point, "used", "they meet values on the accelerator here"),
+            (point, "used", "used with tensors on the accelerator here"),
         ),
         fixes,
         edits if isinstance(edits, str) else "",
-        ("registered, they get keys in the state dict and are trained: earlier checkpoints and losses do not fit",),
+        ("registration adds state dict keys and trains the layers: earlier checkpoints and losses no longer match",),
     )
 
 
 def _edits(
-    kept: ListAppend, stored: list[AttributeStore], point: ProgramPoint, mapping: bool, what: str
+    attribute: ListAppend, stores: list[AttributeStore], point: ProgramPoint, is_mapping: bool, contents: str
 ) -> list[Edit] | str:
-    """The edits after which the container is a registered one, or why there are none."""
-    memory = point.state
-    assert memory is not None
-    cls = memory.heap_object(kept.owner).cls
-    problem = contents_problem(memory, kept.container) if what == "modules" else None
-    problem = problem or (use_problem(cls, kept.name, mapping) if cls is not None else "its class is not in the source")
+    """Return the edits that replace the container with a registered one, or the reason why there are none."""
+    state = point.state
+    assert state is not None
+    cls = state.heap_object(attribute.owner).cls
+    problem = contents_problem(state, attribute.container) if contents == "modules" else None
+    problem = problem or (
+        use_problem(cls, attribute.name, is_mapping) if cls is not None else "its class is not in the source"
+    )
     if problem is not None:
         return problem
-    nested = is_nested(memory, kept.container)
-    word = "Parameter" if what == "parameters" else "Module"
+    has_nested = is_nested(state, attribute.container)
+    element = "Parameter" if contents == "parameters" else "Module"
     edits: dict[Edit, None] = {}
-    for item in stored:
-        if isinstance(item.point.stmt, ast.AugAssign):
-            continue  # a registered list grows by `+=`, too
-        spelled = torch_nn(item.point, f"{word}{'Dict' if mapping else 'List'}")
-        if spelled is None or item.value is None:
-            return "it is not given a value in so many words, or the file does not import `torch.nn`"
-        if nested and not writes_out(item.value):
-            return "it holds containers that are not written out where it is made"
-        expressions = [(item.point.tree, item.value, mapping)]
-        if nested:
+    for store in stores:
+        if isinstance(store.point.stmt, ast.AugAssign):
+            continue  # `nn.ModuleList` supports `+=`
+        constructor = torch_nn(store.point, f"{element}{'Dict' if is_mapping else 'List'}")
+        if constructor is None or store.value is None:
+            return "the attribute is not assigned an expression, or the file does not import `torch.nn`"
+        if has_nested and not writes_out(store.value):
+            return "it contains containers that are not literals at its assignment"
+        expressions = [(store.point.tree, store.value, is_mapping)]
+        if has_nested:
             expressions += [
-                (tree, node, isinstance(node, (ast.Dict, ast.DictComp))) for tree, node in _added(cls, kept.name)
+                (tree, node, isinstance(node, (ast.Dict, ast.DictComp)))
+                for tree, node in _appended_literals(cls, attribute.name)
             ]
-        for tree, node, is_mapping in expressions:
-            code = wrapped(tree, node, is_mapping, spelled[0], word)
-            if code is None or _grows_later(item):
-                return "the container is more than a list or a dictionary of modules"
+        for tree, node, is_dict in expressions:
+            code = wrapped(tree, node, is_dict, constructor[0], element)
+            if code is None or _grows_later(store):
+                return f"the container is not a plain list or dictionary of {contents}"
             edits[replacement(tree, node, code)] = None
-        edits.update(dict.fromkeys(spelled[1]))
+        edits.update(dict.fromkeys(constructor[1]))
     return list(edits)
 
 
-def _grows_later(stored: AttributeStore) -> bool:
-    """Whether a local list goes on growing after it has become the attribute: the copy would not grow with it."""
-    point, value = stored.point, stored.value
+def _grows_later(store: AttributeStore) -> bool:
+    """Return whether a local list grows after it was assigned: its ``nn.ModuleList`` copy would not grow with it."""
+    point, value = store.point, store.value
     if not isinstance(value, ast.Name):
         return False
     return any(
@@ -210,18 +220,15 @@ def _grows_later(stored: AttributeStore) -> bool:
     )
 
 
-def _added(cls: ClassValue | None, name: str) -> Iterator[tuple[SourceTree, ast.expr]]:
-    """The displays that the class appends to the container."""
+def _appended_literals(cls: ClassValue | None, name: str) -> Iterator[tuple[SourceTree, ast.expr]]:
+    """Yield the list, tuple and dictionary literals that the class appends to the container."""
     for tree, _, method in methods_of(cls) if cls is not None else ():
         for node in ast.walk(method):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append"):
                 continue
-            kept = isinstance(node.func.value, ast.Attribute) and node.func.value.attr == name
-            if kept and len(node.args) == 1 and isinstance(node.args[0], _DISPLAYS):
+            is_container = isinstance(node.func.value, ast.Attribute) and node.func.value.attr == name
+            if is_container and len(node.args) == 1 and isinstance(node.args[0], _LITERALS):
                 yield tree, node.args[0]
-
-
-_DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp)
 
 
 __getattr__, __dir__ = command_attributes(__name__)
@@ -252,7 +259,7 @@ print(model(torch.ones(3, 4, device=device)))
 RULE = Rule(
     code="DEV203",
     name="module-in-container",
-    summary="Modules in a Python list, tuple or dictionary are not registered and stay on the CPU.",
+    summary="Modules in a Python list, tuple or dictionary are not registered, so `.to()` leaves them on the CPU.",
     documentation=__doc__,
     detect=detect,
     causes=("module-in-container", "parameter-in-container"),

@@ -1,12 +1,13 @@
 """## What it does
-Finds whole objects that are never moved to the accelerator, or on one branch only, and meet values there: the model
-itself, a teacher, a perceptual network, an averaged copy, a discriminator, a criterion with class weights or parameters
-of its own, a metric with buffers.
+Checks for modules that are never moved to the accelerator, or only on one branch, and are used with tensors there: the
+model itself, a teacher, a perceptual network, an averaged copy, a discriminator, a criterion with class weights or
+parameters, a metric with buffers.
 
 ## Why is this bad?
-`Module.to()` moves what is registered below one module. Every other module with weights or buffers has to be moved,
-too: where its weights on the CPU meet an input on the accelerator, PyTorch raises *Expected all tensors to be on the
-same device* or *Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be the same*.
+`Module.to()` moves the parameters, buffers and submodules of one module. Every other module with weights or buffers
+needs its own move. If its weights are on the CPU and its input is on the accelerator, PyTorch raises *Expected all
+tensors to be on the same device* or *Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be
+the same*.
 
 ## Example
 ```python
@@ -25,8 +26,8 @@ loss = criterion(student(x), y) + F.mse_loss(student(x), teacher(x))
 ```
 
 ## Fix safety
-Safe: `Module.to()` works in place and keeps the identity of the parameters. The move stands ahead of the optimizer that
-takes them, beside the moves of other modules and in their words.
+Safe: `Module.to()` works in place and preserves the identity of the parameters. The move is inserted before the
+optimizer that takes the parameters, next to the moves of other modules and in the same style.
 
 ## References
 - [Module.to](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.to)
@@ -51,61 +52,61 @@ from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
 
-_MOST_TOGETHER = 8
+_MAX_JOINT_MOVES = 8
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding per object that stays on the CPU, at its construction."""
+    """Yield one finding per module that stays on the CPU, at its construction."""
     found: dict[tuple[object, ...], tuple[RootModule, list[DeviceMismatch]]] = {}
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
             for root in unmoved(observations, mismatch, operand):
-                found.setdefault(_made_at(root.allocated_at), (root, []))[1].append(mismatch)
-    homes = [insertion_point_of(observations, mismatches[0], root) for root, mismatches in found.values()]
-    together = _together(homes)
-    for home, (root, mismatches) in zip(homes, found.values(), strict=True):
-        yield _finding(home, root, mismatches, together)
+                found.setdefault(_construction_key(root.allocated_at), (root, []))[1].append(mismatch)
+    insertion_points = [insertion_point_of(observations, mismatches[0], root) for root, mismatches in found.values()]
+    joint_move = _joint_move(insertion_points)
+    for insertion, (root, mismatches) in zip(insertion_points, found.values(), strict=True):
+        yield _finding(insertion, root, mismatches, joint_move)
     yield from loss_weights(observations, RULE.code, RULE.name)
 
 
-def _made_at(allocated_at: ProgramPoint) -> tuple[object, ...]:
-    """The construction, through the calls that led to it."""
+def _construction_key(allocated_at: ProgramPoint) -> tuple[object, ...]:
+    """Return a key for the construction and the calls that lead to it."""
     return (
         allocated_at.key,
         *((call_frame.tree.path, call_frame.stmt.lineno) for call_frame in allocated_at.call_stack),
     )
 
 
-def _together(homes: list[InsertionPoint]) -> tuple[Fix, ...]:
-    """All of them moved at once, for networks that meet each other: one alone would only fail elsewhere."""
-    best = [home.fixes[0] for home in homes if home.fixes]
-    if not 1 < len(best) <= _MOST_TOGETHER:
+def _joint_move(insertion_points: list[InsertionPoint]) -> tuple[Fix, ...]:
+    """Return a fix that moves all modules, for networks whose outputs are combined: one move alone still fails."""
+    best = [insertion.fixes[0] for insertion in insertion_points if insertion.fixes]
+    if not 1 < len(best) <= _MAX_JOINT_MOVES:
         return ()
-    names = ", ".join(dict.fromkeys(f"`{home.name}`" for home in homes if home.fixes))
-    return (Fix(f"move {names} together", tuple(dict.fromkeys(edit for r in best for edit in r.edits))),)
+    names = ", ".join(dict.fromkeys(f"`{insertion.name}`" for insertion in insertion_points if insertion.fixes))
+    return (Fix(f"move {names} together", tuple(dict.fromkeys(edit for fix in best for edit in fix.edits))),)
 
 
 def _finding(
-    home: InsertionPoint, root: RootModule, mismatches: list[DeviceMismatch], together: tuple[Fix, ...]
+    insertion: InsertionPoint, root: RootModule, mismatches: list[DeviceMismatch], joint_move: tuple[Fix, ...]
 ) -> Finding:
-    fate = "never moved" if root.partly is None else "moved on one branch only"
+    extent = "never moved" if root.partly is None else "moved on one branch only"
     return Finding(
         RULE.code,
         RULE.name,
         Severity.LATENT if all(mismatch.latent for mismatch in mismatches) else Severity.ERROR,
-        home.call_frame.tree.path,
-        home.call_frame.tree.span(home.node),
-        f"`{home.name}` is {fate} and meets values on the accelerator",
+        insertion.call_frame.tree.path,
+        insertion.call_frame.tree.span(insertion.node),
+        f"`{insertion.name}` is {extent}, but is used with tensors on the accelerator",
         event_path(
-            (root.allocated_at, "created", "this module is made on the CPU"),
-            (root.partly, "moved", "it is moved on this branch, and not on the other"),
+            (root.allocated_at, "created", "the module is created on the CPU here"),
+            (root.partly, "moved", "the module is moved on this branch only"),
             *(
-                (mismatch.point, "used", "its weights on the CPU meet values on the accelerator here")
+                (mismatch.point, "used", "its CPU weights are used with tensors on the accelerator here")
                 for mismatch in mismatches[:2]
             ),
         ),
-        (*home.fixes, *together) if home.fixes else (),
-        "" if home.fixes else "neither the module nor a device has a name where it could be moved",
+        (*insertion.fixes, *joint_move) if insertion.fixes else (),
+        "" if insertion.fixes else "no scope in which it could be moved names both the module and a device",
     )
 
 
@@ -128,7 +129,7 @@ loss.backward()
 RULE = Rule(
     code="DEV204",
     name="module-not-moved",
-    summary="A model, a teacher, a criterion with weights or a metric is never moved, and meets the accelerator.",
+    summary="A model, teacher, criterion or metric is never moved, but is used with tensors on the accelerator.",
     documentation=__doc__,
     detect=detect,
     causes=("module-never-moved", "wrapped-before-move"),

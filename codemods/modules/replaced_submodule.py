@@ -1,11 +1,11 @@
 """## What it does
-Finds submodules that are replaced or added after the model was moved, and are never moved themselves: a new
+Checks for submodules that are replaced or added after the model was moved and are never moved themselves: a new
 classifier head, an adapter, a converted layer.
 
 ## Why is this bad?
-`Module.to()` moves the parameters that the module has at that moment. A layer that is assigned later is made on the
-CPU and stays there, so the first forward pass fails with *Expected all tensors to be on the same device*, often in
-another file than the one with the mistake.
+`Module.to()` moves the parameters that are registered at the time of the call. A layer that is assigned later is
+created on the CPU and stays there, so the first forward pass fails with *Expected all tensors to be on the same
+device*, often in a different file from the one with the bug.
 
 ## Example
 ```python
@@ -21,7 +21,8 @@ model.to(device)
 ```
 
 ## Fix safety
-Safe: `Module.to()` works in place, costs nothing for parameters that are already there, and keeps their identity.
+Safe: `Module.to()` works in place, preserves the identity of the parameters, and copies nothing that is already on the
+device.
 
 ## References
 - [Module.to](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.to)
@@ -40,17 +41,19 @@ from devfix.analysis.domain.values import Pointer, alternatives
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import module_names, value_of
 from devfix.fixes.event_path import event_path
-from devfix.fixes.insertion_point import Move, all_live, device_at, hoisted, inside_module, move_of, same_function
+from devfix.fixes.insertion_point import all_live, hoisted, inside_module, same_function
 from devfix.fixes.modules.structural_changes import Change, parents_of, structural_change, weights_of
+from devfix.fixes.move_style import Move, move_of
 from devfix.fixes.reorder import common_block
+from devfix.fixes.value_scope import device_for_move
 from devfix.model import Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
 
-__all__ = ["RULE", "parents_of", "structural_change", "weights_of"]
+__all__ = ["RULE"]
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding per model: the parts attached since its last move that meet the accelerator."""
+    """Yield one finding per model: the submodules attached since its last move that are used on the accelerator."""
     grouped: dict[tuple[object, ...], list[tuple[Change, DeviceMismatch]]] = {}
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
@@ -70,8 +73,10 @@ def _finding(observations: Observations, pairs: list[tuple[Change, DeviceMismatc
     fix, reason = _fix(observations, changes, mismatch)
     verb = "is" if len(names) == 1 else "are"
     steps = [(last.moved, "moved", "the model is moved here")]
-    steps += [(change.attached, "replaced", "this part is made on the CPU after that") for change in changes]
-    steps.append((mismatch.point, "used", "its weights on the CPU meet values on the accelerator here"))
+    steps += [
+        (change.attached, "replaced", "this submodule is created on the CPU after the move") for change in changes
+    ]
+    steps.append((mismatch.point, "used", "its CPU weights are used with tensors on the accelerator here"))
     return Finding(
         RULE.code,
         RULE.name,
@@ -100,7 +105,10 @@ def _part_name(point: ProgramPoint) -> str:
 
 
 def _fix(observations: Observations, changes: list[Change], mismatch: DeviceMismatch) -> tuple[Fix | None, str]:
-    """The move after the last change, in the innermost function where the model and the device have names."""
+    """Return a fix that moves the model after the last change, in the innermost scope that names model and device.
+
+    If there is no such scope, return ``None`` and the reason.
+    """
     last = changes[-1]
     move = move_of(last.moved)
     if move is None:
@@ -108,31 +116,31 @@ def _fix(observations: Observations, changes: list[Change], mismatch: DeviceMism
     innermost = last.attached.call_stack[-1]
     call_stack = [*reversed(last.attached.call_stack)]
     functions = [call_frame.activation.node for call_frame in call_stack]
-    for call_frame in sorted(call_stack, key=lambda call_frame: _reluctance(call_frame, functions)):
-        code = _statement(observations, last, call_frame, move, innermost=call_frame is innermost)
+    for call_frame in sorted(call_stack, key=lambda call_frame: _scope_rank(call_frame, functions)):
+        code = _statement(observations, last, call_frame, move, is_innermost=call_frame is innermost)
         if code is None:
             continue
         anchor = _anchor(changes, call_frame, mismatch)
         edit = InsertStatement(call_frame.tree.path, call_frame.tree.span(anchor), Where.AFTER, code)
         return Fix(f"move the model again after the change: `{code.splitlines()[-1].strip()}`", (edit,)), ""
-    return None, "no name for the model and its device is in reach of the change"
+    return None, "no scope on the call path to the change names both the model and its device"
 
 
-def _reluctance(call_frame: CallFrame, functions: list[ast.AST]) -> tuple[bool, bool]:
-    """Levels to try last: methods of models (their users place them), and helpers that call themselves."""
-    return inside_module(call_frame), functions.count(call_frame.activation.node) > 1 or _calls_itself(
+def _scope_rank(call_frame: CallFrame, functions: list[ast.AST]) -> tuple[bool, bool]:
+    """Return a sort key that puts methods of models, which their users move, and recursive helpers last."""
+    return inside_module(call_frame), functions.count(call_frame.activation.node) > 1 or _is_recursive(
         call_frame.activation.node
     )
 
 
-def _calls_itself(function: ast.AST) -> bool:
+def _is_recursive(function: ast.AST) -> bool:
     name = getattr(function, "name", None)
     calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call)) if name else ()
     return any(isinstance(func, ast.Name) and func.id == name for func in calls)
 
 
 def _anchor(changes: list[Change], call_frame: CallFrame, mismatch: DeviceMismatch) -> ast.stmt:
-    """The statement behind which the move goes: after the last change, out of loops that do not use the model."""
+    """Return the statement to insert the move after: the last change, outside loops that do not use the model."""
     used = next((other.stmt for other in mismatch.point.call_stack if other.activation is call_frame.activation), None)
     anchor = call_frame.stmt
     for change in changes[:-1]:
@@ -140,23 +148,23 @@ def _anchor(changes: list[Change], call_frame: CallFrame, mismatch: DeviceMismat
             found = common_block(call_frame.tree, anchor, other.stmt) if same_function(other, call_frame) else None
             if found is not None:
                 block, mine, theirs = found
-                anchor = block[max(mine, theirs)]  # one move behind the branches of an `if`, behind the last of a row
+                anchor = block[max(mine, theirs)]  # after the whole `if`, after the last of several changes
     return hoisted(call_frame.tree, anchor, used)
 
 
 def _statement(
-    observations: Observations, change: Change, call_frame: CallFrame, move: Move, innermost: bool
+    observations: Observations, change: Change, call_frame: CallFrame, move: Move, is_innermost: bool
 ) -> str | None:
     point = change.attached
-    model = _model_expression(change, call_frame, innermost)
+    model = _model_expression(change, call_frame, is_innermost)
     if model is None:
         return None
-    same = any(other.activation is call_frame.activation for other in change.moved.call_stack[-1:])
-    trailer = _trailer(observations, point, call_frame, move, same)
-    if trailer is None:
+    is_same_scope = any(other.activation is call_frame.activation for other in change.moved.call_stack[-1:])
+    suffix = _move_suffix(observations, point, call_frame, move, is_same_scope)
+    if suffix is None:
         return None
-    code = f"{model}{trailer}"
-    if isinstance(change.moved.stmt, ast.Assign) and same and _assigned_to_itself(change.moved.stmt, model):
+    code = f"{model}{suffix}"
+    if isinstance(change.moved.stmt, ast.Assign) and is_same_scope and _is_reassignment(change.moved.stmt, model):
         code = f"{model} = {code}"
     if move.guard is not None and move.legacy:
         if not all_live(point, call_frame, move.guard.test):
@@ -167,16 +175,16 @@ def _statement(
     return code
 
 
-def _assigned_to_itself(stmt: ast.Assign, model: str) -> bool:
-    """``model = model.to(device)``."""
+def _is_reassignment(stmt: ast.Assign, model: str) -> bool:
+    """Return whether the statement is ``model = model.to(device)``."""
     call = stmt.value
     if len(stmt.targets) != 1 or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
         return False
     return ast.unparse(stmt.targets[0]) == model == ast.unparse(call.func.value)
 
 
-def _trailer(
-    observations: Observations, point: ProgramPoint, call_frame: CallFrame, move: Move, same: bool
+def _move_suffix(
+    observations: Observations, point: ProgramPoint, call_frame: CallFrame, move: Move, is_same_scope: bool
 ) -> str | None:
     call = move.point.node
     assert isinstance(call, ast.Call)
@@ -184,17 +192,17 @@ def _trailer(
     if move.legacy:
         return move.trailer() if all(all_live(point, call_frame, argument) for argument in arguments) else None
     constant = all(isinstance(argument, ast.Constant) for argument in arguments)
-    if (same or constant) and not observations.preferred_device:
+    if (is_same_scope or constant) and not observations.preferred_device:
         return move.trailer()
-    device = device_at(point, call_frame, observations.preferred_device, like=move.arguments)
+    device = device_for_move(observations, point, call_frame, move.arguments)
     return f".to({device})" if device is not None else None
 
 
-def _model_expression(change: Change, call_frame: CallFrame, innermost: bool) -> str | None:
-    """How this level names the model that was moved."""
+def _model_expression(change: Change, call_frame: CallFrame, is_innermost: bool) -> str | None:
+    """Return the expression for the moved model in the scope of ``call_frame``, or ``None``."""
     point = change.attached
     assert point.state is not None
-    if innermost:
+    if is_innermost:
         node = point.node
         if isinstance(node, ast.Call):
             node = node.args[0] if isinstance(node.func, ast.Name) and node.args else node.func
@@ -220,14 +228,14 @@ def _model_expression(change: Change, call_frame: CallFrame, innermost: bool) ->
     return names[0] if names else None
 
 
-def _ancestors(memory: State, key: int, moved: ProgramPoint) -> set[int]:
-    """Modules above that moved together with this one."""
+def _ancestors(state: State, key: int, moved: ProgramPoint) -> set[int]:
+    """Return the ids of the ancestors that were moved by the same call."""
     found: set[int] = set()
-    call_frame = [key]
-    while call_frame:
-        above = [p for k in call_frame for p in parents_of(memory, k) if p not in found]
-        call_frame = [p for p in above if memory.at(p).last_moved_at is moved]
-        found.update(call_frame)
+    level = [key]
+    while level:
+        above = [p for k in level for p in parents_of(state, k) if p not in found]
+        level = [p for p in above if state.at(p).last_moved_at is moved]
+        found.update(level)
     return found
 
 
@@ -252,7 +260,7 @@ optimizer.step()
 RULE = Rule(
     code="DEV201",
     name="replaced-submodule",
-    summary="A submodule is replaced or added after the model was moved, and stays on the CPU.",
+    summary="A submodule is replaced or added after the model was moved, so it stays on the CPU.",
     documentation=__doc__,
     detect=detect,
     causes=("created-after-move", "attached-after-move"),

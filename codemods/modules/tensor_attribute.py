@@ -1,12 +1,12 @@
 """## What it does
-Finds tensors that are kept as plain attributes, stay on the CPU, and meet values on the accelerator: masks and tables
-of an `nn.Module` that are no buffers, caches, aliases of buffers, lists of tensors, and the tables of classes that are
-no modules (noise schedules, replay memories, accumulators).
+Checks for tensors that are stored as plain attributes, stay on the CPU, and are used with tensors on the accelerator:
+masks and tables of an `nn.Module` that are not registered buffers, caches, aliases of buffers, lists of tensors, and
+tables of classes that are not modules (noise schedules, replay memories, accumulators).
 
 ## Why is this bad?
-`Module.to()` moves parameters, buffers and submodules, and nothing else. A tensor that was merely assigned to `self`
-stays where it was made, and the forward pass fails with *Expected all tensors to be on the same device*. Objects that
-are no modules are moved by nobody.
+`Module.to()` moves parameters, buffers and submodules, and nothing else. A tensor assigned to a plain attribute stays
+on the device on which it was created, and the forward pass fails with *Expected all tensors to be on the same device*.
+`Module.to()` does not reach the attributes of objects that are not modules.
 
 ## Example
 ```python
@@ -19,9 +19,9 @@ self.register_buffer("mask", torch.tril(torch.ones(size, size)), persistent=Fals
 ```
 
 ## Fix safety
-Safe. The buffer is not persistent, so that the state dict keeps its keys, and its values are the ones that it had.
-Where the name cannot be a buffer's (it exists already, it is given other things than tensors), and in classes that are
-no modules, the tensor is made on the device that the object knows, or moved where it is used.
+Safe. The buffer is not persistent, so the state dict keeps its keys, and its values do not change. If the attribute
+cannot be a buffer (a registered tensor has this name, or values other than tensors are assigned to it), or its class is
+not a module, the tensor is created on the device of the object or moved at its use.
 
 ## References
 - [Module.register_buffer](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer)
@@ -48,14 +48,14 @@ __all__ = ["RULE"]
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding for attributes that fail together; mostly it is one."""
+    """Yield one finding per group of attributes that fail in the same operation; most groups have one attribute."""
     for group in groups(observations):
-        if not all(_made_too_early(observations, attribute) for attribute in group):
+        if not all(_is_early_copy(observations, attribute) for attribute in group):
             yield _finding(observations, group)
 
 
-def _made_too_early(observations: Observations, attribute: Attribute) -> bool:
-    """Whether it holds copies of parameters, made before the model's move: DEV401 speaks."""
+def _is_early_copy(observations: Observations, attribute: Attribute) -> bool:
+    """Return whether the attribute holds copies of parameters made before the model's move, which DEV401 reports."""
     if not observations.copies or attribute.is_alias:
         return False
     described = {hazard.built for hazard in copied_early(observations)}
@@ -63,8 +63,8 @@ def _made_too_early(observations: Observations, attribute: Attribute) -> bool:
     return all(copy is not None and copy[0].point in described for copy in found)
 
 
-def _shaped(observations: Observations, attributes: list[Attribute]) -> list[Edit]:
-    """Each made where the parameter is whose shape it has."""
+def _on_device_of_parameter(observations: Observations, attributes: list[Attribute]) -> list[Edit]:
+    """Return edits that create each tensor on the device of the parameter whose shape it has."""
     edits: list[Edit] = []
     for use in (use for attribute in attributes for use in attribute.uses):
         for origin in use.origins:
@@ -86,8 +86,8 @@ def _finding(observations: Observations, group: list[Attribute]) -> Finding:
     first = group[0]
     uses = [use for attribute in group for use in attribute.uses]
     names = list(dict.fromkeys(f"`{attribute.shown}`" for attribute in group))
-    made = [(point, "created", "the tensor is made on the CPU here") for point in _births(observations, group)]
-    stored = [(a.point, "stored", f"`{a.shown}` {_what(a)}") for a in group]
+    created = [(point, "created", "the tensor is created on the CPU here") for point in _creations(observations, group)]
+    stored = [(a.point, "stored", f"`{a.shown}` {_described(a)}") for a in group]
     moved = next((a.moved for a in group if a.of_module and a.moved is not None), None)
     return Finding(
         RULE.code,
@@ -97,33 +97,38 @@ def _finding(observations: Observations, group: list[Attribute]) -> Finding:
         first.point.tree.span(first.point.stmt),
         _message(group, names),
         event_path(
-            *made,
+            *created,
             *stored,
-            (moved, "moved", "the module moves here, without it"),
-            (uses[0].mismatch.point, "used", "it meets values on the accelerator here"),
+            (moved, "moved", "the module is moved here without it"),
+            (uses[0].mismatch.point, "used", "used with tensors on the accelerator here"),
         ),
         fixes,
         reason,
     )
 
 
-def _what(attribute: Attribute) -> str:
+def _described(attribute: Attribute) -> str:
     if attribute.is_alias:
-        return "is another name for what the module moves, and keeps what lies on the CPU"
-    return "is an attribute, not a buffer" if attribute.of_module else "is an attribute that nothing moves"
+        return "is an alias, which still refers to the CPU tensor after the module is moved"
+    return (
+        "is a plain attribute, not a buffer" if attribute.of_module else "is a plain attribute, which no move reaches"
+    )
 
 
 def _message(group: list[Attribute], names: list[str]) -> str:
     listed, plural = " and ".join(names), len(names) > 1
-    is_, stays, meets = ("are", "stay", "meet") if plural else ("is", "stays", "meets")
     if all(attribute.is_alias for attribute in group):
-        return f"{listed} {is_} only another name for a registered tensor, and {stays} on the CPU when the module moves"
-    if any(attribute.of_module for attribute in group):
-        return f"{listed} {is_} no {'buffers' if plural else 'buffer'}, {stays} on the CPU, and {meets} the accelerator"
-    return f"{listed} {stays} on the CPU and {meets} values on the accelerator"
+        described = "are aliases of registered tensors" if plural else "is an alias of a registered tensor"
+    elif any(attribute.of_module for attribute in group):
+        described = "are not registered buffers" if plural else "is not a registered buffer"
+    elif plural:
+        return f"{listed} stay on the CPU, but are used with tensors on the accelerator"
+    else:
+        return f"{listed} stays on the CPU, but is used with tensors on the accelerator"
+    return f"{listed} {described}, so `.to()` leaves {'them' if plural else 'it'} on the CPU"
 
 
-def _births(observations: Observations, group: list[Attribute]) -> list[ProgramPoint]:
+def _creations(observations: Observations, group: list[Attribute]) -> list[ProgramPoint]:
     keys = {
         origin.site_id
         for attribute in group
@@ -135,23 +140,23 @@ def _births(observations: Observations, group: list[Attribute]) -> list[ProgramP
 
 
 def _fixes(observations: Observations, group: list[Attribute]) -> tuple[tuple[Fix, ...], str]:
-    """Fixes in the order in which an expert would try them, or why there is none."""
+    """Return the fixes, best first, or the reason why there is none."""
     listed = ", ".join(dict.fromkeys(f"`{attribute.shown}`" for attribute in group))
     root = [
-        Fix(f"move the object that has {listed}", tuple(edits))
+        Fix(f"move the object that holds {listed}", tuple(edits))
         for edits in [moved_as_a_whole(observations, group)]
         if edits
     ]
-    apart, reason = _apart(observations, group, listed)
-    return (*root, *apart), "" if root else reason
+    separate, reason = _separate_fixes(observations, group, listed)
+    return (*root, *separate), "" if root else reason
 
 
-def _apart(observations: Observations, group: list[Attribute], listed: str) -> tuple[tuple[Fix, ...], str]:
-    """Fixes that bring each attribute to the device by itself, or why there is none."""
+def _separate_fixes(observations: Observations, group: list[Attribute], listed: str) -> tuple[tuple[Fix, ...], str]:
+    """Return the fixes that handle each attribute separately, or the reason why there is none."""
     buffers, reason = _buffers(group)
     verbs = {"register": [a for a in group if a in buffers]} if buffers else {}
-    described = registered(buffers) if buffers else []
-    edits = [] if isinstance(described, str) else described
+    registrations = registered(buffers) if buffers else []
+    edits = [] if isinstance(registrations, str) else registrations
     for attribute in group:
         if attribute in buffers:
             continue
@@ -162,45 +167,45 @@ def _apart(observations: Observations, group: list[Attribute], listed: str) -> t
                 edits.extend(found)
                 break
         else:
-            return (), reason or "nothing names the device where it is used"
-    fixes = [Fix(" and ".join(_told(verb, held) for verb, held in verbs.items()), _distinct(edits))]
+            return (), reason or "no device expression is available at its use"
+    fixes = [Fix(" and ".join(_title(verb, attributes) for verb, attributes in verbs.items()), _distinct(edits))]
     at_use = _distinct(moved_at_use(observations, group))
     if at_use and at_use != fixes[0].edits:
-        fixes.append(Fix(f"move {listed} where it is used", at_use))
+        fixes.append(Fix(f"move {listed} at its use", at_use))
     return tuple(fixes), ""
 
 
 _PLANS: tuple[tuple[str, Callable[[Observations, list[Attribute]], list[Edit]]], ...] = (
-    ("make on the device", _shaped),
+    ("create on the device", _on_device_of_parameter),
     ("move with its siblings", moved_with_siblings),
-    ("make on the device", made_on_device),
-    ("move where it is used", moved_at_use),
+    ("create on the device", made_on_device),
+    ("move at its use", moved_at_use),
 )
 _ALIAS_PLANS: tuple[tuple[str, Callable[[Observations, list[Attribute]], list[Edit]]], ...] = (
-    ("read what is behind", lambda observations, attributes: read_through(attributes)),
-    ("move where it is used", moved_at_use),
+    ("replace with the registered tensor", lambda observations, attributes: read_through(attributes)),
+    ("move at its use", moved_at_use),
 )
 
 
 def _buffers(group: list[Attribute]) -> tuple[list[Attribute], str]:
-    """The attributes that can become buffers and will move with their modules, and why the others cannot."""
+    """Return the attributes that can become buffers of moved modules, and the reason why the others cannot."""
     moving = [a for a in group if a.of_module and a.moved is not None and not a.is_alias]
-    refused = {a: described for a in moving if isinstance(described := registered([a]), str)}
-    kept = [attribute for attribute in moving if attribute not in refused]
-    return (kept if not isinstance(registered(kept), str) else []), next(iter(refused.values()), "")
+    refused = {a: problem for a in moving if isinstance(problem := registered([a]), str)}
+    accepted = [attribute for attribute in moving if attribute not in refused]
+    return (accepted if not isinstance(registered(accepted), str) else []), next(iter(refused.values()), "")
 
 
-def _told(verb: str, attributes: list[Attribute]) -> str:
+def _title(verb: str, attributes: list[Attribute]) -> str:
     first, _, rest = verb.partition(" ")
     return f"{first} {', '.join(dict.fromkeys(f'`{a.shown}`' for a in attributes))} {rest or 'as a buffer'}"
 
 
 def _distinct(edits: list[Edit]) -> tuple[Edit, ...]:
-    """Each edit once, and one move for each expression: it may meet several values of the device."""
-    kept: dict[object, Edit] = {}
+    """Drop duplicate edits and all but the first move of an expression, which may be used in several operations."""
+    distinct: dict[object, Edit] = {}
     for edit in edits:
-        kept.setdefault((edit.path, edit.expression) if isinstance(edit, AppendCode) else edit, edit)
-    return tuple(kept.values())
+        distinct.setdefault((edit.path, edit.expression) if isinstance(edit, AppendCode) else edit, edit)
+    return tuple(distinct.values())
 
 
 __getattr__, __dir__ = command_attributes(__name__)
@@ -245,19 +250,19 @@ print(Schedule(4).scale(x, t))
 RULE = Rule(
     code="DEV202",
     name="tensor-attribute",
-    summary="A tensor is a plain attribute, stays on the CPU, and meets values on the accelerator.",
+    summary="A tensor is a plain attribute that `.to()` leaves on the CPU, and is used on the accelerator.",
     documentation=__doc__,
     detect=detect,
     causes=("plain-attribute",),
     concerns="modules",
     invalid=(
         Example(
-            "a mask that is no buffer",
+            "a mask that is not a buffer",
             _MODULE.format("self.mask = torch.tril(torch.ones(n, n))"),
             _MODULE.format('self.register_buffer("mask", torch.tril(torch.ones(n, n)), persistent=False)'),
         ),
         Example(
-            "the table of a class that is no module",
+            "a table of a class that is not a module",
             _SCHEDULE.format("self.betas"),
             _SCHEDULE.format("self.betas.to(t.device)"),
         ),

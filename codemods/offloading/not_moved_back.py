@@ -1,11 +1,10 @@
 """## What it does
-Finds modules that are sent to the CPU for a while, to be saved, exported, evaluated or to make room, and then meet
-values on the accelerator because nothing brings them back.
+Checks for modules that are moved to the CPU temporarily, to be saved, exported, evaluated or to free memory, and are
+then used with tensors on the accelerator because they are not moved back.
 
 ## Why is this bad?
-`Module.cpu()` and `Module.to("cpu")` work in place: the model itself lies on the CPU from then on, for everybody who
-holds it. The next step of the training fails with *Expected all tensors to be on the same device*, often an epoch later
-and in another file.
+`Module.cpu()` and `Module.to("cpu")` work in place: from then on every reference to the model sees it on the CPU. The
+next training step fails with *Expected all tensors to be on the same device*, often an epoch later and in another file.
 
 ## Example
 ```python
@@ -25,9 +24,9 @@ for epoch in range(epochs):
 ```
 
 ## Fix safety
-Safe: the parameters keep their identity on the way there and back, so the optimizer goes on with them. Where all other
-calls of a function in the file are followed by a call that restores the placement, that call is written. A move that
-may only run in the last round of a loop is left alone.
+Safe: both moves preserve the identity of the parameters, so the optimizer still holds them. If the file follows all
+other calls of a function with a call that restores the device, the fix inserts the same call. A move that may run only
+in the last iteration of a loop is not reported.
 
 ## References
 - [Module.to](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.to)
@@ -52,27 +51,27 @@ __all__ = ["RULE"]
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding for each move to the CPU that is never undone; for several that one edit undoes, one."""
+    """Yield one finding per move to the CPU that is never undone; moves that one edit undoes share a finding."""
     found: dict[tuple[object, ...], list[Absence]] = {}
     for absence in _absences(observations):
         found.setdefault(absence.moved.key, []).append(absence)
-    together: dict[object, tuple[tuple[Fix, ...], list[Absence]]] = {}
+    by_fix: dict[object, tuple[tuple[Fix, ...], list[Absence]]] = {}
     for key, absences in found.items():
         if not runs_last(absences[0]):
-            back = tuple(fixes(observations, absences[0]))
-            together.setdefault(back[0].edits if back else key, (back, []))[1].extend(absences)
-    for back, absences in together.values():
-        yield _finding(back, absences)
+            restoring = tuple(fixes(observations, absences[0]))
+            by_fix.setdefault(restoring[0].edits if restoring else key, (restoring, []))[1].extend(absences)
+    for restoring, absences in by_fix.values():
+        yield _finding(restoring, absences)
 
 
 def _absences(observations: Observations) -> Iterator[Absence]:
-    """Weights that a move by hand took from the accelerator, where they are met."""
+    """Yield the uses on the accelerator of weights that an explicit move took to the CPU."""
     for mismatch in observations.mismatches:
-        memory = mismatch.point.state
-        for operand in mismatch.cpu if memory is not None else ():
+        state = mismatch.point.state
+        for operand in mismatch.cpu if state is not None else ():
             for part in weights_of(operand):
-                assert memory is not None
-                moved = memory.at(part.id).last_moved_at if memory.has(part.id) else None
+                assert state is not None
+                moved = state.at(part.id).last_moved_at if state.has(part.id) else None
                 if moved is None or moved not in observations.moves_to_cpu or not isinstance(moved.node, ast.Call):
                     continue
                 before = moved.state
@@ -83,9 +82,9 @@ def _absences(observations: Observations) -> Iterator[Absence]:
 def _finding(found: tuple[Fix, ...], absences: list[Absence]) -> Finding:
     first = absences[0]
     names = list(dict.fromkeys(f"`{ast.unparse(absence.receiver)}`" for absence in absences))
-    described = " is sent to the CPU, is not brought back, and meets values on the accelerator"
+    described = " is moved to the CPU but not back, and is used with tensors on the accelerator"
     if len(names) > 1:
-        described = " are sent to the CPU, are not brought back, and meet values on the accelerator"
+        described = " are moved to the CPU but not back, and are used with tensors on the accelerator"
     return Finding(
         RULE.code,
         RULE.name,
@@ -94,14 +93,14 @@ def _finding(found: tuple[Fix, ...], absences: list[Absence]) -> Finding:
         first.moved.span,
         ", ".join(names) + described,
         event_path(
-            (first.moved, "moved", "it goes to the CPU here, in place"),
+            (first.moved, "moved", "moved to the CPU in place here"),
             *(
-                (absence.mismatch.point, "used", "its weights meet values on the accelerator here")
+                (absence.mismatch.point, "used", "its CPU weights are used with tensors on the accelerator here")
                 for absence in absences[:2]
             ),
         ),
         found,
-        "" if found else "no name for the module and the device is in reach where it could be brought back",
+        "" if found else "no scope in which it could be moved back names both the module and the device",
     )
 
 
@@ -125,14 +124,14 @@ for epoch in range(3):
 RULE = Rule(
     code="DEV701",
     name="not-moved-back",
-    summary="A module is sent to the CPU for a while and not brought back.",
+    summary="A module is moved to the CPU temporarily and not moved back.",
     documentation=__doc__,
     detect=detect,
     causes=("not-moved-back",),
     concerns="modules",
     invalid=(
         Example(
-            "saved from the CPU, every epoch",
+            "saved from the CPU in every epoch",
             _SETUP + '    model.cpu()\n    torch.save(model.state_dict(), "last.pt")\n',
             _SETUP + '    model.cpu()\n    torch.save(model.state_dict(), "last.pt")\n    model.to(device)\n',
         ),

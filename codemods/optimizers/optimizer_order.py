@@ -1,13 +1,13 @@
 """## What it does
-Finds optimizers that are built, or get their saved state, before the parameters have their final place or identity,
-where that breaks or trains the wrong thing, and copies of parameters (averages, slow weights, anchors) that are made
-before the move. Where the order is only untidy, it is reported as advice.
+Checks for optimizers that are constructed, or whose saved state is loaded, before the parameters reach their final
+device or are replaced, if that fails or trains incorrectly; and for copies of parameters (averages, slow weights,
+anchors) that are made before the move. If the order is harmless, it is reported as advice.
 
 ## Why is this bad?
-`Module.to()` keeps the identity of parameters, so Adam or SGD may be built before it. But Adagrad makes its state in
-the constructor, on the CPU; a fused or capturable optimizer expects its parameters on the accelerator;
-`Optimizer.load_state_dict` sends state to where the parameters are at that moment; and a submodule that is replaced
-later has parameters that the optimizer has never seen: they are not trained, and nothing says so.
+`Module.to()` preserves the identity of the parameters, so Adam or SGD may be constructed before it. But Adagrad
+allocates its state in the constructor, on the CPU; a fused or capturable optimizer requires its parameters to be on the
+accelerator; `Optimizer.load_state_dict` copies state to the device of the parameters at that time; and a submodule that
+is replaced later has parameters that the optimizer does not hold, so they are silently never trained.
 
 ## Example
 ```python
@@ -22,8 +22,8 @@ optimizer = torch.optim.Adagrad(model.parameters())
 ```
 
 ## Fix safety
-Safe: the construction moves with everything that depends on it (scheduler, restored state), and only where nothing in
-between needs it.
+Safe: the construction is moved together with the statements that depend on it (scheduler, restored state), and only if
+no statement in between needs it.
 
 ## References
 - [torch.optim](https://docs.pytorch.org/docs/stable/optim.html)
@@ -40,33 +40,35 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame
 from devfix.analysis.observations import OptimizerHazard
 from devfix.fixes.event_path import event_path
-from devfix.fixes.insertion_point import all_live, device_at, move_of
+from devfix.fixes.insertion_point import all_live
 from devfix.fixes.modules.parameter_copies import copied_early
+from devfix.fixes.move_style import move_of
 from devfix.fixes.reorder_after_move import built_behind, model_names, moved_ahead
+from devfix.fixes.value_scope import device_for_move
 from devfix.model import Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
 
 _MESSAGES = {
-    "eager-state": "`{name}` makes its state in the constructor, before the parameters are moved to the accelerator",
-    "fused": "a fused or capturable `{name}` is built before its parameters are moved to the accelerator",
-    "state-loaded": "the state of `{name}` is loaded before the parameters are moved, and stays on the CPU",
-    "replaced": "`{name}` is built before a submodule is replaced: the new parameters are never trained",
-    "copied": "`{name}` holds copies of parameters that are made before these are moved to the accelerator",
-    "harmless": "`{name}` is built before the model is moved; PyTorch keeps the parameters, but advises against it",
+    "eager-state": "`{name}` allocates its state on construction, before the parameters are moved to the accelerator",
+    "fused": "a fused or capturable `{name}` is constructed before its parameters are moved to the accelerator",
+    "state-loaded": "the state of `{name}` is loaded before the parameters are moved, so it stays on the CPU",
+    "replaced": "`{name}` is constructed before a submodule is replaced, so the new parameters are never trained",
+    "copied": "`{name}` holds copies of parameters made before the parameters are moved to the accelerator",
+    "harmless": "`{name}` is constructed before the model is moved; it works, but PyTorch recommends to move first",
 }
-_BUILT = {"copied": "the parameters are copied on the CPU here"}
-_USED = {"copied": "the copies meet values on the accelerator here"}
-_URGENCY = ("state-loaded", "eager-state", "replaced", "fused", "copied", "harmless")
+_CONSTRUCTION_NOTES = {"copied": "the parameters are copied on the CPU here"}
+_USE_NOTES = {"copied": "the copies are used with tensors on the accelerator here"}
+_BY_SEVERITY = ("state-loaded", "eager-state", "replaced", "fused", "copied", "harmless")
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding per construction: its most urgent hazard."""
+    """Yield one finding per construction, for its most severe hazard."""
     grouped: dict[tuple[object, ...], OptimizerHazard] = {}
     for hazard in (*observations.hazards, *copied_early(observations)):
         known = grouped.get(hazard.built.key)
-        if known is None or _URGENCY.index(hazard.kind) < _URGENCY.index(known.kind):
+        if known is None or _BY_SEVERITY.index(hazard.kind) < _BY_SEVERITY.index(known.kind):
             grouped[hazard.built.key] = hazard
     for hazard in grouped.values():
         yield _finding(observations, hazard)
@@ -84,10 +86,10 @@ def _finding(observations: Observations, hazard: OptimizerHazard) -> Finding:
         hazard.built.span,
         _MESSAGES[hazard.kind].format(name=hazard.optimizer.split(".")[-1]),
         event_path(
-            (hazard.built, "built", _BUILT.get(hazard.kind, "the optimizer is built here")),
+            (hazard.built, "built", _CONSTRUCTION_NOTES.get(hazard.kind, "the optimizer is constructed here")),
             (hazard.loaded, "loaded", "its state is loaded here") if hazard.loaded else (None, "", ""),
             (hazard.late, "replaced" if hazard.kind == "replaced" else "moved", late),
-            (hazard.step, "used", _USED.get(hazard.kind, "and it steps here")),
+            (hazard.step, "used", _USE_NOTES.get(hazard.kind, "the optimizer steps here")),
         ),
         tuple(fixes),
         "" if fixes else reason,
@@ -105,40 +107,40 @@ def _fixes(observations: Observations, hazard: OptimizerHazard) -> tuple[list[Fi
 
 
 def _earlier_move(observations: Observations, hazard: OptimizerHazard) -> Iterator[Fix]:
-    """Move the model ahead of the construction, where both the model and the device have names there."""
+    """Yield a move of the model before the construction, if its scope names both the model and the device."""
     point = hazard.built
-    memory = point.state
-    assert memory is not None
+    state = point.state
+    assert state is not None
     call = hazard.late.node
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
         return
     for call_frame in reversed(point.call_stack):
-        held = _held_names(hazard, call_frame)
-        device = device_at(point, call_frame, observations.preferred_device)
-        if not held:
+        names = _model_names(hazard, call_frame)
+        device = device_for_move(observations, point, call_frame)
+        if not names:
             continue
         if call.func.attr == "cuda":
-            trailer = (
+            suffix = (
                 call_frame.tree.source(call)[len(call_frame.tree.source(call.func.value)) :]
                 if call_frame.tree is hazard.late.tree
                 else ".cuda()"
             )
         elif device is not None:
-            trailer = f".to({device})"
+            suffix = f".to({device})"
         else:
             continue
-        code = f"{held[0]}{trailer}"
+        code = f"{names[0]}{suffix}"
         move = move_of(hazard.late)
         if move is not None and move.guard is not None:
             if not all_live(point, call_frame, move.guard.test):
                 continue
             code = f"if {move.point.tree.source(move.guard.test)}:\n    {code}"
         edit = InsertStatement(call_frame.tree.path, call_frame.tree.span(call_frame.stmt), Where.BEFORE, code)
-        yield Fix("move the model ahead of the optimizer", (edit,))
+        yield Fix("move the model before the optimizer", (edit,))
         return
 
 
-def _held_names(hazard: OptimizerHazard, call_frame: CallFrame) -> list[str]:
+def _model_names(hazard: OptimizerHazard, call_frame: CallFrame) -> list[str]:
     """Names of modules whose parameters the construction mentions."""
     mentioned = {ast.unparse(node) for node in ast.walk(call_frame.stmt) if isinstance(node, (ast.Name, ast.Attribute))}
     return [name for name in sorted(model_names(hazard.built, call_frame)) if name in mentioned]
@@ -162,7 +164,7 @@ optimizer.step()
 RULE = Rule(
     code="DEV401",
     name="optimizer-order",
-    summary="An optimizer is built or restored before its parameters are where they will be trained.",
+    summary="An optimizer is constructed or restored before its parameters are on their final device.",
     documentation=__doc__,
     detect=detect,
     causes=(
@@ -175,7 +177,7 @@ RULE = Rule(
     error_families=("same-device", "fused", "foreach"),
     invalid=(
         Example(
-            "state that is made in the constructor",
+            "state that the constructor allocates",
             _SETUP + "optimizer = torch.optim.Adagrad(model.parameters(), lr=0.1)\nmodel.to(device)\n" + _USE,
             _SETUP + "model.to(device)\noptimizer = torch.optim.Adagrad(model.parameters(), lr=0.1)\n" + _USE,
         ),

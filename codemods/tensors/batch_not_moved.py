@@ -1,10 +1,10 @@
 """## What it does
-Finds tensors of a batch that reach a model or a loss on the accelerator while they are still on the CPU: targets,
+Checks for tensors of a batch that are still on the CPU when they reach a model or a loss on the accelerator: targets,
 masks, a second input, a whole validation loop, the graph of a dataset, the encoding of a tokenizer. Strings, sequence
-lengths and what only feeds NumPy are left alone.
+lengths and values that only NumPy reads are not reported.
 
 ## Why is this bad?
-A `DataLoader` yields CPU tensors. The first operation that mixes one of them with a value on the accelerator fails
+A `DataLoader` yields CPU tensors. The first operation that combines one of them with a tensor on the accelerator fails
 with *Expected all tensors to be on the same device*.
 
 ## Example
@@ -23,8 +23,9 @@ for images, labels in loader:
 ```
 
 ## Fix safety
-Safe: a tensor that is already on the device is returned as it is. `non_blocking=True` overlaps the copy only when the
-loader has `pin_memory=True`; adding that is an unsafe fix, because it changes the memory that the loader uses.
+Safe: `.to()` returns a tensor that is already on the device unchanged. `non_blocking=True` overlaps the copy with
+computation only if the loader has `pin_memory=True`; adding that is an unsafe fix, because the loader then allocates
+page-locked memory.
 
 ## References
 - [Tensor.to](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html)
@@ -57,9 +58,9 @@ _TENSOR_KEYWORDS = frozenset(
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding per batch: every item of it that meets the accelerator."""
-    met: dict[int, dict[tuple[str, ...], list[tuple[DeviceMismatch, Operand]]]] = {}
-    certain = _certain(observations)
+    """Yield one finding per batch, for all its items that are used on the accelerator."""
+    uses: dict[int, dict[tuple[str, ...], list[tuple[DeviceMismatch, Operand]]]] = {}
+    certain_tensors = _certain_tensors(observations)
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
             for origin in operand.origins:
@@ -68,19 +69,19 @@ def detect(observations: Observations) -> Iterator[Finding]:
                 if (
                     operand.is_certain
                     or not mismatch.opaque
-                    or _is_input(mismatch, operand, (origin.site_id, origin.path), certain)
+                    or _is_input(mismatch, operand, (origin.site_id, origin.path), certain_tensors)
                 ):
-                    met.setdefault(origin.site_id, {}).setdefault(origin.path, []).append((mismatch, operand))
-    sometimes = {
+                    uses.setdefault(origin.site_id, {}).setdefault(origin.path, []).append((mismatch, operand))
+    moved_conditionally = {
         (t.origin.site_id, t.origin.path)
         for t in observations.transfers
         if t.device == "accelerator" and under_if(t.point)
     }
-    for key, items in met.items():
+    for key, items in uses.items():
         misplaced_items = []
         for item, pairs in items.items():
-            if (key, item) in sometimes and observations.sources[key].kind != "made":
-                continue  # moved under a condition that devfix cannot decide: the author knows when
+            if (key, item) in moved_conditionally and observations.sources[key].kind != "made":
+                continue  # already moved under a condition that the analysis cannot decide
             distinct = {(mismatch.point.key, operand.text): (mismatch, operand) for mismatch, operand in pairs}
             misplaced_items.append(
                 MisplacedItem(
@@ -96,22 +97,24 @@ def detect(observations: Observations) -> Iterator[Finding]:
             yield _finding(observations, key, misplaced_items)
 
 
-def _certain(observations: Observations) -> set[tuple[int, tuple[str, ...]]]:
-    """Items of unknown datasets that some operation, or the move of such a batch elsewhere, proves to be tensors."""
-    root = {
+def _certain_tensors(observations: Observations) -> set[tuple[int, tuple[str, ...]]]:
+    """Return the items of unknown datasets that an operation, or the move of such a batch, proves to be tensors."""
+    moved_sources = {
         t.origin.site_id for t in observations.transfers if t.device == "accelerator" and t.origin.path in ((), ("*",))
     }
     roots = [binding for binding in observations.bindings if binding.origin.kind == "batch" and not binding.origin.path]
-    moved = {binding.name for binding in roots if binding.origin.site_id in root}
-    alike = {
-        binding.origin.site_id for binding in roots if binding.name in moved and binding.origin.site_id not in root
+    moved_names = {binding.name for binding in roots if binding.origin.site_id in moved_sources}
+    similar_sources = {
+        binding.origin.site_id
+        for binding in roots
+        if binding.name in moved_names and binding.origin.site_id not in moved_sources
     }
     items = {
         (origin.site_id, origin.path)
         for mismatch in observations.mismatches
         for operand in mismatch.cpu
         for origin in operand.origins
-        if origin.site_id in alike and origin.kind == "batch"
+        if origin.site_id in similar_sources and origin.kind == "batch"
     }
     return items | {
         (origin.site_id, origin.path)
@@ -127,10 +130,10 @@ def _is_input(
     mismatch: DeviceMismatch,
     operand: Operand,
     identity: tuple[int, tuple[str, ...]],
-    certain: set[tuple[int, tuple[str, ...]]],
+    certain_tensors: set[tuple[int, tuple[str, ...]]],
 ) -> bool:
-    """Whether an item of unknown type goes into a model as tensors do: its only argument, or a tensor keyword."""
-    if identity in certain:
+    """Return whether an item of unknown type is a model's only argument or is passed by a keyword for tensors."""
+    if identity in certain_tensors:
         return True
     call = mismatch.point.node
     if not isinstance(call, ast.Call):
@@ -152,46 +155,45 @@ def _finding(observations: Observations, key: int, misplaced_items: list[Misplac
         if binding.origin.site_id == key and binding.origin.path == misplaced.item
     ]
     named = next((b.point for b in bindings if b.kind != "param"), source.point)
-    where = source.point if source.kind in ("encoding", "whole") else named
+    point = source.point if source.kind in ("encoding", "whole") else named
     fixes = _fixes(observations, misplaced_items)
-    waits = any("non_blocking=True" in _told(fix) for fix in fixes[:1])
+    is_non_blocking = any("non_blocking=True" in _code_of(fix) for fix in fixes[:1])
     notes: tuple[str, ...] = ()
-    if waits and source.pinned is False:
-        notes = ("non_blocking=True overlaps the copy only with DataLoader(pin_memory=True); --unsafe-fixes adds it",)
-        fixes = [*fixes, *_pinned(observations, key, fixes)]
+    if is_non_blocking and source.pinned is False:
+        notes = ("non_blocking=True has an effect only with DataLoader(pin_memory=True); --unsafe-fixes adds it",)
+        fixes = [*fixes, *_with_pinned_memory(observations, key, fixes)]
     listed = ", ".join(f"`{name}`" for name in names)
-    plural = len(names) > 1
+    verb = "are" if len(names) > 1 else "is"
     return Finding(
         RULE.code,
         RULE.name,
         Severity.LATENT if first.latent else Severity.ERROR,
-        where.tree.path,
-        where.tree.span(_header(where.stmt, where.node)),
-        f"{listed} {'come' if plural else 'comes'} {_ORIGIN[source.kind]} on the CPU and "
-        f"{'meet' if plural else 'meets'} values on the accelerator",
+        point.tree.path,
+        point.tree.span(point.node if hasattr(point.node, "lineno") else point.stmt),
+        f"{listed} {_ORIGIN[source.kind]} {verb} on the CPU, but {verb} used with tensors on the accelerator",
         event_path(
-            (where, "created", "the batch comes on the CPU"),
+            (point, "created", "the batch is on the CPU"),
             *(
-                (mismatch.point, "used", f"{text} is used with values on the accelerator")
+                (mismatch.point, "used", f"`{text}` is used with tensors on the accelerator")
                 for misplaced in misplaced_items
                 for mismatch, text in list(zip(misplaced.mismatches, misplaced.texts, strict=False))[:2]
             ),
         ),
         tuple(fixes),
-        "" if fixes else "neither the item nor its device has a name where it could be moved",
+        "" if fixes else "no scope in which it could be moved names both the item and a device",
         notes,
     )
 
 
 def _fixes(observations: Observations, misplaced_items: list[MisplacedItem]) -> list[Fix]:
-    """What moves as a whole is moved as a whole, unless the author moves its parts."""
+    """Return the fixes, moves of the whole batch first unless the program moves its items separately."""
     parts = [
         t
         for t in observations.transfers
         if t.origin.site_id == misplaced_items[0].key and t.device == "accelerator" and t.origin.path
     ]
-    root, each = list(roots(observations, misplaced_items)), list(candidates(observations, misplaced_items))
-    return [*each, *root] if parts else [*root, *each]
+    whole, separate = list(roots(observations, misplaced_items)), list(candidates(observations, misplaced_items))
+    return [*separate, *whole] if parts else [*whole, *separate]
 
 
 _ORIGIN = {
@@ -202,16 +204,12 @@ _ORIGIN = {
 }
 
 
-def _header(statement: ast.stmt, node: ast.AST) -> ast.AST:
-    return node if hasattr(node, "lineno") else statement
-
-
-def _told(fix: Fix) -> str:
+def _code_of(fix: Fix) -> str:
     return " ".join(getattr(edit, "code", "") for edit in fix.edits)
 
 
-def _pinned(observations: Observations, key: int, fixes: list[Fix]) -> list[Fix]:
-    """The same move with pinned memory, where the loader's construction is in the project."""
+def _with_pinned_memory(observations: Observations, key: int, fixes: list[Fix]) -> list[Fix]:
+    """Return the best fix with ``pin_memory=True`` added, if the project constructs the loader."""
     point = observations.sources[key].loader_site
     if point is None or not isinstance(point.node, ast.Call) or not fixes:
         return []
@@ -219,7 +217,7 @@ def _pinned(observations: Observations, key: int, fixes: list[Fix]) -> list[Fix]
         return []
     edit = AddKeyword(point.tree.path, point.tree.span(point.node), "pin_memory", "True")
     best = fixes[0]
-    title = f"{best.title}, and pin the loader's memory"
+    title = f"{best.title} and pass `pin_memory=True` to the loader"
     return [replace(best, title=title, edits=(*best.edits, edit), applicability=Applicability.UNSAFE)]
 
 

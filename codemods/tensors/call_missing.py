@@ -1,10 +1,10 @@
 """## What it does
-Finds `.cuda`, `.cpu` and `.to` of a tensor or module without parentheses, where the author meant the call: as a
-statement, assigned to the same name, or returned.
+Checks for `.cuda`, `.cpu` and `.to` of a tensor or module without parentheses where a call was intended: as a
+statement, in an assignment to the same name, or in a `return`.
 
 ## Why is this bad?
-Without parentheses nothing moves: a statement does nothing at all, and an assignment leaves a method where a tensor
-was.
+Without parentheses nothing is moved. The statement has no effect, and the assignment replaces the tensor with a bound
+method.
 
 ## Example
 ```python
@@ -19,7 +19,7 @@ if args.cuda:
 ```
 
 ## Fix safety
-Safe: a method that is neither called nor passed on has no other use.
+Safe: a bound method that is neither called nor passed to a function has no other use.
 
 ## References
 - [Module.cuda](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.cuda)
@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from devfix.analysis import Observations
 from devfix.analysis.move_observations import Uncalled
 from devfix.fixes.event_path import event_path
-from devfix.fixes.insertion_point import device_at
+from devfix.fixes.value_scope import device_for_move
 from devfix.model import AppendCode, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
@@ -42,37 +42,33 @@ __all__ = ["RULE"]
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding per method that is not called."""
-    for missing in observations.uncalled.values():
-        tree, text = missing.point.tree, ast.unparse(missing.node)
-        fixes = tuple(_fixes(observations, missing))
+    """Yield one finding per method that is not called."""
+    for uncalled in observations.uncalled.values():
+        tree, text = uncalled.point.tree, ast.unparse(uncalled.node)
+        fixes = tuple(_fixes(observations, uncalled))
         yield Finding(
             RULE.code,
             RULE.name,
-            Severity.LATENT if missing.latent else Severity.ERROR,
+            Severity.LATENT if uncalled.latent else Severity.ERROR,
             tree.path,
-            tree.span(missing.node),
-            f"`{text}` is not called: nothing moves",
-            event_path((missing.point, "moved", "the parentheses are missing here")),
+            tree.span(uncalled.node),
+            f"`{text}` is not called, so nothing is moved",
+            event_path((uncalled.point, "moved", "the call parentheses are missing here")),
             fixes,
-            "" if fixes else "nothing names the device here",
+            "" if fixes else "no device expression is available here",
         )
 
 
-def _fixes(observations: Observations, missing: Uncalled) -> Iterator[Fix]:
-    """The call; and where the program chooses its device, the move to that."""
-    tree, node = missing.point.tree, missing.node
+def _fixes(observations: Observations, uncalled: Uncalled) -> Iterator[Fix]:
+    """Yield the call, and the move to the program's device if there is an expression for it."""
+    tree, node = uncalled.point.tree, uncalled.node
     text, span = ast.unparse(node), tree.span(node)
     if node.attr != "to":
-        yield Fix(f"call it: `{text}()`", (AppendCode(tree.path, span, "()"),))
-    device = (
-        device_at(missing.point, missing.point.call_frame, observations.preferred_device)
-        if node.attr != "cpu"
-        else None
-    )
+        yield Fix(f"add the call parentheses: `{text}()`", (AppendCode(tree.path, span, "()"),))
+    device = device_for_move(observations, uncalled.point, uncalled.point.call_frame) if node.attr != "cpu" else None
     if device is not None:
         code = f"{tree.source(node.value)}.to({device})"
-        yield Fix(f"move it: `{code}`", (ReplaceExpression(tree.path, span, code),))
+        yield Fix(f"replace it with `{code}`", (ReplaceExpression(tree.path, span, code),))
 
 
 __getattr__, __dir__ = command_attributes(__name__)
@@ -90,7 +86,7 @@ _USE = "x = torch.randn(3, 4)\nif use_cuda:\n    x = x.cuda()\nprint(model(x))\n
 RULE = Rule(
     code="DEV104",
     name="call-missing",
-    summary="`.cuda`, `.cpu` or `.to` stands without parentheses, so nothing moves.",
+    summary="`.cuda`, `.cpu` or `.to` is not called, so nothing is moved.",
     documentation=__doc__,
     detect=detect,
     concerns="modules",

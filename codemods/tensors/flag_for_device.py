@@ -1,9 +1,9 @@
 """## What it does
-Finds `x.cuda(True)`: in PyTorch before 0.4 the first argument was `async`, today it is the device.
+Checks for `x.cuda(True)`. Before PyTorch 0.4 the first argument of `cuda()` was `async`; today it is the device.
 
 ## Why is this bad?
-It fails with *cuda(): argument 'device' (position 1) must be torch.device, not bool*, but only where there is an
-accelerator.
+The call fails with *cuda(): argument 'device' (position 1) must be torch.device, not bool*, but only on a machine with
+an accelerator.
 
 ## Example
 ```python
@@ -16,7 +16,7 @@ target = target.cuda(non_blocking=True)
 ```
 
 ## Fix safety
-Safe: this is what the argument meant. A module's `.cuda()` takes no such flag: there it is left out.
+Safe: `non_blocking` is the new name of the flag. `Module.cuda()` has no such argument, so the flag is removed there.
 
 ## References
 - [Tensor.cuda](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.cuda.html)
@@ -38,30 +38,34 @@ __all__ = ["RULE"]
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding per call."""
+    """Yield one finding per call."""
     for flagged in observations.flagged.values():
         point, call = flagged.point, flagged.call
         tree = point.tree
-        given, edit = tree.source(call.args[0]), _without_flag(tree, call, flagged.module)
-        title = "leave it out: modules take no flag" if flagged.module else "name the argument `non_blocking`"
+        flag, edit = tree.source(call.args[0]), _without_flag(tree, call, flagged.module)
+        title = (
+            "remove the flag, which `Module.cuda()` does not take"
+            if flagged.module
+            else "pass the flag as `non_blocking`"
+        )
         yield Finding(
             RULE.code,
             RULE.name,
             Severity.ERROR,
             tree.path,
             tree.span(call),
-            f"`{given}` is given as the device of `{ast.unparse(call.func)}`",
+            f"`{flag}` is passed as the device of `{ast.unparse(call.func)}`",
             event_path((point, "moved", "the first argument is the device")),
             (Fix(title, (edit,)),) if edit is not None else (),
-            "" if edit is not None else "the call has another argument in the place of the flag",
+            "" if edit is not None else "the call has other arguments that may already set `non_blocking`",
         )
 
 
-def _without_flag(tree: SourceTree, call: ast.Call, module: bool) -> Edit | None:
-    """The call with a name for its flag, or without it; ``None`` where it has a second flag."""
+def _without_flag(tree: SourceTree, call: ast.Call, is_module: bool) -> Edit | None:
+    """Return an edit that names or, for a module, removes the flag; ``None`` if there may be a second flag."""
     if len(call.args) > 1 or any(keyword.arg in ("non_blocking", None) for keyword in call.keywords):
         return None
-    flag = [] if module else [f"non_blocking={tree.source(call.args[0])}"]
+    flag = [] if is_module else [f"non_blocking={tree.source(call.args[0])}"]
     others = [f"{keyword.arg}={tree.source(keyword.value)}" for keyword in call.keywords]
     return ReplaceExpression(tree.path, tree.span(call), f"{tree.source(call.func)}({', '.join([*flag, *others])})")
 
@@ -74,7 +78,7 @@ _SETUP = "import torch\n\nx = torch.ones(3)\nif torch.cuda.is_available():\n"
 RULE = Rule(
     code="DEV105",
     name="flag-for-device",
-    summary="`x.cuda(True)` gives a flag where the device is expected.",
+    summary="`x.cuda(True)` passes a flag as the device.",
     documentation=__doc__,
     detect=detect,
     invalid=(

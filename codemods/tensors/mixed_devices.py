@@ -1,10 +1,10 @@
 """## What it does
-Reports operations in which a value on the CPU certainly meets one on the accelerator, and no other rule names the
-cause: mostly a fault inside a third-party package.
+Checks for operations that certainly combine a CPU tensor with a tensor on the accelerator, and whose cause no other
+rule identifies. Most of them are bugs in third-party packages.
 
 ## Why is this bad?
-The operation fails with *Expected all tensors to be on the same device*. PyTorch's message does not say where the value
-was made; the path of this finding does.
+The operation fails with *Expected all tensors to be on the same device*. PyTorch's message does not say which line
+created the tensor; the path of this finding does.
 
 ## Example
 ```python
@@ -15,14 +15,14 @@ def shift(x):
 
 ## Use instead
 ```python
-# site-packages/vendor/layers.py, in a version that has it right
+# site-packages/vendor/layers.py, in a fixed version
 def shift(x):
     return x + torch.arange(x.shape[1], device=x.device)
 ```
 
 ## Fix safety
-There is no automatic fix. In a third-party package there is nothing to edit: pin or upgrade it, or move its inputs at
-the call. Elsewhere, where the value should live is the author's choice.
+There is no automatic fix. devfix does not edit third-party packages: pin or upgrade the package, or move its inputs at
+the call. In other code, the intended device is the author's decision.
 
 ## References
 - [CUDA semantics](https://docs.pytorch.org/docs/stable/notes/cuda.html)
@@ -50,65 +50,69 @@ __all__ = ["RULE"]
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding per origin that no other rule speaks of."""
+    """Yield one finding per origin that no other rule reports."""
     seen: set[object] = set()
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
             cause = _cause(observations, mismatch, operand)
             if cause is None:
                 continue
-            origin, what = cause
+            origin, note = cause
             key = origin.key if origin is not None else mismatch.point.key
             if key not in seen:
                 seen.add(key)
-                yield _finding(mismatch, operand, origin, what)
+                yield _finding(mismatch, operand, origin, note)
 
 
 def _cause(
     observations: Observations, mismatch: DeviceMismatch, operand: Operand
 ) -> tuple[ProgramPoint | None, str] | None:
-    """Where the value comes from, and in words; ``None`` where another rule names the cause or nothing is certain."""
+    """Return the origin of the operand and a note on it; ``None`` if another rule reports it or nothing is certain."""
     if operand.module is not None:
-        memory = mismatch.point.state
-        if memory is None or structural_change(mismatch.point, operand.module) is not None:
+        state = mismatch.point.state
+        if state is None or structural_change(mismatch.point, operand.module) is not None:
             return None
-        obj = memory.heap_object(operand.module)
+        obj = state.heap_object(operand.module)
         root = whole_of(observations, mismatch.point, operand.module)
         allocated_at = (
             root.allocated_at if root is not None else obj.allocated_at if obj.last_moved_at is None else None
         )
-        if not is_made_by_program(memory, operand.module):
+        if not is_made_by_program(state, operand.module):
             return None
         if allocated_at is None and obj.last_moved_at is not None and puts_back(obj.last_moved_at):
-            return obj.last_moved_at, "this puts the module where it was: on the CPU"
-        return (allocated_at, "this module is made on the CPU and never moved") if allocated_at is not None else None
+            return obj.last_moved_at, "the module is moved back to its earlier device here: the CPU"
+        return (
+            (allocated_at, "the module is created on the CPU here and never moved")
+            if allocated_at is not None
+            else None
+        )
     if len(operand.origins) != 1 or not operand.is_certain:
         return None
     origin = operand.origins[0]
     if origin.kind == "made" and not made_siblings(
         observations, MisplacedItem(origin.site_id, origin.path, (mismatch,), (operand.text,))
     ):
-        return observations.sources[origin.site_id].point, "this tensor is made on the CPU"
+        return observations.sources[origin.site_id].point, "the tensor is created on the CPU here"
     if origin.kind in ("parameter", "buffer") and origin.site_id:
         return _cause(observations, mismatch, Operand(operand.text, module=Pointer(origin.site_id)))
     return None
 
 
-def _finding(mismatch: DeviceMismatch, operand: Operand, origin: ProgramPoint | None, what: str) -> Finding:
+def _finding(mismatch: DeviceMismatch, operand: Operand, origin: ProgramPoint | None, note: str) -> Finding:
     point = origin or mismatch.point
-    foreign = foreign_part(mismatch.point.tree.path)
-    reason = "no codemod names this cause: give the value the device of what it meets"
-    if foreign is not None:
-        reason = "the failing line belongs to a third-party package: pin or upgrade it, or move its inputs at the call"
-    name = f"`{operand.text}`" if operand.text not in ("", "…") else "a value"
+    package = foreign_part(mismatch.point.tree.path)
+    reason = "no rule fixes this cause: create the value on the device of the other operands"
+    if package is not None:
+        reason = "the failing line is in a third-party package: pin or upgrade it, or move its inputs at the call"
+    name = f"`{operand.text}`" if operand.text not in ("", "…") else "an operand"
     return Finding(
         RULE.code,
         RULE.name,
         Severity.LATENT if mismatch.latent else Severity.ERROR,
         point.tree.path,
         point.span,
-        f"{name} is on the CPU and meets values on the accelerator in `{mismatch.operation}`",
-        event_path((origin, "created", what), (mismatch.point, "used", "it meets values on the accelerator here")),
+        f"{name} is on the CPU, but is used with tensors on the accelerator in `{mismatch.operation}`",
+        event_path((origin, "created", note), (mismatch.point, "used", "used with tensors on the accelerator here")),
         (),
         reason,
     )
@@ -129,7 +133,7 @@ x = torch.ones(3, 4, device=device)
 RULE = Rule(
     code="DEV100",
     name="mixed-devices",
-    summary="A value on the CPU meets one on the accelerator, and no other rule names the cause.",
+    summary="An operation combines CPU and accelerator tensors, and no other rule identifies the cause.",
     documentation=__doc__,
     detect=detect,
     fallback=True,
@@ -137,7 +141,7 @@ RULE = Rule(
         _SETUP + "print(model(x) + torch.arange(2, device=x.device))\n",
         _SETUP + "print(model(x) * torch.tensor(0.5))\n",
         _SETUP + "print(model(x)[torch.tensor([0, 1])])\n",
-        # reported, and left as it is
+        # reported, but not edited
         _SETUP
         + """
 class Shift:

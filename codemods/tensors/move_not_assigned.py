@@ -1,10 +1,10 @@
 """## What it does
-Finds moves of tensors whose result is dropped: `x.to(device)` as a statement, and loops that move only their own
-variable. Modules, and containers of the project whose `.to()` works in place, are left alone.
+Checks for tensor moves whose result is discarded: `x.to(device)` as a statement, and loops that move only the loop
+variable. Modules, and project classes whose `.to()` works in place, are not reported.
 
 ## Why is this bad?
-`Module.to()` works in place, `Tensor.to()` returns a new tensor. The tensor itself stays on the CPU, and the first
-operation with a value on the accelerator fails.
+`Module.to()` works in place, but `Tensor.to()` returns a new tensor. The original tensor stays on the CPU, and the
+first operation with a tensor on the accelerator fails.
 
 ## Example
 ```python
@@ -21,7 +21,7 @@ for x, y in loader:
 ```
 
 ## Fix safety
-Safe: the move is there already, and is only given its effect.
+Safe: the program already contains the move; the fix only assigns its result.
 
 ## References
 - [Tensor.to](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html)
@@ -47,14 +47,14 @@ __all__ = ["RULE"]
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding per move, where the tensor meets the accelerator afterwards."""
-    met: dict[int, list[DeviceMismatch]] = {}
+    """Yield one finding per discarded move of a tensor that is later used on the accelerator."""
+    uses: dict[int, list[DeviceMismatch]] = {}
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
             for origin in operand.origins:
                 if origin.kind == "dropped" and origin.site_id in observations.dropped:
-                    met.setdefault(origin.site_id, []).append(mismatch)
-    for key, mismatches in met.items():
+                    uses.setdefault(origin.site_id, []).append(mismatch)
+    for key, mismatches in uses.items():
         yield _finding(observations.dropped[key], mismatches)
 
 
@@ -62,7 +62,9 @@ def _finding(dropped: Dropped, mismatches: list[DeviceMismatch]) -> Finding:
     tree, target = dropped.point.tree, ast.unparse(dropped.target)
     edit = _assigned(dropped) if dropped.kind == "statement" else _in_loop(dropped)
     described = (
-        "is moved, but the result is dropped" if dropped.kind == "statement" else "is moved item by item in vain"
+        "is moved, but the result is discarded"
+        if dropped.kind == "statement"
+        else "is moved item by item, but the results are discarded"
     )
     return Finding(
         RULE.code,
@@ -70,13 +72,13 @@ def _finding(dropped: Dropped, mismatches: list[DeviceMismatch]) -> Finding:
         Severity.LATENT if all(mismatch.latent for mismatch in mismatches) else Severity.ERROR,
         tree.path,
         tree.span(dropped.call),
-        f"`{target}` {described}: it stays on the CPU",
+        f"`{target}` {described}, so it stays on the CPU",
         event_path(
-            (dropped.point, "moved", "the result of this move is not kept"),
-            *((mismatch.point, "used", "it meets values on the accelerator here") for mismatch in mismatches[:2]),
+            (dropped.point, "moved", "the result of this move is discarded"),
+            *((mismatch.point, "used", "used with tensors on the accelerator here") for mismatch in mismatches[:2]),
         ),
-        (Fix(f"keep what the move gives: `{target}`", (edit,)),) if edit is not None else (),
-        "" if edit is not None else "what holds the items cannot be assigned to in one line",
+        (Fix(f"assign the result of the move to `{target}`", (edit,)),) if edit is not None else (),
+        "" if edit is not None else "the container of the items cannot be reassigned in one statement",
     )
 
 
@@ -87,22 +89,22 @@ def _assigned(dropped: Dropped) -> Edit:
 
 
 def _in_loop(dropped: Dropped) -> Edit | None:
-    """``batch[k] = v.to(device)`` where the loop gives the key, else one comprehension in the loop's place."""
+    """Return ``batch[k] = v.to(device)`` if the loop yields the key, else a comprehension that replaces the loop."""
     loop = dropped.loop
     if loop is None:
         return None
     tree, key = dropped.point.tree, _key(loop)
     if key is not None:
-        device = f"{tree.source(dropped.target)}[{key}]"
+        item = f"{tree.source(dropped.target)}[{key}]"
         if isinstance(dropped.stmt, ast.Assign):
-            return ReplaceExpression(tree.path, tree.span(dropped.stmt.targets[0]), device)
-        return ReplaceStatement(tree.path, tree.span(dropped.stmt), (f"{device} = {tree.source(dropped.call)}",))
+            return ReplaceExpression(tree.path, tree.span(dropped.stmt.targets[0]), item)
+        return ReplaceStatement(tree.path, tree.span(dropped.stmt), (f"{item} = {tree.source(dropped.call)}",))
     code = _comprehension(dropped, loop) if loop.body == [dropped.stmt] and not loop.orelse else None
     return ReplaceStatement(tree.path, tree.span(loop), (code,)) if code is not None else None
 
 
 def _key(loop: ast.For | ast.AsyncFor) -> str | None:
-    """The name of the key, or the index, under which an item of the loop is found."""
+    """Return the name of the key or index that the loop yields with each item."""
     target, call = loop.target, loop.iter
     if not (isinstance(target, ast.Tuple) and len(target.elts) == 2 and isinstance(call, ast.Call)):
         return None
@@ -114,12 +116,12 @@ def _key(loop: ast.For | ast.AsyncFor) -> str | None:
 
 def _comprehension(dropped: Dropped, loop: ast.For | ast.AsyncFor) -> str | None:
     tree = dropped.point.tree
-    held, moved, item = dropped.target, tree.source(dropped.call), ast.unparse(loop.target)
-    if isinstance(held, (ast.Tuple, ast.List)):
+    container, moved, item = dropped.target, tree.source(dropped.call), ast.unparse(loop.target)
+    if isinstance(container, (ast.Tuple, ast.List)):
         trailer = moved.removeprefix(item)
-        names = [tree.source(element) for element in held.elts]
+        names = [tree.source(element) for element in container.elts]
         return f"{', '.join(names)} = {', '.join(name + trailer for name in names)}"
-    text = tree.source(held)
+    text = tree.source(container)
     if isinstance(loop.iter, ast.Call):
         if not (isinstance(loop.iter.func, ast.Attribute) and loop.iter.func.attr == "values"):
             return None
@@ -155,14 +157,14 @@ _USE = "    criterion(model(x), y).backward()\n"
 RULE = Rule(
     code="DEV103",
     name="move-not-assigned",
-    summary="A tensor is moved and the result is dropped, so the tensor stays on the CPU.",
+    summary="The result of a tensor's move is discarded, so the tensor stays on the CPU.",
     documentation=__doc__,
     detect=detect,
     causes=("discarded-copy",),
     concerns="values",
     invalid=(
         Example(
-            "two moves in vain",
+            "two discarded moves",
             _SETUP + "for x, y in loader:\n    x.to(device)\n    y.to(device)\n" + _USE,
             _SETUP + "for x, y in loader:\n    x = x.to(device)\n    y = y.to(device)\n" + _USE,
         ),

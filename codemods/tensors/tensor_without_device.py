@@ -1,11 +1,11 @@
 """## What it does
-Finds tensors that are made on the CPU (`torch.zeros`, `torch.arange`, `torch.tensor`, `torch.randn`, `torch.from_numpy`
-…) and meet values on the accelerator: masks, positions, hidden states, noise, targets of a loss, sums that are kept in
-a tensor. It follows them through methods, functions and lists.
+Checks for tensors that are created on the CPU (`torch.zeros`, `torch.arange`, `torch.tensor`, `torch.randn`,
+`torch.from_numpy` …) and used with tensors on the accelerator: masks, positions, hidden states, noise, targets of a
+loss, running sums. Tensors are followed through methods, functions and lists.
 
 ## Why is this bad?
-What makes a tensor makes it on the CPU unless it is told otherwise. The first operation that mixes it with a value on
-the accelerator fails with *Expected all tensors to be on the same device*.
+Factory functions create tensors on the CPU unless a device is given. The first operation that combines such a tensor
+with a tensor on the accelerator fails with *Expected all tensors to be on the same device*.
 
 ## Example
 ```python
@@ -22,11 +22,11 @@ def forward(self, x):
 ```
 
 ## Fix safety
-Safe. The device is one that the function uses already, or that of a tensor which the value will meet. Random numbers
-are still drawn on the CPU, and moved: with `device=` they would be others, and training would change.
-`torch.from_numpy` and `torch.FloatTensor` take no device, so that their result is moved, too. A helper that knows no
-device stays as it is: its result is moved where it is called. CPU scalars in arithmetic, and CPU indices of values on
-the accelerator, are allowed and left alone.
+Safe. The device is one that the function already uses, or that of a tensor in the same operation. Random tensors are
+still drawn on the CPU and then moved: with `device=` the values would differ, and so would the training.
+`torch.from_numpy` and `torch.FloatTensor` take no `device`, so their result is also moved. A helper function without a
+device is not changed: its result is moved at the call. CPU scalars in arithmetic, and CPU indices of accelerator
+tensors, are allowed and not reported.
 
 ## References
 - [Creation of tensors](https://docs.pytorch.org/docs/stable/torch.html#creation-ops)
@@ -50,7 +50,7 @@ __all__ = ["RULE"]
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding for tensors that are made on the CPU and reach the accelerator together; mostly it is one."""
+    """Yield one finding per group of tensors that reach the same operation; most groups have one tensor."""
     for group in made_on_cpu(observations):
         yield _finding(observations, group)
 
@@ -58,8 +58,8 @@ def detect(observations: Observations) -> Iterator[Finding]:
 def _finding(observations: Observations, group: list[Made]) -> Finding:
     first = group[0]
     mismatches = list(dict.fromkeys(mismatch for made in group for mismatch, _ in made.uses))
-    names = list(dict.fromkeys(made.words for made in group))
-    plural = len(names) > 1
+    names = list(dict.fromkeys(f"`{made.words}`" for made in group))
+    verb = "are" if len(names) > 1 else "is"
     found = tuple(fixes(observations, group))
     return Finding(
         RULE.code,
@@ -67,14 +67,13 @@ def _finding(observations: Observations, group: list[Made]) -> Finding:
         Severity.LATENT if all(mismatch.latent for mismatch in mismatches) else Severity.ERROR,
         first.making.tree.path,
         first.making.tree.span(first.making.call),
-        f"{', '.join(f'`{name}`' for name in names)} {'are' if plural else 'is'} made on the CPU and "
-        f"{'meet' if plural else 'meets'} values on the accelerator",
+        f"{', '.join(names)} {verb} created on the CPU, but {verb} used with tensors on the accelerator",
         event_path(
-            *((made.point, "created", f"{made.words} is made on the CPU") for made in group),
-            *((mismatch.point, "used", "it meets values on the accelerator here") for mismatch in mismatches[:2]),
+            *((made.point, "created", f"`{made.words}` is created on the CPU here") for made in group),
+            *((mismatch.point, "used", "used with tensors on the accelerator here") for mismatch in mismatches[:2]),
         ),
         found,
-        "" if found else "nothing names the device where the tensor is made or used",
+        "" if found else "no device expression is available where the tensor is created or used",
     )
 
 
@@ -112,7 +111,7 @@ print(model(torch.ones(3, 4, device=device)))
 RULE = Rule(
     code="DEV102",
     name="tensor-without-device",
-    summary="A tensor is made on the CPU and meets values on the accelerator.",
+    summary="A tensor is created on the CPU, but is used with tensors on the accelerator.",
     documentation=__doc__,
     detect=detect,
     causes=("created-without-device",),
@@ -124,12 +123,12 @@ RULE = Rule(
             _FORWARD.format("torch.arange(2, device=x.device)"),
         ),
         Example(
-            "random numbers are drawn where they were, and moved",
+            "random numbers are still drawn on the CPU, and moved",
             _SETUP + "noise = torch.randn(3, 4)\nprint(model(x + noise))\n",
             _SETUP + "noise = torch.randn(3, 4).to(device)\nprint(model(x + noise))\n",
         ),
         Example(
-            "a sum that is kept in place",
+            "a sum that is accumulated in place",
             _SETUP + "total = torch.tensor(0.0)\ntotal += model(x).sum()\n",
             _SETUP + "total = torch.tensor(0.0, device=device)\ntotal += model(x).sum()\n",
         ),

@@ -2,7 +2,7 @@
 Checks for training loops without an assertion that the model is on its device. Enabled only by `--select DEV901`.
 
 ## Why is this bad?
-A program without the assertion is not wrong. But a model that is left on the CPU trains there, slowly and silently,
+A program without the assertion is correct. But a model that is left on the CPU trains there, slowly and silently,
 until the first operation that mixes devices; the assertion fails before the first batch.
 
 ## Example

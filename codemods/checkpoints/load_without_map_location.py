@@ -72,8 +72,8 @@ def _depends_on_accelerator(node: ast.If | ast.IfExp | ast.Try) -> bool:
     """Return whether the branches are for machines with and without an accelerator."""
     if isinstance(node, ast.Try):
         return True
-    words = ("cuda", "gpu", "cpu", "device", "mps")
-    return bool(node.orelse) and any(word in ast.unparse(node.test).lower() for word in words)
+    hints = ("cuda", "gpu", "cpu", "device", "mps")
+    return bool(node.orelse) and any(hint in ast.unparse(node.test).lower() for hint in hints)
 
 
 def _finding(observations: Observations, loading: Loading) -> Finding:

@@ -147,8 +147,8 @@ def _anchor(changes: list[Change], call_frame: CallFrame, mismatch: DeviceMismat
         for other in change.attached.call_stack:
             found = common_block(call_frame.tree, anchor, other.stmt) if same_function(other, call_frame) else None
             if found is not None:
-                block, mine, theirs = found
-                anchor = block[max(mine, theirs)]  # after the whole `if`, after the last of several changes
+                block, index, other_index = found
+                anchor = block[max(index, other_index)]  # after the whole `if`, after the last of several changes
     return hoisted(call_frame.tree, anchor, used)
 
 

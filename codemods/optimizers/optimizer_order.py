@@ -141,7 +141,7 @@ def _earlier_move(observations: Observations, hazard: OptimizerHazard) -> Iterat
 
 
 def _model_names(hazard: OptimizerHazard, call_frame: CallFrame) -> list[str]:
-    """Names of modules whose parameters the construction mentions."""
+    """Return the names of the modules that the construction mentions."""
     mentioned = {ast.unparse(node) for node in ast.walk(call_frame.stmt) if isinstance(node, (ast.Name, ast.Attribute))}
     return [name for name in sorted(model_names(hazard.built, call_frame)) if name in mentioned]
 

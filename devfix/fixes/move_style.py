@@ -1,17 +1,81 @@
-"""How a function moves things: the code to append, the device that it names, the flag under which it does so."""
+"""How a program writes its moves: the method, its arguments, and the condition around them."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
-from devfix.analysis.scopes import module_names
-from devfix.fixes.device_expression import device_of_a_module, said_here
-from devfix.fixes.insertion_point import Move, all_live, device_at, last_move
+from devfix.fixes.device_expression import FOR_BATCH, Query, device_expression
+from devfix.fixes.insertion_point import all_live
 from devfix.fixes.tensors.misplaced_items import MisplacedItem
+from devfix.fixes.value_scope import ValueScope
 
-__all__ = ["device_words", "style_at"]
+__all__ = ["Move", "device_for_batch", "last_move", "move_of", "style_at"]
+
+
+class Move:
+    """How the program moves things: the method, its arguments, and the flag under which it does."""
+
+    def __init__(self, point: ProgramPoint) -> None:
+        self.point = point
+        call = point.node
+        self.method = "to"
+        self.arguments = ""
+        if isinstance(call, ast.Call):
+            if isinstance(call.func, ast.Attribute):
+                self.method = call.func.attr
+            self.arguments = ", ".join(
+                [point.tree.source(argument) for argument in call.args if not _is_dtype(argument)]
+                + [
+                    f"{keyword.arg}={point.tree.source(keyword.value)}"
+                    for keyword in call.keywords
+                    if keyword.arg not in ("dtype", "memory_format", None)
+                ]
+            )
+        self.guard = _guard(point)
+
+    @property
+    def legacy(self) -> bool:
+        """Whether the program moves with ``.cuda()``."""
+        return self.method == "cuda"
+
+    def trailer(self) -> str:
+        """``.to(device)`` or ``.cuda()``, in the program's own words."""
+        return f".{self.method}({self.arguments})"
+
+
+def _is_dtype(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Attribute) and "float" in node.attr) or "dtype" in ast.unparse(node)
+
+
+def _guard(point: ProgramPoint) -> ast.If | ast.IfExp | None:
+    """The ``if`` in whose body alone the move stands, when it decides on nothing but the accelerator."""
+    tree = point.tree
+    for parent in tree.ancestors(point.node):
+        if isinstance(parent, ast.IfExp):
+            return parent if any(node is point.node for node in ast.walk(parent.body)) else None
+        if isinstance(parent, ast.stmt):
+            break
+    for parent in tree.ancestors(point.stmt):
+        if isinstance(parent, ast.If):
+            inside = any(point.stmt is node for branch in parent.body for node in ast.walk(branch))
+            return parent if inside and not parent.orelse else None
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
+            return None
+    return None
+
+
+def move_of(point: ProgramPoint | None) -> Move | None:
+    """The manner of one move."""
+    return Move(point) if point is not None and isinstance(point.node, ast.Call) else None
+
+
+def last_move(moves: Iterable[ProgramPoint], before: int) -> Move | None:
+    """The manner of the latest move ahead of a moment."""
+    earlier = [point for point in moves if point.time <= before and isinstance(point.node, ast.Call)]
+    return move_of(max(earlier, key=lambda point: point.time)) if earlier else None
 
 
 def style_at(
@@ -24,7 +88,7 @@ def style_at(
         legacy = _legacy(point, call_frame, move)
         if legacy is not None:
             return legacy
-    device = device_words(observations, point, misplaced, call_frame)
+    device = device_for_batch(observations, point, misplaced, call_frame)
     if device is None:
         return None
     return (
@@ -32,19 +96,16 @@ def style_at(
     ), None
 
 
-def device_words(
+def device_for_batch(
     observations: Observations, point: ProgramPoint, misplaced: MisplacedItem, call_frame: CallFrame | None = None
 ) -> str | None:
-    """What names the device at a level: as the last move of a module says it, or the device of a module there."""
-    call_frame = call_frame or point.call_frame
+    """Return an expression for the device of a batch item, preferably as in the last move of a module."""
     move = last_move(observations.moves, misplaced.mismatches[0].point.time)
-    like = move.arguments if move is not None else None
-    device = device_at(point, call_frame, observations.preferred_device, like=like)
-    if device is None:
-        device = said_here(observations, point, call_frame) or _device_of_module(misplaced, point, call_frame)
-    if device is None and move is not None and move.arguments.strip("\"'").startswith("cuda"):
-        device = move.arguments
-    return device
+    modules = frozenset(
+        operand.module.id for mismatch in misplaced.mismatches for operand in mismatch.accelerator if operand.module
+    )
+    query = Query(like=move.arguments if move is not None else None, modules=modules)
+    return device_expression(ValueScope(observations, point, call_frame or point.call_frame), FOR_BATCH, query)
 
 
 def _overlaps(observations: Observations, point: ProgramPoint, misplaced: MisplacedItem) -> bool:
@@ -78,17 +139,3 @@ def _legacy(point: ProgramPoint, call_frame: CallFrame, move: Move) -> tuple[str
         for parent in point.tree.ancestors(call_frame.stmt)
     )
     return move.trailer(), None if inside else guard
-
-
-def _device_of_module(misplaced: MisplacedItem, point: ProgramPoint, call_frame: CallFrame) -> str | None:
-    """``next(model.parameters()).device``, where the model has a name and the device has none."""
-    wanted = {
-        operand.module.id for mismatch in misplaced.mismatches for operand in mismatch.accelerator if operand.module
-    }
-    assert point.state is not None
-    above = set(wanted)
-    for key, obj in point.state.heap_objects():
-        if obj.kind == "module" and any(getattr(value, "id", None) in above for value in obj.fields.values()):
-            above.add(key)
-    names = [name for name in module_names(point, call_frame, above) if name != "self"]
-    return f"next({names[0]}.parameters()).device" if names else device_of_a_module(point, call_frame)

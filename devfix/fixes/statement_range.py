@@ -4,88 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
-from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.location import CallFrame
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import Pointer, alternatives
 from devfix.analysis.observations import DeviceMismatch
-from devfix.fixes.device_expression import binds, bound_before
+from devfix.fixes.module_move import ModuleMove, is_bound_ahead
 from devfix.fixes.modules.module_roots import RootModule
 from devfix.fixes.reorder import common_block
+from devfix.syntax.bindings import binds
 
-__all__ = ["StatementRange", "ModuleMove"]
-
-
-@dataclass(frozen=True, eq=False)
-class ModuleMove:
-    """How a move is written: ``.to(device)``, under which condition, and after the manner of which other move.
-
-    ``test`` is the condition of an ``if`` statement around it, ``branch`` that of a conditional expression; ``names``
-    are those that must be bound ahead of it.
-    """
-
-    trailer: str
-    test: str | None
-    branch: ast.IfExp | None
-    sibling: ProgramPoint | None
-    names: frozenset[str]
-
-    @property
-    def plain(self) -> bool:
-        """Whether the move stands under no condition."""
-        return self.test is None and self.branch is None
-
-    @property
-    def chained(self) -> bool:
-        """Whether the sibling is moved where it gets its name: ``net = Net().to(device)``."""
-        call = self.sibling.node if self.sibling is not None else None
-        if self.sibling is None or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
-            return False
-        if isinstance(call.func.value, ast.Call):
-            return True
-        stmt = self.sibling.stmt
-        return isinstance(stmt, ast.Assign) and stmt.value is call and not _names_one(stmt, call.func.value)
-
-    @property
-    def stated(self) -> bool:
-        """Whether the sibling is moved by a statement of its own."""
-        return self.sibling is not None and not self.chained
-
-    @property
-    def assigned(self) -> bool:
-        """Whether the sibling's move is assigned: ``model = model.to(device)``."""
-        return self.stated and self.sibling is not None and isinstance(self.sibling.stmt, ast.Assign)
-
-    def statement(self, name: str) -> str:
-        """The move of ``name`` as a statement."""
-        if self.branch is not None:
-            return f"{name} = {name}{self.trailer} if {ast.unparse(self.branch.test)} else {name}"
-        code = f"{name} = {name}{self.trailer}" if self.assigned else f"{name}{self.trailer}"
-        return code if self.test is None else f"if {self.test}:\n    {code}"
-
-    def ready(self, call_frame: CallFrame, statement: ast.stmt) -> bool:
-        """Whether every name of the move is bound ahead of a statement."""
-        return all(_bound(call_frame, statement, name) for name in self.names)
-
-
-def _names_one(stmt: ast.Assign, receiver: ast.expr) -> bool:
-    return any(ast.unparse(target) == ast.unparse(receiver) for target in stmt.targets)
-
-
-def _bound(call_frame: CallFrame, statement: ast.stmt, name: str) -> bool:
-    if "." not in name:
-        return bound_before(CallFrame(call_frame.activation, statement), name)
-    nodes = ast.walk(call_frame.activation.node)
-    stores = [node.lineno for node in nodes if isinstance(node, ast.Attribute) and _stores(node, name)]
-    if not stores or isinstance(call_frame.activation.node, ast.Module):
-        return True
-    return min(stores) < statement.lineno
-
-
-def _stores(node: ast.Attribute, name: str) -> bool:
-    return isinstance(node.ctx, ast.Store) and ast.unparse(node) == name
+__all__ = ["StatementRange"]
 
 
 class StatementRange:
@@ -150,7 +80,7 @@ class StatementRange:
             if behind is not None and words.ready(self.call_frame, behind):
                 return index
             if behind is None and all(
-                _bound(self.call_frame, self.block[index], name) or binds(self.block[index], name)
+                is_bound_ahead(self.call_frame, self.block[index], name) or binds(self.block[index], name)
                 for name in words.names
             ):
                 return index if not isinstance(self.block[index], (ast.Return, ast.Raise)) else None

@@ -43,7 +43,7 @@ PROJECTS = [
             "train.py": "from pkg.a.one import DEVICE",
             "pkg/__init__.py": "",
             "pkg/a/__init__.py": "",
-            "pkg/a/one.py": "from ..b.multi_accelerator import DEVICE",
+            "pkg/a/one.py": "from ..b.two import DEVICE",
             "pkg/b/__init__.py": "",
             "pkg/b/two.py": 'DEVICE = "cuda"',
         },

@@ -20,8 +20,8 @@ SESSION = """
                 self.device = device
                 self.encoder = nn.Linear(4, 4)
                 self.head = nn.Linear(4, 1)
-                self.name, self.rate, self.steps, self.seen, self.kept, self.default_item = "run", 0.1, 3, 0, 1, None
-                self.device(device)
+                self.name, self.rate, self.steps, self.seen, self.kept, self.rest = "run", 0.1, 3, 0, 1, None
+                self.place(device)
 
             def place(self, device):
                 {}

@@ -10,9 +10,10 @@ from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.values import CPU, Pointer
 from devfix.analysis.scenarios import device_words, literal
 from devfix.analysis.scopes import visible
-from devfix.fixes.device_expression import device_for
 from devfix.fixes.devices.conflicting_devices import Contradiction
-from devfix.fixes.insertion_point import all_live, headers, move_of
+from devfix.fixes.insertion_point import all_live, headers
+from devfix.fixes.move_style import move_of
+from devfix.fixes.value_scope import device_for_tensor
 from devfix.model import AddKeyword, AppendCode, Edit, ReplaceExpression, ReplaceStatement
 from devfix.models.tensor_methods import RANDOM_FACTORIES
 from devfix.syntax.tree import SourceTree
@@ -41,7 +42,7 @@ def placed_again(observations: Observations, one: Contradiction) -> Edit | None:
     if mismatch is None or one.device != CPU:
         return None
     point = mismatch.point
-    words = device_for(observations, point, point.call_frame, mismatch.partners)
+    words = device_for_tensor(observations, point, point.call_frame, mismatch.partners)
     for operand in mismatch.cpu:
         for node in ast.walk(point.node):
             if words and isinstance(node, (ast.Name, ast.Attribute, ast.Call)) and ast.unparse(node) == operand.text:
@@ -50,7 +51,7 @@ def placed_again(observations: Observations, one: Contradiction) -> Edit | None:
 
 
 def _words(observations: Observations, one: Contradiction) -> str | None:
-    return device_for(observations, one.point, one.point.call_frame, one.partners, fits=one.fits)
+    return device_for_tensor(observations, one.point, one.point.call_frame, one.partners, fits=one.fits)
 
 
 def _with_device(tree: SourceTree, call: ast.Call, words: str) -> Iterator[Edit]:
@@ -125,7 +126,7 @@ def _told_at_construction(observations: Observations, one: Contradiction) -> tup
     given = any(keyword.arg in (name, None) for keyword in call.keywords)
     if argument is None and (given or not _by_default(function, name, len(call.args))):
         return None
-    device = device_for(observations, one.point, call_frame, fits=lambda text: one.fits(text, there))
+    device = device_for_tensor(observations, one.point, call_frame, fits=lambda text: one.fits(text, there))
     if device is None or (argument is not None and one.parked):
         return None
     if argument is not None:

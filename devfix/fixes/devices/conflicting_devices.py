@@ -13,11 +13,11 @@ from devfix.analysis.move_observations import DeviceAssignment
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scenarios import device_words, literal
 from devfix.analysis.scopes import asks_for_accelerator, device_of, value_of
-from devfix.fixes.device_expression import weight_places
 from devfix.fixes.devices.derived_devices import puts_back
 from devfix.fixes.devices.model_parallel import in_halves
 from devfix.fixes.insertion_point import enclosing
 from devfix.fixes.modules.cpu_offload import stays
+from devfix.fixes.value_scope import weight_devices
 from devfix.fixes.vendored_code import foreign_part
 
 __all__ = ["Contradiction", "contradictions", "loads"]
@@ -72,7 +72,7 @@ def _places(point: ProgramPoint, value: Value) -> set[object]:
         if isinstance(option, Tensor):
             found.add(option.device)
         elif isinstance(option, Pointer):
-            found |= set(weight_places(point, option, set()))
+            found |= set(weight_devices(point, option, set()))
         else:
             found.add(device_of(option))
     return found
@@ -282,7 +282,7 @@ def _follows(placing: DeviceAssignment) -> bool:
 def _was_there(moved: ProgramPoint, module: Pointer) -> bool:
     """Whether a module came from the accelerator: bringing it back is another rule's matter."""
     assert moved.state is not None
-    return not moved.state.has(module.id) or ACCELERATOR in set(weight_places(moved, module, set()))
+    return not moved.state.has(module.id) or ACCELERATOR in set(weight_devices(moved, module, set()))
 
 
 def _on_cpu(observations: Observations, call: ast.AST | None) -> DeviceAssignment | None:

@@ -12,9 +12,11 @@ from devfix.analysis.domain.values import Number, Pointer, Text, Unknown
 from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.analysis.scenarios import device_words
 from devfix.analysis.scopes import visible
-from devfix.fixes.device_expression import binds, bound_before
-from devfix.fixes.insertion_point import Move, enclosing
+from devfix.fixes.insertion_point import enclosing
+from devfix.fixes.move_style import Move
+from devfix.fixes.value_scope import bound_at
 from devfix.model import Edit, InsertStatement, ReplaceExpression, Where
+from devfix.syntax.bindings import binds
 from devfix.syntax.tree import SourceTree, text_of
 
 __all__ = ["Stray", "current_edit", "index_edits", "rank_at", "strays"]
@@ -109,11 +111,11 @@ def rank_at(observations: Observations, point: ProgramPoint, call_frame: CallFra
     plain = [name for name in names if name.lower() in ("local_rank", "localrank")]
     plain += [name for name, value in names.items() if _is_rank(value) and name not in plain]
     for name in plain:
-        if _may_count(names[name]) and bound_before(call_frame, name):
+        if _may_count(names[name]) and bound_at(call_frame, name):
             return name
     for owner in _OWNERS:
         text = f"{owner}.local_rank"
-        if owner in names and bound_before(call_frame, owner) and _has(point, call_frame, text):
+        if owner in names and bound_at(call_frame, owner) and _has(point, call_frame, text):
             return text
     return None
 

@@ -13,10 +13,10 @@ from devfix.analysis.domain.values import ACCELERATOR, CPU, Pointer, Tensor, alt
 from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.analysis.scenarios import device_words
 from devfix.analysis.scopes import device_of, value_of
-from devfix.fixes.device_expression import device_for
 from devfix.fixes.devices.derived_devices import read_off
 from devfix.fixes.insertion_point import headers
 from devfix.fixes.modules.module_roots import chain_of
+from devfix.fixes.value_scope import device_for_tensor
 from devfix.model import AppendCode, Edit, Fix
 from devfix.syntax.tree import SourceTree
 
@@ -119,7 +119,7 @@ def trip(observations: Observations, kept: ListAppend) -> Iterator[Fix]:
         if not edits:
             return
         there.update(dict.fromkeys(edits))
-        device = device_for(observations, point, call_frame, [ast.unparse(argument) for argument in call.args])
+        device = device_for_tensor(observations, point, call_frame, [ast.unparse(argument) for argument in call.args])
         if device is not None and kept.readable and _gives_one(observations, call_frame.tree, call):
             back[AppendCode(call_frame.tree.path, call_frame.tree.span(call), f".to({device})")] = None
     yield Fix(f"bring the input of `{kept.name}` to the CPU", tuple(there))

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame
 from devfix.analysis.observations import DeviceMismatch, Operand
-from devfix.fixes.device_expression import binds
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import inside_module
-from devfix.fixes.module_move_style import module_move_at
+from devfix.fixes.module_move import module_move_at
 from devfix.model import AppendCode, Finding, Fix, Severity
+from devfix.syntax.bindings import binds
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["given_as_weight", "loss_weights"]

@@ -11,14 +11,15 @@ from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.values import Pointer, alternatives
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import is_device, value_of, visible
-from devfix.fixes.device_expression import written_in
-from devfix.fixes.insertion_point import Move, inside_module, same_function
-from devfix.fixes.module_move_style import module_move_at
+from devfix.fixes.insertion_point import inside_module, same_function
+from devfix.fixes.module_move import ModuleMove, module_move_at
 from devfix.fixes.modules.module_roots import RootModule, containers_named, roots_named
 from devfix.fixes.modules.parallel_wrappers import declared, module_move_of_wrapper
 from devfix.fixes.modules.sibling_moves import module_beside_siblings
-from devfix.fixes.statement_range import ModuleMove, StatementRange
+from devfix.fixes.move_style import Move
+from devfix.fixes.statement_range import StatementRange
 from devfix.model import AppendCode, Edit, Fix, InsertStatement, Where
+from devfix.syntax.bindings import written_in
 
 __all__ = ["InsertionPoint", "insertion_point_of"]
 
@@ -196,7 +197,10 @@ def _behind(root: RootModule, spot: _Spot) -> bool:
 def _only_makes(mismatch: DeviceMismatch, spot: _Spot) -> bool:
     """Whether a function does no more than make the whole and give it back: its callers know the device."""
     function = spot.call_frame.activation.node
-    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or spot.call_frame.activation.left is None:
+    if (
+        not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+        or spot.call_frame.activation.final_locals is None
+    ):
         return False
     returns = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
     given = any(value is spot.value or spot.name in _read(value) for value in returns)

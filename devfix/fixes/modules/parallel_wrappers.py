@@ -9,9 +9,9 @@ from devfix.analysis.domain.values import Pointer, alternatives
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import visible
 from devfix.fixes.insertion_point import all_live
+from devfix.fixes.module_move import ModuleMove
 from devfix.fixes.modules.module_roots import RootModule
 from devfix.fixes.reorder import reach
-from devfix.fixes.statement_range import ModuleMove
 from devfix.model import AppendCode, Fix, InsertStatement, Where
 from devfix.syntax.tree import text_of
 

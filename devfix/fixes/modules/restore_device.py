@@ -12,9 +12,8 @@ from devfix.analysis.domain.values import Pointer, alternatives
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import module_names, value_of, visible
 from devfix.fixes.insertion_point import all_live, enclosing, inside_module
-from devfix.fixes.module_move_style import module_move_at
+from devfix.fixes.module_move import ModuleMove, module_move_at
 from devfix.fixes.reorder import common_block, reach
-from devfix.fixes.statement_range import ModuleMove
 from devfix.model import Fix, InsertStatement, Where
 from devfix.syntax.tree import SourceTree
 

@@ -10,7 +10,7 @@ from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ACCELERATOR, UNKNOWN, HeapObject, Tensor, alternatives
 from devfix.analysis.observations import DeviceMismatch
-from devfix.fixes.module_move_style import module_move_at
+from devfix.fixes.module_move import module_move_at
 from devfix.fixes.modules.attribute_writes import Attribute, methods_of
 from devfix.fixes.modules.module_roots import RootModule, moves_itself, own_mover, roots_named
 from devfix.model import AppendCode, Edit, InsertStatement, Where

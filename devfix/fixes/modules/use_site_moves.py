@@ -10,10 +10,10 @@ from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ACCELERATOR, IterableOf, Pointer, Tensor, TupleValue, alternatives
 from devfix.analysis.observations import AttributeStore
-from devfix.analysis.scopes import device_expressions, value_of, visible
-from devfix.fixes.device_expression import bound_before, device_for
+from devfix.analysis.scopes import value_of, visible
 from devfix.fixes.insertion_point import inside_module, read_expression
 from devfix.fixes.modules.attribute_writes import Attribute, Use, methods_of
+from devfix.fixes.value_scope import bound_at, device_for_tensor, live_devices
 from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, ReplaceExpression, Where
 from devfix.syntax.inplace_writes import find_write
 from devfix.syntax.tree import SourceTree
@@ -23,8 +23,8 @@ __all__ = ["made_on_device", "moved_at_use", "read_through"]
 # Factories that give the same numbers everywhere; random ones keep the numbers that the CPU draws.
 # https://docs.pytorch.org/docs/stable/torch.html#creation-ops
 _DETERMINISTIC = frozenset(
-    "zeros ones full empty arange linspace logspace eye tensor as_tensor tril_indices triu_indices range "
-    "hann_window hamming_window".split()
+    "zeros ones full empty arange linspace logspace eye tensor as_tensor tril_indices triu_indices range hann_window "
+    "hamming_window".split()
 )
 
 
@@ -93,14 +93,14 @@ def _own_device(observations: Observations, point: ProgramPoint) -> str | None:
     local = point.state.names(call_frame.activation.env)
     named = [
         text
-        for text in device_expressions(point, call_frame, observations.preferred_device)
-        if text.split(".")[0] in local and bound_before(call_frame, text.split(".")[0])
+        for text in live_devices(observations, point, call_frame)
+        if text.split(".")[0] in local and bound_at(call_frame, text.split(".")[0])
     ]
     if named:
         return named[0]
     if not inside_module(call_frame) or getattr(call_frame.activation.node, "name", "") in ("__init__", ""):
         return None
-    found = device_for(observations, point, call_frame)
+    found = device_for_tensor(observations, point, call_frame)
     foreign = found is not None and found.split(".")[0].split("(")[0] not in {*local, "next"}
     return (_parameters_device(point, call_frame) or found) if foreign or found is None else found
 
@@ -204,7 +204,7 @@ def _is_tensor(point: ProgramPoint, node: ast.expr) -> bool:
 
 def _device_at(observations: Observations, point: ProgramPoint, partners: list[str]) -> str | None:
     """The device that the function uses, else that of the very value that the tensor meets here."""
-    found = device_for(observations, point, point.call_frame, partners)
+    found = device_for_tensor(observations, point, point.call_frame, partners)
     if found is not None and _is_there(point, found.removesuffix(".device")):
         named = (name for text in partners for name in _names(text))
         return next((f"{name}.device" for name in named if _is_there(point, name)), found)
@@ -269,7 +269,7 @@ def _where_bound(observations: Observations, use: Use, stmt: ast.Assign, partner
     if device is None or point.tree.function(stmt) is not point.tree.function(point.node):
         return None
     root = device.split(".")[0].split("(")[0]
-    if not bound_before(there, root) and root not in ("self", "next"):
+    if not bound_at(there, root) and root not in ("self", "next"):
         return None
     return AppendCode(point.tree.path, point.tree.span(stmt.value), f".to({device})")
 

@@ -10,8 +10,8 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.move_observations import Transfer
 from devfix.analysis.observations import Binding
-from devfix.fixes.insertion_point import Move, inside_module, same_function
-from devfix.fixes.move_style import style_at
+from devfix.fixes.insertion_point import inside_module, same_function
+from devfix.fixes.move_style import Move, style_at
 from devfix.fixes.tensors.companions import beside_companion
 from devfix.fixes.tensors.comprehensions import containers
 from devfix.fixes.tensors.misplaced_items import (

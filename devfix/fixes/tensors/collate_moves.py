@@ -19,7 +19,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.move_observations import DeviceAssignment
 from devfix.analysis.observations import DataSource, HostAccess
 from devfix.analysis.scopes import visible
-from devfix.fixes.insertion_point import device_at
+from devfix.fixes.value_scope import device_for_move
 from devfix.model import Edit, InsertStatement, ReplaceExpression, Where
 from devfix.syntax.tree import text_of
 
@@ -114,7 +114,7 @@ def _trailer(observations: Observations, placing: DeviceAssignment, source: Data
     """``.to(device)`` as the loop would say it."""
     said = placing.call.args[0] if placing.call.args else None
     like = ast.unparse(said) if said is not None else None
-    device = device_at(source.point, source.point.call_frame, observations.preferred_device, like=like)
+    device = device_for_move(observations, source.point, source.point.call_frame, like)
     if device is not None:
         return f".to({device})"
     return ".cuda()" if said is None and "torch" in visible(source.point, source.point.call_frame) else None

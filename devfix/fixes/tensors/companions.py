@@ -11,8 +11,9 @@ from devfix.analysis.domain.values import CPU, Tensor, alternatives
 from devfix.analysis.move_observations import Transfer
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import value_of
-from devfix.fixes.device_expression import bound_before
-from devfix.fixes.insertion_point import Move, headers, inside_module
+from devfix.fixes.insertion_point import headers, inside_module
+from devfix.fixes.move_style import Move
+from devfix.fixes.value_scope import bound_at
 from devfix.model import InsertStatement, Where
 
 __all__ = ["beside_companion"]
@@ -70,7 +71,7 @@ def _behind_moves(
         ):
             continue
         last = max((node.lineno for node in _stores(point.call_frame.activation.node, name)), default=0)
-        if last >= point.stmt.lineno or not bound_before(point.call_frame, name):
+        if last >= point.stmt.lineno or not bound_at(point.call_frame, name):
             continue
         code = f"{name} = {name}{Move(point).trailer()}"
         yield InsertStatement(point.tree.path, point.tree.span(point.stmt), Where.AFTER, code)

@@ -24,8 +24,8 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.move_observations import Transfer
 from devfix.analysis.observations import Binding
 from devfix.analysis.scopes import value_of
-from devfix.fixes.insertion_point import Move, same_function
-from devfix.fixes.move_style import style_at
+from devfix.fixes.insertion_point import same_function
+from devfix.fixes.move_style import Move, style_at
 from devfix.fixes.tensors.misplaced_items import MisplacedItem, Placed, bindings_of
 from devfix.model import InsertStatement, Where
 

@@ -9,7 +9,8 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import asks_for_accelerator
-from devfix.fixes.insertion_point import Move, all_live, inside_module, same_function
+from devfix.fixes.insertion_point import all_live, inside_module, same_function
+from devfix.fixes.move_style import Move
 from devfix.fixes.reorder import common_block
 from devfix.fixes.tensors.tensor_creation import Making, drawn_later
 from devfix.model import InsertStatement, Where

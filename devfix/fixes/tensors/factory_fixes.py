@@ -10,7 +10,6 @@ from itertools import pairwise
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.observations import DeviceMismatch, Operand
-from devfix.fixes.device_expression import device_for
 from devfix.fixes.insertion_point import headers, inside_module
 from devfix.fixes.modules.parameter_copies import shaped_like_parameter
 from devfix.fixes.tensors.companions import beside_companion
@@ -18,6 +17,7 @@ from devfix.fixes.tensors.conditional_moves import beside_flagged, under_flag
 from devfix.fixes.tensors.misplaced_items import MisplacedItem, made_siblings
 from devfix.fixes.tensors.partial_moves import beside_parts
 from devfix.fixes.tensors.tensor_creation import Making, drawn_later
+from devfix.fixes.value_scope import device_for_tensor
 from devfix.fixes.vendored_code import foreign_part
 from devfix.model import AppendCode, Edit, Fix, InsertStatement, Where
 
@@ -151,7 +151,7 @@ def _where_made(observations: Observations, made: Made, outside: bool) -> list[E
     if made.key in observations.in_datasets:
         return []  # the data set, too, would be on the device: its loader may pin memory or have workers
     call_frame = made.point.call_frame
-    device = device_for(observations, made.point, call_frame, made.partners(call_frame), outside)
+    device = device_for_tensor(observations, made.point, call_frame, made.partners(call_frame), outside)
     flagged = (
         under_flag(observations, made.point, made.making) if device is None or device.startswith("next(") else None
     )
@@ -231,7 +231,7 @@ def _behind_call(observations: Observations, made: Made, point: ProgramPoint) ->
         ]
         if len(calls) != 1:
             return None
-        device = device_for(observations, point, caller, made.partners(caller))
+        device = device_for_tensor(observations, point, caller, made.partners(caller))
         if device is not None:
             return AppendCode(caller.tree.path, caller.tree.span(calls[0]), f".to({device})")
     return None
@@ -247,7 +247,7 @@ def _at_uses(observations: Observations, made: Made) -> list[Edit]:
     for mismatch, operand in made.uses:
         point = mismatch.point
         node = _operand_node(point, operand.text)
-        device = device_for(observations, point, point.call_frame, mismatch.partners)
+        device = device_for_tensor(observations, point, point.call_frame, mismatch.partners)
         if node is None or device is None or foreign_part(point.tree.path):
             return []
         if device.startswith("next(") and inside_module(point.call_frame):

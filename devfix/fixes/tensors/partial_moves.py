@@ -11,10 +11,12 @@ from devfix.analysis.domain.values import CPU, Tensor, alternatives
 from devfix.analysis.move_observations import Transfer
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import value_of
-from devfix.fixes.device_expression import binds, bound_before
-from devfix.fixes.insertion_point import Move, headers, inside_module, same_function
+from devfix.fixes.insertion_point import headers, inside_module, same_function
+from devfix.fixes.move_style import Move
 from devfix.fixes.reorder import common_block
+from devfix.fixes.value_scope import bound_at
 from devfix.model import AppendCode, Edit, InsertStatement, ReplaceExpression, Where
+from devfix.syntax.bindings import binds
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["beside_parts"]
@@ -163,7 +165,7 @@ def _beside(call_frame: CallFrame, transfer: Transfer, node: ast.Name) -> Edit |
         return None
     bindings = _bindings(call_frame, node.id)
     ahead = all(_precedes(tree, binding, statement) for binding in bindings)
-    if not ahead or not bound_before(CallFrame(transfer.point.call_frame.activation, statement), node.id):
+    if not ahead or not bound_at(CallFrame(transfer.point.call_frame.activation, statement), node.id):
         return None
     if not _precedes(tree, statement, call_frame.stmt):
         return None

@@ -11,7 +11,8 @@ from devfix.analysis.domain.location import CallFrame
 from devfix.analysis.move_observations import Transfer
 from devfix.analysis.observations import Binding
 from devfix.analysis.scopes import visible
-from devfix.fixes.insertion_point import Move, inside_module, names_in, same_function
+from devfix.fixes.insertion_point import inside_module, names_in, same_function
+from devfix.fixes.move_style import Move
 from devfix.fixes.tensors.misplaced_items import (
     MisplacedItem,
     Placed,

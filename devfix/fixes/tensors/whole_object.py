@@ -10,7 +10,7 @@ from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.values import Pointer
 from devfix.analysis.observations import Binding
 from devfix.fixes.insertion_point import inside_module, same_function
-from devfix.fixes.move_style import device_words
+from devfix.fixes.move_style import device_for_batch
 from devfix.fixes.reorder import common_block
 from devfix.fixes.tensors.comprehensions import held_value
 from devfix.fixes.tensors.misplaced_items import MisplacedItem, bindings_of
@@ -61,7 +61,7 @@ def _is_bundle(observations: Observations, binding: Binding) -> bool:
 def _moves(observations: Observations, misplaced: MisplacedItem, binding: Binding) -> Iterator[tuple[Edit, str]]:
     point, name = binding.point, binding.name
     tree, statement = point.tree, point.stmt
-    device = device_words(observations, point, misplaced)
+    device = device_for_batch(observations, point, misplaced)
     if device is not None and isinstance(binding.value, (ast.Call, ast.Subscript)):
         yield AppendCode(tree.path, tree.span(binding.value), f".to({device})"), name
     elif device is not None and name.isidentifier():
@@ -70,7 +70,7 @@ def _moves(observations: Observations, misplaced: MisplacedItem, binding: Bindin
             where = Where.BODY_START if loop else Where.AFTER
             yield InsertStatement(tree.path, tree.span(statement), where, f"{name} = {name}.to({device})"), name
     moved = _later_move(observations, misplaced, point)
-    words = device_words(observations, moved, misplaced) if moved is not None else None
+    words = device_for_batch(observations, moved, misplaced) if moved is not None else None
     if device is None and moved is not None and words is not None and name.isidentifier():
         span = tree.span(moved.stmt)
         yield InsertStatement(tree.path, span, Where.AFTER, f"{name} = {name}.to({words})"), name

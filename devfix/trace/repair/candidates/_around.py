@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from devfix.fixes.scope_expressions import movers
+from devfix.fixes.syntax_scope import movers
 from devfix.trace.diagnosis.diagnose import Diagnosis
+from devfix.trace.failure_trace import Value
 from devfix.trace.repair.candidates._candidate import Spot, names_in, spots_of
 from devfix.trace.repair.edited_sources import Texts
-from devfix.trace.story import Value
 
 __all__ = ["LOOPS", "MOST_FRAMES", "assignable", "binding_loop", "comes_from_loader", "moves_before"]
 
@@ -23,7 +23,7 @@ MOST_FRAMES = 4
 def comes_from_loader(diagnosis: Diagnosis, texts: Texts) -> bool:
     """Whether a data loader, or a ``for`` statement that asked for data, made the culprit."""
     for event in diagnosis.culprit.history:
-        if event.loader or any(spot.in_loader or isinstance(spot.node, LOOPS) for spot in spots_of(event, texts)):
+        if event.from_loader or any(spot.in_loader or isinstance(spot.node, LOOPS) for spot in spots_of(event, texts)):
             return True
     return False
 

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from devfix.fixes.scope_expressions import bound_names, cuda_guard, device_words, in_scope, movers
+from devfix.fixes.syntax_scope import cuda_guard, movers
 from devfix.model import AddKeyword, AppendCode, Applicability, Edit, InsertStatement, ReplaceExpression, Where
+from devfix.syntax.bindings import bound_names, in_scope
 from devfix.syntax.tree import SourceTree
 from devfix.trace.diagnosis.diagnose import Diagnosis
+from devfix.trace.failure_trace import Position, Value, ValueEvent, ValueName
 from devfix.trace.repair.edited_sources import Texts
-from devfix.trace.story import CallName, Happening, Position, Value
 
 __all__ = [
     "Candidate",
@@ -51,7 +52,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Spot:
-    """A node of the program at a position of the story."""
+    """A node of the program at a position of the failure."""
 
     tree: SourceTree
     node: ast.expr | ast.stmt
@@ -75,15 +76,15 @@ class Spot:
         return isinstance(self.node, ast.expr) and not isinstance(self.tree.parents.get(self.node), ast.Expr)
 
 
-def spots_of(happening: Happening, texts: Texts) -> Iterator[Spot]:
+def spots_of(happening: ValueEvent, texts: Texts) -> Iterator[Spot]:
     """The nodes on the way to an event, the innermost first."""
-    for position in happening.chain:
+    for position in happening.stack:
         found = texts.node_at(position)
         if found is not None:
             yield Spot(*found, position)
 
 
-def names_in(value: Value, frame: int) -> list[CallName]:
+def names_in(value: Value, frame: int) -> list[ValueName]:
     """What one frame of the failure calls a value."""
     return [name for name in value.names if name.frame == frame]
 
@@ -105,13 +106,13 @@ def _says_cuda(calls: Iterable[ast.Call]) -> bool:
 
 def _words(diagnosis: Diagnosis, spot: Spot, node: ast.AST) -> list[str]:
     """Expressions for the device; in a function of the failure, those that its run showed to be it."""
-    story, peer = diagnosis.story, diagnosis.peer
-    frames = [number for number, frame in enumerate(story.frames) if _same_code(frame, spot.position)]
+    failure, peer = diagnosis.failure, diagnosis.peer
+    frames = [number for number, frame in enumerate(failure.frames) if _same_code(frame, spot.position)]
     peers = tuple(name.text for frame in frames for name in names_in(peer, frame)) if peer is not None else ()
-    guessed = device_words(spot.tree, node, peers)
+    guessed = list(device_expressions(SyntaxScope(spot.tree, node), FOR_TRIAL, Query(partners=peers)))
     if peer is None:
         return guessed
-    there = [name for name in story.devices if name.is_on(peer.device) and "._" not in name.text]
+    there = [name for name in failure.devices if name.is_on(peer.device) and "._" not in name.text]
     tails = {_tail(name.text) for name in there if not name.text.endswith(".device")}
     if not frames:
         known = [word for word in guessed if _tail(word) in tails]
@@ -141,8 +142,8 @@ def _of_weights(peer: Value, frame: int) -> Iterator[str]:
 
 def words_at(diagnosis: Diagnosis, tree: SourceTree, node: ast.AST) -> list[str]:
     """Expressions for the device where nothing is known of the values that met."""
-    shown = {_tail(name.text) for name in diagnosis.story.devices if name.device != "cpu"}
-    guessed = device_words(tree, node)
+    shown = {_tail(name.text) for name in diagnosis.failure.devices if name.device != "cpu"}
+    guessed = list(device_expressions(SyntaxScope(tree, node), FOR_TRIAL))
     return sorted(guessed, key=lambda word: _tail(word) not in shown)
 
 

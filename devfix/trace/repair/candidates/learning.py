@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from devfix.fixes.scope_expressions import root_name
 from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, ReplaceExpression, Span
+from devfix.syntax.bindings import root_name
 from devfix.trace.repair.candidates._candidate import Candidate
 from devfix.trace.repair.edited_sources import Texts
 from devfix.verify.records import Run

@@ -1,18 +1,16 @@
-"""How a device is written at a place in the program: by what is in scope there, in the words that the file uses.
-
-This decides by syntax alone, where flow decides by values: what is chosen here is run before it is believed.
-"""
+"""Expressions for a device at a node, by syntax alone: an edit with such an expression is run before it is believed."""
 
 from __future__ import annotations
 
 import ast
-import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from devfix.fixes.device_expression import Query, Source
+from devfix.syntax.bindings import bound_names, in_scope, is_chain, root_name
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["bound_names", "cuda_guard", "device_words", "in_scope", "movers", "root_name"]
+__all__ = ["SyntaxScope", "cuda_guard", "movers"]
 
 _DEVICE_NAME = re.compile(r"(^|_)(device|dev)(_|$|s$)", re.IGNORECASE)
 _OF_TENSORS = frozenset(
@@ -23,88 +21,33 @@ _READS_SHAPE = ("shape", "size", "dtype", "numel", "dim")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
-def device_words(tree: SourceTree, node: ast.AST, peers: tuple[str, ...] = ()) -> list[str]:
-    """Expressions that may name the accelerator at ``node``, the likeliest first.
+class SyntaxScope:
+    """A node of a file: a :class:`devfix.fixes.device_expression.Scope`."""
 
-    Args:
-        tree: the file.
-        node: where the expression is to stand.
-        peers: names of tensors on the accelerator there.
+    def __init__(self, tree: SourceTree, node: ast.AST) -> None:
+        self.tree = tree
+        self.node = node
 
-    """
-    spoken = [text for text in _spoken(tree, node) if in_scope(tree, node, text)]
-    named = [text for text in _named(tree, node) if in_scope(tree, node, text)]
-    shaped = [f"{name}.device" for name in _shaping(node) if in_scope(tree, node, name)]
-    met = [f"{name}.device" for name in peers if in_scope(tree, node, name) and _is_chain(name)]
-    own = ["next(self.parameters()).device"] if _in_module_method(tree, node) else []
-    given = [f"{name}.device" for name in (*_tensor_parameters(tree, node), *_loop_targets(tree, node))]
-    return list(dict.fromkeys([*named, *spoken, *shaped, *met, *given, *own]))
+    def expressions(self, source: Source, query: Query) -> Iterable[str]:
+        """Return the expressions of one source, best first; sources that need values have none."""
+        tree, node = self.tree, self.node
+        match source:
+            case Source.LIVE:
+                return [text for text in _named(tree, node) if in_scope(tree, node, text)]
+            case Source.MOVES:
+                return [text for text in _spoken(tree, node) if in_scope(tree, node, text)]
+            case Source.OPERAND:
+                return self._operands(query.partners)
+            case Source.PARAMETERS:
+                return ["next(self.parameters()).device"] if _in_module_method(tree, node) else []
+            case _:
+                return ()
 
-
-def root_name(text: str) -> str | None:
-    """The name that a chain of attributes, subscripts and calls begins with; None for other expressions."""
-    try:
-        node: ast.expr = ast.parse(text, mode="eval").body
-    except SyntaxError:
-        return None
-    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else None
-
-
-def in_scope(tree: SourceTree, node: ast.AST, text: str) -> bool:
-    """Whether all names of an expression are bound at ``node``, as far as its functions show."""
-    try:
-        names = {each.id for each in ast.walk(ast.parse(text, mode="eval")) if isinstance(each, ast.Name)}
-    except SyntaxError:
-        return False
-    names -= vars(builtins).keys()
-    for parent in tree.ancestors(node):
-        for part in getattr(parent, "generators", ()):
-            names -= {each.id for each in ast.walk(part.target) if isinstance(each, ast.Name)}
-    line = getattr(node, "lineno", 0)
-    function = tree.function(node)
-    while True:
-        if isinstance(function, ast.Module):
-            inside = tree.function(node) is not function
-            unsure = tree.names_of_the_start if inside else frozenset()
-            names -= bound_names(function, None if inside else line) - unsure
-            return not names
-        names -= bound_names(function, line if tree.function(node) is function else None)
-        function = tree.function(function)
-
-
-def bound_names(function: ast.AST, before: int | None) -> set[str]:
-    """The names that a function (or module) binds itself, up to a line if one is given."""
-    found: set[str] = set()
-    if isinstance(function, _FUNCTIONS):
-        args = function.args
-        found |= {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
-        found |= {arg.arg for arg in (args.vararg, args.kwarg) if arg is not None}
-    for node in _own_nodes(function):
-        if before is not None and getattr(node, "lineno", 0) >= before and not isinstance(node, _FUNCTIONS):
-            continue
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            found.add(node.name)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            found |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            found.add(node.name)
-    return found
-
-
-def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """The nodes below a function that are not inside of another one; the names of those inside are included."""
-    pending = list(ast.iter_child_nodes(function))
-    while pending:
-        node = pending.pop()
-        yield node
-        if isinstance(node, ast.comprehension):  # its target is a name of its own
-            pending += [node.iter, *node.ifs]
-        elif not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-            pending.extend(ast.iter_child_nodes(node))
+    def _operands(self, partners: Iterable[str]) -> Iterator[str]:
+        tree, node = self.tree, self.node
+        yield from (f"{name}.device" for name in _shaping(node) if in_scope(tree, node, name))
+        yield from (f"{name}.device" for name in partners if in_scope(tree, node, name) and is_chain(name))
+        yield from (f"{name}.device" for name in (*_tensor_parameters(tree, node), *_loop_targets(tree, node)))
 
 
 def movers(tree: SourceTree, node: ast.AST) -> Iterator[ast.Call]:
@@ -245,10 +188,10 @@ def _in_module_method(tree: SourceTree, node: ast.AST) -> bool:
 def _shaping(node: ast.AST) -> Iterator[str]:
     """Tensors whose shape or type the expression asks for: the new one is made for their sake."""
     for each in ast.walk(node):
-        if isinstance(each, ast.Attribute) and each.attr in _READS_SHAPE and _is_chain(ast.unparse(each.value)):
+        if isinstance(each, ast.Attribute) and each.attr in _READS_SHAPE and is_chain(ast.unparse(each.value)):
             yield ast.unparse(each.value)
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "len":
-            yield from (ast.unparse(arg) for arg in each.args if _is_chain(ast.unparse(arg)))
+            yield from (ast.unparse(arg) for arg in each.args if is_chain(ast.unparse(arg)))
 
 
 def _tensor_parameters(tree: SourceTree, node: ast.AST) -> Iterator[str]:
@@ -289,7 +232,3 @@ def _sizes(call: ast.Call) -> Iterator[ast.Name]:
     """Names that stand as arguments of a factory, alone or in a tuple: numbers, or what a tensor is made from."""
     for arg in call.args:
         yield from (each for each in (getattr(arg, "elts", None) or [arg]) if isinstance(each, ast.Name))
-
-
-def _is_chain(text: str) -> bool:
-    return bool(re.fullmatch(r"[A-Za-z_]\w*(\.\w+|\[[^\[\]]*\])*", text))

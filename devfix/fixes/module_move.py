@@ -3,17 +3,88 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 
 from devfix.analysis import Observations
-from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
-from devfix.analysis.domain.values import ACCELERATOR
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import asks_for_accelerator
-from devfix.fixes.insertion_point import Move, all_live, device_at, enclosing, last_move, move_of, same_function
-from devfix.fixes.statement_range import ModuleMove
+from devfix.fixes.device_expression import FOR_MODULE, Query, device_expression
+from devfix.fixes.insertion_point import all_live, enclosing, same_function
+from devfix.fixes.move_style import Move, last_move, move_of
+from devfix.fixes.value_scope import ValueScope, bound_at
 
-__all__ = ["module_move_at"]
+__all__ = ["ModuleMove", "is_bound_ahead", "module_move_at"]
+
+
+@dataclass(frozen=True, eq=False)
+class ModuleMove:
+    """How a move is written: ``.to(device)``, under which condition, and after the manner of which other move.
+
+    ``test`` is the condition of an ``if`` statement around it, ``branch`` that of a conditional expression; ``names``
+    are those that must be bound ahead of it.
+    """
+
+    trailer: str
+    test: str | None
+    branch: ast.IfExp | None
+    sibling: ProgramPoint | None
+    names: frozenset[str]
+
+    @property
+    def plain(self) -> bool:
+        """Whether the move stands under no condition."""
+        return self.test is None and self.branch is None
+
+    @property
+    def chained(self) -> bool:
+        """Whether the sibling is moved where it gets its name: ``net = Net().to(device)``."""
+        call = self.sibling.node if self.sibling is not None else None
+        if self.sibling is None or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            return False
+        if isinstance(call.func.value, ast.Call):
+            return True
+        stmt = self.sibling.stmt
+        return isinstance(stmt, ast.Assign) and stmt.value is call and not _names_one(stmt, call.func.value)
+
+    @property
+    def stated(self) -> bool:
+        """Whether the sibling is moved by a statement of its own."""
+        return self.sibling is not None and not self.chained
+
+    @property
+    def assigned(self) -> bool:
+        """Whether the sibling's move is assigned: ``model = model.to(device)``."""
+        return self.stated and self.sibling is not None and isinstance(self.sibling.stmt, ast.Assign)
+
+    def statement(self, name: str) -> str:
+        """The move of ``name`` as a statement."""
+        if self.branch is not None:
+            return f"{name} = {name}{self.trailer} if {ast.unparse(self.branch.test)} else {name}"
+        code = f"{name} = {name}{self.trailer}" if self.assigned else f"{name}{self.trailer}"
+        return code if self.test is None else f"if {self.test}:\n    {code}"
+
+    def ready(self, call_frame: CallFrame, statement: ast.stmt) -> bool:
+        """Whether every name of the move is bound ahead of a statement."""
+        return all(is_bound_ahead(call_frame, statement, name) for name in self.names)
+
+
+def _names_one(stmt: ast.Assign, receiver: ast.expr) -> bool:
+    return any(ast.unparse(target) == ast.unparse(receiver) for target in stmt.targets)
+
+
+def is_bound_ahead(call_frame: CallFrame, statement: ast.stmt, name: str) -> bool:
+    if "." not in name:
+        return bound_at(CallFrame(call_frame.activation, statement), name)
+    nodes = ast.walk(call_frame.activation.node)
+    stores = [node.lineno for node in nodes if isinstance(node, ast.Attribute) and _stores(node, name)]
+    if not stores or isinstance(call_frame.activation.node, ast.Module):
+        return True
+    return min(stores) < statement.lineno
+
+
+def _stores(node: ast.Attribute, name: str) -> bool:
+    return isinstance(node.ctx, ast.Store) and ast.unparse(node) == name
 
 
 def module_move_at(
@@ -52,10 +123,8 @@ def _from_elsewhere(
     move = move or last_move(tensors, point.time)
     if move is not None and move.legacy and not observations.preferred_device:
         return _legacy(move, point, call_frame)
-    like = _device_of(move)
-    device = device_at(point, call_frame, observations.preferred_device, like=like)
-    if device is None:
-        device = like if like is not None and _is_literal(like) else _literal(call_frame)
+    scope = ValueScope(observations, point, call_frame)
+    device = device_expression(scope, FOR_MODULE, Query(like=_device_of(move)))
     return ModuleMove(f".to({device})", None, None, sibling, _roots(device)) if device is not None else None
 
 
@@ -114,22 +183,6 @@ def _device_of(move: Move | None) -> str | None:
         if keyword.arg == "device":
             return tree.source(keyword.value)
     return tree.source(call.args[0]) if call.args else None
-
-
-def _is_literal(text: str) -> bool:
-    try:
-        return isinstance(ast.parse(text, mode="eval").body, ast.Constant)
-    except SyntaxError:
-        return False
-
-
-def _literal(call_frame: CallFrame) -> str | None:
-    """``"cuda"`` where the file itself says ``device="cuda"`` and has no name for it."""
-    for node in call_frame.tree.nodes:
-        constant = node.value if isinstance(node, ast.keyword) and node.arg == "device" else None
-        if isinstance(constant, ast.Constant) and parse_device(str(constant.value)) == ACCELERATOR:
-            return call_frame.tree.source(constant)
-    return None
 
 
 def _roots(text: str) -> frozenset[str]:

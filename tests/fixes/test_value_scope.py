@@ -9,7 +9,8 @@ from collections import Counter
 import pytest
 
 from devfix import analysis
-from devfix.fixes.device_expression import binds, bound_before, device_for
+from devfix.fixes.value_scope import bound_at, device_for_tensor
+from devfix.syntax.bindings import binds
 
 SETUP = """\
 import torch
@@ -26,8 +27,8 @@ def words_for(program: str, setup: str = SETUP) -> str | None:
     assert observations is not None
     mismatch = observations.mismatches[0]
     origins = [origin for operand in mismatch.cpu for origin in operand.origins if origin.kind == "made"]
-    site = observations.sources[origins[0].key].point
-    return device_for(observations, site, site.call_frame, [operand.text for operand in mismatch.accelerator])
+    site = observations.sources[origins[0].site_id].point
+    return device_for_tensor(observations, site, site.call_frame, [operand.text for operand in mismatch.accelerator])
 
 
 METHOD = """
@@ -183,7 +184,7 @@ def test_a_name_is_there_only_where_every_path_has_bound_it(body, name, bound):
     text = f"import torch\n\n\ndef f(x):\n    {body}\n\n\nf(torch.ones(3).cuda())\n"
     observations = analysis.analyse("/p/train.py", {"/p/train.py": text}.get, "/p")
 
-    assert bound_before(observations.mismatches[0].point.call_frame, name) is bound
+    assert bound_at(observations.mismatches[0].point.call_frame, name) is bound
 
 
 def test_a_program_is_searched_for_words_once_and_not_for_every_finding(monkeypatch):
@@ -195,7 +196,7 @@ def test_a_program_is_searched_for_words_once_and_not_for_every_finding(monkeypa
     monkeypatch.setattr(ast, "unparse", lambda node: (searched.update(["names"]), unparse(node))[1])
 
     words = [
-        device_for(
+        device_for_tensor(
             observations, mismatch.point, mismatch.point.call_frame, [operand.text for operand in mismatch.accelerator]
         )
         for mismatch in observations.mismatches

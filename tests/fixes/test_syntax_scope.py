@@ -7,7 +7,9 @@ from textwrap import dedent
 
 import pytest
 
-from devfix.fixes.scope_expressions import bound_names, device_words, in_scope, movers, root_name
+from devfix.fixes.device_expression import FOR_TRIAL, Query, device_expressions
+from devfix.fixes.syntax_scope import SyntaxScope, movers
+from devfix.syntax.bindings import bound_names, in_scope, root_name
 from devfix.syntax.tree import SourceTree
 
 TEXT = dedent("""\
@@ -37,6 +39,10 @@ TEXT = dedent("""\
         def forward(self, x):
             return middle
     """)
+
+
+def expressions(tree, at, peers=()):
+    return list(device_expressions(SyntaxScope(tree, at), FOR_TRIAL, Query(partners=tuple(peers))))
 
 
 @pytest.fixture
@@ -115,12 +121,12 @@ def test_moves_are_read_from_the_nearest_on(tree):
     ],
 )
 def test_the_likeliest_word_comes_first(tree, at, first):
-    assert device_words(tree, node(tree, at))[0] == first
+    assert expressions(tree, node(tree, at))[0] == first
 
 
 def test_every_word_is_in_scope(tree):
     for fragment in ("torch.zeros(3)", "there", "middle", "made"):
-        for word in device_words(tree, node(tree, fragment), peers=("x", "z", "batch[0]")):
+        for word in expressions(tree, node(tree, fragment), peers=("x", "z", "batch[0]")):
             assert in_scope(tree, node(tree, fragment), word), (fragment, word)
 
 
@@ -128,14 +134,14 @@ def test_a_peer_gives_its_device_where_nothing_else_does():
     tree = SourceTree("a.py", "def f(x):\n    return x + made\n")
     made = next(each for each in ast.walk(tree.tree) if isinstance(each, ast.Name) and each.id == "made")
 
-    assert device_words(tree, made, peers=("x",)) == ["x.device"]
+    assert expressions(tree, made, peers=("x",)) == ["x.device"]
 
 
 @pytest.mark.parametrize("argument", ['"cpu"', "torch.float32", "other.dtype", "x.half", "3"])
 def test_what_is_no_accelerator_is_no_word(argument):
     tree = SourceTree("a.py", f"x = y.to({argument})\nz = made\n")
 
-    assert argument not in device_words(tree, tree.tree.body[1])
+    assert argument not in expressions(tree, tree.tree.body[1])
 
 
 def test_what_only_the_start_as_a_script_binds_is_in_no_function_s_scope():
@@ -179,4 +185,4 @@ def test_what_begins_with_a_local_name_of_another_function_is_no_word_here():
     )
     call = next(each for each in ast.walk(tree.tree) if ast.unparse(each) == "torch.tensor(1)")
 
-    assert device_words(tree, call) == ["device"]
+    assert expressions(tree, call) == ["device"]

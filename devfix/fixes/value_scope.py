@@ -1,0 +1,449 @@
+"""Expressions for a device at a program point, by the values that the analysis has established."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, lru_cache
+
+from devfix.analysis import Observations
+from devfix.analysis.domain.classes import external_bases, mro
+from devfix.analysis.domain.device_parsing import parse_device
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.values import (
+    ACCELERATOR,
+    Const,
+    Function,
+    HeapObject,
+    Pointer,
+    Tensor,
+    Value,
+    alternatives,
+)
+from devfix.analysis.scopes import is_device, is_index, module_names, serves, value_of, visible
+from devfix.fixes.device_expression import (
+    BESIDE_TENSOR,
+    FOR_MOVE,
+    FOR_TENSOR,
+    Query,
+    Source,
+    device_expression,
+)
+from devfix.fixes.insertion_point import all_live, inside_module
+from devfix.models.frameworks import DEVICE_PLACING_TRAINERS
+from devfix.models.index import model_of
+from devfix.syntax.bindings import bound_before, parameters, written_in
+from devfix.syntax.tree import text_of, walk
+
+__all__ = [
+    "ValueScope",
+    "bound_at",
+    "device_for_move",
+    "device_for_tensor",
+    "is_bound",
+    "live_devices",
+    "weight_devices",
+]
+
+#: Names of objects that hold a program's settings, the likeliest first.
+_OWNERS = (
+    "self",
+    "args",
+    "opt",
+    "opts",
+    "cfg",
+    "config",
+    "hparams",
+    "params",
+    "settings",
+    "conf",
+    "options",
+    "trainer",
+)
+
+
+def device_for_tensor(
+    observations: Observations,
+    point: ProgramPoint,
+    call_frame: CallFrame,
+    partners: Iterable[str] = (),
+    outside: bool = True,
+    fits: Callable[[str], bool] = lambda _: True,
+) -> str | None:
+    """Return an expression for the device of a tensor; ``None`` if nothing names it.
+
+    Args:
+        observations: the observations of the program.
+        point: the program point at which the tensor is created or moved.
+        call_frame: the frame of its call stack in which the expression is to stand.
+        partners: expressions for the values that it meets.
+        outside: also use devices that the function neither reads nor holds.
+        fits: reject expressions for a device, an operand or a module.
+
+    """
+    order = FOR_TENSOR if outside else BESIDE_TENSOR
+    query = Query(partners=tuple(partners), bound=True, fits=fits)
+    return device_expression(ValueScope(observations, point, call_frame), order, query)
+
+
+def device_for_move(
+    observations: Observations, point: ProgramPoint, call_frame: CallFrame, like: str | None = None
+) -> str | None:
+    """Return an expression for the device of a move, preferably ``like``, the device of another move."""
+    return device_expression(ValueScope(observations, point, call_frame), FOR_MOVE, Query(like))
+
+
+def live_devices(observations: Observations, point: ProgramPoint, call_frame: CallFrame) -> list[str]:
+    """Return the live expressions for a device, best first."""
+    return ValueScope(observations, point, call_frame).live
+
+
+class ValueScope:
+    """A frame of a program point's call stack: a :class:`devfix.fixes.device_expression.Scope`."""
+
+    def __init__(self, observations: Observations, point: ProgramPoint, call_frame: CallFrame) -> None:
+        self.observations = observations
+        self.point = point
+        self.call_frame = call_frame
+
+    def expressions(self, source: Source, query: Query) -> Iterable[str]:
+        """Return the expressions of one source, best first."""
+        match source:
+            case Source.PREFERRED:
+                return [text for text in self._named(query) if text == self.observations.preferred_device]
+            case Source.SIMILAR:
+                return self._similar(query.like)
+            case Source.USED:
+                return self._used(query)
+            case Source.FRAMEWORK:
+                return self._own(query) if _is_placed_by_framework(self.call_frame) else ()
+            case Source.MOVES:
+                return self._destinations(query)
+            case Source.OPERAND:
+                return self._operands(query)
+            case Source.ATTRIBUTE:
+                return self._own(query)
+            case Source.PARAMETERS:
+                return self._parameters(query)
+            case Source.LIVE:
+                return self._named(query)
+            case Source.MISMATCHED_MODULE:
+                return self._mismatched_modules(query)
+            case Source.MODULE:
+                return self._modules(query)
+            case Source.LITERAL:
+                return [query.like] if query.like is not None and _is_literal(query.like) else ()
+            case Source.FILE_LITERAL:
+                return self._file_literals()
+
+    @cached_property
+    def live(self) -> list[str]:
+        """The live expressions for a device, best first; locals and globals precede attributes."""
+        point, call_frame, preferred = self.point, self.call_frame, self.observations.preferred_device
+        assert point.state is not None
+        names = visible(point, call_frame)
+        plain = sorted((name for name, value in names.items() if is_device(name, value)), key=_rank)
+        attributes: list[str] = []
+        for owner, value in names.items():
+            if _is_distant(point, call_frame, owner):
+                continue
+            for option in alternatives(value):
+                if isinstance(option, Pointer):
+                    attributes.extend(f"{owner}.{name}" for name in _device_fields(point, option))
+        local = set(point.state.names(call_frame.activation.env))
+        order = {owner: index for index, owner in enumerate(_OWNERS)}
+        plain.sort(key=lambda name: (_rank(name)[0], name not in local, name))
+        attributes.sort(key=lambda text: (_rank(text)[0], order.get(text.split(".")[0], 99), text))
+        found = [*plain, *attributes]
+        if preferred and preferred.split(".")[0] in names:
+            found.insert(0, preferred)
+        return [text for text in dict.fromkeys(found) if text == preferred or serves(point, call_frame, text)]
+
+    def _named(self, query: Query) -> list[str]:
+        if not query.bound:
+            return self.live
+        return [text for text in self.live if is_bound(self.call_frame, text) and query.fits(text)]
+
+    def _used(self, query: Query) -> Iterator[str]:
+        function = self.call_frame.activation.node
+        used = _read_in(function) | (set() if isinstance(function, ast.Module) else written_in(function))
+        yield from (text for text in self._named(query) if text in used)
+
+    def _own(self, query: Query) -> Iterator[str]:
+        yield from (text for text in self._named(query) if text.startswith("self."))
+
+    def _similar(self, like: str | None) -> Iterator[str]:
+        if like is None:
+            return
+        try:
+            node = ast.parse(like, mode="eval").body
+        except SyntaxError:
+            return
+        is_call = not self.live and isinstance(node, ast.Call) and all_live(self.point, self.call_frame, node)
+        if like in self.live or is_call or self._is_device_here(node, like):
+            yield like
+
+    def _is_device_here(self, node: ast.expr, text: str) -> bool:
+        """Whether an expression such as ``local_rank`` or ``CONFIG["device"]`` is an index or a device in this scope."""
+        value = value_of(self.point, self.call_frame, node)
+        if value is None or not (is_index(value) or is_device("device", value)):
+            return False
+        return serves(self.point, self.call_frame, text)
+
+    def _destinations(self, query: Query) -> Iterator[str]:
+        """Yield destinations of the function's moves that are a device here, too, such as ``config["device"]``."""
+        call_frame = self.call_frame
+        transfers = [each.point for each in self.observations.transfers if each.device == ACCELERATOR.kind]
+        for move in (*self.observations.moves, *transfers):
+            call = move.node
+            if move.call_frame.activation.node is not call_frame.activation.node:
+                continue
+            if not isinstance(call, ast.Call) or not call.args:
+                continue
+            value, text = value_of(self.point, call_frame, call.args[0]), ast.unparse(call.args[0])
+            if not (is_device("device", value) if value is not None else _is_settled(call.args[0], call_frame, call)):
+                continue
+            if is_bound(call_frame, text) and query.fits(text) and serves(self.point, call_frame, text):
+                yield move.tree.source(call.args[0])
+
+    def _operands(self, query: Query) -> Iterator[str]:
+        """Yield the devices of names that are certainly one tensor on the accelerator, bound on every path.
+
+        Parameters of the function come first; among them, and among its other names, the partners, then the operands
+        of the expression at the program point.
+        """
+        point, call_frame = self.point, self.call_frame
+        given = set(parameters(call_frame.activation.node))
+        for node in sorted(self._operand_candidates(query.partners), key=lambda node: _root(node) not in given):
+            value = value_of(point, call_frame, node)
+            there = value is not None and (
+                _is_on_accelerator(value)
+                or (_is_on_accelerator(value, maybe_container=True) and _has_a_shape(call_frame, node))
+            )
+            if there and bound_at(call_frame, _root(node)) and query.fits(ast.unparse(node)):
+                yield f"{ast.unparse(node)}.device"
+
+    def _operand_candidates(self, partners: Iterable[str]) -> Iterator[ast.expr]:
+        point, function = self.point, self.call_frame.activation.node
+        for text in partners:
+            try:
+                yield from _chains(ast.parse(text, mode="eval").body)
+            except SyntaxError:
+                continue
+        if self.call_frame is point.call_frame:
+            yield from _chains(point.node)
+        assert point.state is not None
+        local = point.state.names(self.call_frame.activation.env)
+        given = parameters(function)
+        names = [*(name for name in given if name in local), *(name for name in local if name not in given)]
+        if isinstance(function, ast.Module):
+            names = []  # every name of the program: none of them is nearer than another
+        for name in names:
+            yield ast.Name(name, ast.Load())
+
+    def _parameters(self, query: Query) -> Iterator[str]:
+        """Yield ``next(self.parameters()).device`` in a method of a module with all weights on the accelerator."""
+        if not inside_module(self.call_frame) or not query.fits("self"):
+            return
+        own = visible(self.point, self.call_frame).get("self")
+        if not isinstance(own, Pointer) or self.point.state is None:
+            return
+        if set(weight_devices(self.point, own, set())) == {ACCELERATOR}:
+            yield "next(self.parameters()).device"
+
+    def _modules(self, query: Query) -> Iterator[str]:
+        point, call_frame = self.point, self.call_frame
+        for name, value in visible(point, call_frame).items():
+            there = isinstance(value, Pointer) and set(weight_devices(point, value, set())) == {ACCELERATOR}
+            usable = there and is_bound(call_frame, name) and query.fits(name)
+            if usable and not _is_distant(point, call_frame, name):
+                yield f"next({name}.parameters()).device"
+
+    def _mismatched_modules(self, query: Query) -> Iterator[str]:
+        assert self.point.state is not None
+        above = set(query.modules)
+        for key, obj in self.point.state.heap_objects():
+            if obj.kind == "module" and any(getattr(value, "id", None) in above for value in obj.fields.values()):
+                above.add(key)
+        for name in module_names(self.point, self.call_frame, above):
+            if name != "self":
+                yield f"next({name}.parameters()).device"
+
+    def _file_literals(self) -> Iterator[str]:
+        tree = self.call_frame.tree
+        for node in tree.nodes:
+            constant = node.value if isinstance(node, ast.keyword) and node.arg == "device" else None
+            if isinstance(constant, ast.Constant) and parse_device(str(constant.value)) == ACCELERATOR:
+                yield tree.source(constant)
+
+
+def is_bound(call_frame: CallFrame, text: str) -> bool:
+    """Return whether the root name of an expression has a value on every path to the frame's statement."""
+    root = text.split(".")[0].split("[")[0]
+    return root not in written_in(call_frame.activation.node) or bound_at(call_frame, root)
+
+
+def bound_at(call_frame: CallFrame, name: str) -> bool:
+    return bound_before(call_frame.tree, call_frame.activation.node, call_frame.stmt, name)
+
+
+def weight_devices(point: ProgramPoint, ref: Pointer, seen: set[int]) -> Iterator[object]:
+    """The places of the weights of a module and all that it holds; ``seen`` are those that were looked at."""
+    assert point.state is not None
+    if ref.id in seen:
+        return
+    seen.add(ref.id)
+    obj = point.state.heap_object(ref)
+    if obj.kind != "module":
+        return
+    if obj.weights:
+        yield from obj.devices
+    for value in [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]:
+        for option in alternatives(value):
+            if isinstance(option, Pointer):
+                yield from weight_devices(point, option, seen)
+
+
+def _is_placed_by_framework(call_frame: CallFrame) -> bool:
+    """Whether a level runs a method of a class whose framework gives it a device: ``self.device`` of Lightning."""
+    function = call_frame.activation.function
+    owner = function.owner if function is not None else None
+    names = external_bases(owner) if owner is not None else []
+    return any(model_of(name) == "placed-module" or name.startswith(DEVICE_PLACING_TRAINERS) for name in names)
+
+
+def _is_settled(node: ast.expr, call_frame: CallFrame, call: ast.Call) -> bool:
+    """Whether an expression of unknown value, which ``call`` moves to, is an entry that nothing changes after that."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant):
+        return False
+    text, first = ast.unparse(node), min(call.lineno, call_frame.stmt.lineno)
+    changed = [
+        inner
+        for inner in ast.walk(call_frame.activation.node)
+        if isinstance(inner, (ast.Name, ast.Attribute, ast.Subscript)) and not isinstance(inner.ctx, ast.Load)
+    ]
+    late = [ast.unparse(inner) for inner in changed if inner.lineno >= first]
+    return _root_or_none(node.value) is not None and not any(text.startswith(f"{one}[") or text == one for one in late)
+
+
+def _has_a_shape(call_frame: CallFrame, node: ast.expr) -> bool:
+    """Whether the function asks a value for its shape, as it can ask a tensor and no tuple of them."""
+    text = ast.unparse(node)
+    return any(
+        isinstance(inner, ast.Attribute)
+        and inner.attr in ("shape", "size", "ndim")
+        and ast.unparse(inner.value) == text
+        for inner in ast.walk(call_frame.activation.node)
+    )
+
+
+def _is_on_accelerator(value: Value, maybe_container: bool = False) -> bool:
+    """Whether a value is a tensor on the accelerator; ``maybe_container``: or may hold several of them."""
+    return all(
+        isinstance(option, Tensor)
+        and option.device == ACCELERATOR
+        and option.is_certain
+        and (maybe_container or not option.maybe_container)
+        for option in alternatives(value)
+    )
+
+
+def _chains(node: ast.AST) -> Iterator[ast.expr]:
+    """The names, and attributes of names, that an expression reads; longest first, from left to right."""
+    if isinstance(node, ast.Name):
+        yield node
+    elif isinstance(node, ast.Attribute) and _root_or_none(node) is not None:
+        yield node
+        yield from _chains(node.value)
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from _chains(child)
+
+
+def _root_or_none(node: ast.expr) -> str | None:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _root(node: ast.expr) -> str:
+    return _root_or_none(node) or ""
+
+
+@lru_cache(maxsize=8)
+def _read_in(function: ast.AST) -> frozenset[str]:
+    """The names and attribute chains that a function reads, and its parameters."""
+    found = set(parameters(function))
+    for node in walk(function):
+        if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
+            continue
+        if _root_or_none(node) is not None:
+            found.add(text_of(node))
+    return frozenset(found)
+
+
+def _is_literal(text: str) -> bool:
+    try:
+        return isinstance(ast.parse(text, mode="eval").body, ast.Constant)
+    except SyntaxError:
+        return False
+
+
+def _rank(name: str) -> tuple[int, str]:
+    last = name.split(".")[-1].lower()
+    order = ("device", "dev", "torch_device")
+    if last in order:
+        return order.index(last), name
+    return (10 if "device" in last else 30 if "rank" in last else 20), name
+
+
+def _is_distant(point: ProgramPoint, call_frame: CallFrame, name: str) -> bool:
+    """Whether a name is an object of the module that a function does not speak of, and no one's settings either."""
+    activation = call_frame.activation
+    if activation.function is None or name in _OWNERS or point.state is None:
+        return False
+    if any(
+        name in point.state.names(env)
+        for env in (*activation.function.scope, activation.env)
+        if env != activation.module.env
+    ):
+        return False
+    return not any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(activation.function.node))
+
+
+def _device_fields(point: ProgramPoint, ref: Pointer) -> Iterator[str]:
+    assert point.state is not None
+    obj: HeapObject = point.state.heap_object(ref)
+    if obj.kind in ("list", "set", "loader", "optimizer", "parser", "opaque", "dict"):
+        return
+    for name, value in obj.fields.items():
+        if is_device(name, value):
+            yield name
+        yield from (f"{name}.device" for option in alternatives(value) if _has_device(point, option))
+    if _knows_its_device(point, ref):
+        yield "device"
+    if obj.cls is not None:
+        for base in mro(obj.cls):
+            scope = getattr(base, "scope", None)
+            for name, value in (point.state.names(scope) if scope is not None else {}).items():
+                if ("device" in name and isinstance(value, Function) and value.kind == "property") or is_device(
+                    name, value
+                ):
+                    yield name
+
+
+def _has_device(point: ProgramPoint, value: Value) -> bool:
+    """Whether a value is a framework's object with the accelerator as its device: ``self.accelerator``."""
+    assert point.state is not None
+    if not isinstance(value, Pointer) or point.state.heap_object(value).kind != "framework":
+        return False
+    return is_device("device", point.state.heap_object(value).fields.get("device", Const(None)))
+
+
+def _knows_its_device(point: ProgramPoint, ref: Pointer) -> bool:
+    """Whether a module has ``.device`` of its own (Lightning's, and pretrained ones), and is on the accelerator."""
+    assert point.state is not None
+    obj = point.state.heap_object(ref)
+    if obj.kind != "module" or obj.devices != frozenset({ACCELERATOR}):
+        return False
+    return model_of(obj.name) == "placed-module" or obj.name.endswith((".from_pretrained", ".from_config"))

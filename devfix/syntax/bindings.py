@@ -1,0 +1,182 @@
+"""Which names are bound at a place in a file, as far as its syntax shows."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from devfix.syntax.tree import SourceTree
+
+__all__ = ["binds", "bound_before", "bound_names", "in_scope", "is_chain", "parameters", "root_name", "written_in"]
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def parameters(function: ast.AST) -> list[str]:
+    """Return the names of a function's parameters, without ``*args`` and ``**kwargs``."""
+    arguments = getattr(function, "args", None)
+    if not isinstance(arguments, ast.arguments):
+        return []
+    return [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+
+
+def bound_before(tree: SourceTree, function: ast.AST, statement: ast.stmt, name: str) -> bool:
+    """Whether a name has a value on every path to a statement: it is a parameter, or assigned ahead of it.
+
+    A name that the function does not bind itself comes from outside, and counts as bound.
+    """
+    if name in parameters(function) or name not in written_in(function):
+        return True
+    inner: ast.AST = statement
+    while inner is not function and inner in tree.parents:
+        owner = tree.parents[inner]
+        for block in _blocks(owner):
+            if any(item is inner for item in block):
+                ahead = block[: next(i for i, item in enumerate(block) if item is inner)]
+                if any(binds(item, name) for item in ahead):
+                    return True
+        if isinstance(owner, (ast.For, ast.AsyncFor)) and inner in owner.body and _stores(owner.target, name):
+            return True
+        if isinstance(owner, (ast.With, ast.AsyncWith)) and _header_stores(owner, name):
+            return True
+        inner = owner
+    return False
+
+
+def _blocks(owner: ast.AST) -> Iterator[list[ast.stmt]]:
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(owner, field, None)
+        if isinstance(block, list):
+            yield block
+    for part in (*getattr(owner, "handlers", ()), *getattr(owner, "cases", ())):
+        yield part.body
+
+
+def binds(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement binds a name on every path that leaves it."""
+    if isinstance(statement, ast.If):
+        return all(_leaves(block) or any(binds(item, name) for item in block) for block in _sides(statement))
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        return _header_stores(statement, name) or any(binds(item, name) for item in statement.body)
+    if isinstance(statement, ast.Try):
+        ends = [statement.body, *(handler.body for handler in statement.handlers)]
+        return all(_leaves(block) or any(binds(item, name) for item in block) for block in ends)
+    if isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.Match)):
+        return False
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return statement.name == name
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return any((alias.asname or alias.name.split(".")[0]) == name for alias in statement.names)
+    return _stores(statement, name)
+
+
+def _sides(statement: ast.If) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    return statement.body, statement.orelse
+
+
+def _leaves(block: list[ast.stmt]) -> bool:
+    return bool(block) and isinstance(block[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
+
+
+def _header_stores(statement: ast.With | ast.AsyncWith, name: str) -> bool:
+    return any(item.optional_vars is not None and _stores(item.optional_vars, name) for item in statement.items)
+
+
+def _stores(node: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(inner, ast.Name) and inner.id == name and isinstance(inner.ctx, ast.Store)
+        for inner in ast.walk(node)
+    )
+
+
+@lru_cache(maxsize=8)  # findings of one function come together, and each asks several times
+def written_in(function: ast.AST) -> frozenset[str]:
+    """The names that a function (or module body) binds itself."""
+    found: set[str] = set()
+    stack: list[ast.AST] = list(ast.iter_child_nodes(function))
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+            continue
+        if isinstance(node, ast.Lambda):
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.alias):
+            found.add((node.asname or node.name).split(".")[0])
+        stack.extend(ast.iter_child_nodes(node))
+    return frozenset(found)
+
+
+def root_name(text: str) -> str | None:
+    """The name that a chain of attributes, subscripts and calls begins with; None for other expressions."""
+    try:
+        node: ast.expr = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def in_scope(tree: SourceTree, node: ast.AST, text: str) -> bool:
+    """Whether all names of an expression are bound at ``node``, as far as its functions show."""
+    try:
+        names = {each.id for each in ast.walk(ast.parse(text, mode="eval")) if isinstance(each, ast.Name)}
+    except SyntaxError:
+        return False
+    names -= vars(builtins).keys()
+    for parent in tree.ancestors(node):
+        for part in getattr(parent, "generators", ()):
+            names -= {each.id for each in ast.walk(part.target) if isinstance(each, ast.Name)}
+    line = getattr(node, "lineno", 0)
+    function = tree.function(node)
+    while True:
+        if isinstance(function, ast.Module):
+            inside = tree.function(node) is not function
+            unsure = tree.main_block_names if inside else frozenset()
+            names -= bound_names(function, None if inside else line) - unsure
+            return not names
+        names -= bound_names(function, line if tree.function(node) is function else None)
+        function = tree.function(function)
+
+
+def bound_names(function: ast.AST, before: int | None) -> set[str]:
+    """The names that a function (or module) binds itself, up to a line if one is given."""
+    found: set[str] = set()
+    if isinstance(function, _FUNCTIONS):
+        args = function.args
+        found |= {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+        found |= {arg.arg for arg in (args.vararg, args.kwarg) if arg is not None}
+    for node in _own_nodes(function):
+        if before is not None and getattr(node, "lineno", 0) >= before and not isinstance(node, _FUNCTIONS):
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            found.add(node.name)
+    return found
+
+
+def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes below a function that are not inside of another one; the names of those inside are included."""
+    pending = list(ast.iter_child_nodes(function))
+    while pending:
+        node = pending.pop()
+        yield node
+        if isinstance(node, ast.comprehension):  # its target is a name of its own
+            pending += [node.iter, *node.ifs]
+        elif not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            pending.extend(ast.iter_child_nodes(node))
+
+
+def is_chain(text: str) -> bool:
+    return bool(re.fullmatch(r"[A-Za-z_]\w*(\.\w+|\[[^\[\]]*\])*", text))

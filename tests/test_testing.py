@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from devfix.model import Fix, ReplaceExpression
-from devfix.rules.registry import all_rules, own_rules, rule_for
+from devfix.rules.registry import all_rules, builtin_rules, rule_for
 from devfix.testing import RuleTest
 
 sys.path.append(str(Path(__file__).parent / "data" / "plugin"))
@@ -52,7 +52,7 @@ def test_another_result_fails(after):
 
 
 def test_a_finding_in_clean_code_fails():
-    with pytest.raises(AssertionError, match="found where nothing is wrong"):
+    with pytest.raises(AssertionError, match="unexpected findings"):
         RuleTest(RULE).assert_clean(BEFORE)
 
 
@@ -75,4 +75,4 @@ def test_an_edit_that_no_line_asks_for_fails():
 def test_a_test_leaves_no_rule_behind():
     RuleTest(RULE).assert_clean("print(1)\n")
 
-    assert all_rules() == own_rules()
+    assert all_rules() == builtin_rules()

@@ -55,10 +55,10 @@ def completed(context: click.Context, parameter: click.Parameter, incomplete: st
 def _of_plugins() -> Iterator[Card]:
     """The rules of installed packages; a shell is no place to tell of those that cannot be used."""
     from devfix.config import ConfigError
-    from devfix.rules.plugins import installed
+    from devfix.rules.plugins import installed_rules
 
     try:
-        rules = installed()
+        rules = installed_rules()
     except ConfigError:
         return
     for rule in rules:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-__all__ = ["known_rules", "with_local", "with_those_of_here"]
+__all__ = ["import_configured_rules", "import_local_rules", "known_rules"]
 
 
 def known_rules() -> dict[str, str]:
@@ -15,16 +15,16 @@ def known_rules() -> dict[str, str]:
     return {rule.code: rule.name for rule in all_rules()}
 
 
-def with_local(names: Sequence[str], root: str) -> Mapping[str, str]:
+def import_local_rules(names: Sequence[str], root: str) -> Mapping[str, str]:
     """The same after local modules have been imported.  Raises :class:`devfix.config.ConfigError`."""
     from devfix.rules import plugins
 
-    plugins.local(names, root)
+    plugins.load_local_rules(names, root)
     return known_rules()
 
 
-def with_those_of_here() -> None:
-    """Import the local modules that the configuration of the current folder names.  Raises as :func:`with_local`."""
+def import_configured_rules() -> None:
+    """Import the local modules that the configuration of the current folder names.  Raises as :func:`import_local_rules`."""
     from devfix import config
 
-    config.load([os.curdir], known_rules(), local=with_local)
+    config.load([os.curdir], known_rules(), local=import_local_rules)

@@ -62,7 +62,7 @@ def _start_worker(files: list[SourceFile], settings: Settings, texts: Mapping[st
     if settings.plugins:  # a process that was not forked has not imported them
         from devfix.rules import plugins
 
-        plugins.local(settings.plugins, settings.root)
+        plugins.load_local_rules(settings.plugins, settings.root)
     _worker_space = Workspace(files, settings, texts)
 
 

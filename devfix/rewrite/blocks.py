@@ -1,4 +1,4 @@
-"""The statements of a text: blocks of rows of statements, with offsets."""
+"""Blocks, rows and statements of a text, with their offsets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SUITE_FIELDS = ("body", "handlers", "cases", "orelse", "finalbody")
 
 @dataclass(frozen=True)
 class Line:
-    """A line with nothing but a comment, or a blank one (``comment`` is empty)."""
+    """A blank line (empty ``comment``) or a line that holds only a comment."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class Line:
 
 @dataclass(eq=False)
 class Statement:
-    """A statement; ``index`` counts in its row."""
+    """A statement; ``index`` is its position in the row."""
 
     node: cst.CSTNode
     start: int
@@ -42,10 +42,10 @@ class Statement:
 
 @dataclass(eq=False)
 class Row:
-    """A compound statement, or the small statements that share a line; ``index`` counts in its block.
+    """A compound statement, or the small statements that share a line; ``index`` is its position in the block.
 
-    ``lead`` are the comments and blank lines above, ``top`` is the start of the first line (with decorators),
-    ``bottom`` the start of the line that follows, and ``prefix`` the whitespace in front.
+    ``lead`` holds the comments and blank lines above. ``top`` is the start of the first line, decorators included;
+    ``bottom`` is the start of the line after the row. ``prefix`` is the indentation.
     """
 
     block: Block
@@ -59,10 +59,10 @@ class Row:
 
 @dataclass(eq=False)
 class Block:
-    """Statements that run one after the other; ``header`` is the statement, or clause, that holds the block.
+    """A suite: statements that run one after the other; ``header`` is the statement or clause that owns it.
 
-    In an inline block (``if x: y``) all statements stand in one row, behind the colon at ``start``.  In any other,
-    ``start`` is the start of its first line.  ``unit`` is one level of indentation.
+    In an inline block (``if x: y``) all statements are in one row and ``start`` is the offset after the colon.
+    Otherwise ``start`` is the start of the block's first line. ``unit`` is one level of indentation.
     """
 
     header: cst.CSTNode | None
@@ -74,7 +74,7 @@ class Block:
 
 
 class Blocks:
-    """All blocks of a source, and the statements that spans name."""
+    """All blocks of a source; looks up statements and bodies by span."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -82,20 +82,23 @@ class Blocks:
         self._statements: dict[Extent, Statement] = {}
         self._bodies: dict[Extent, Block] = {}
         block = Block(None, False, 0, self._unit)
-        *body, end = source.module.body  # the end is not in the file
+        *body, end = source.module.body  # the last statement is the sentinel added by `Source`
         self._read_rows(block, body, self._lines(source.module.header))
         if block.rows:
             block.footer = self._lead(end, block.rows[-1].bottom, source.line_start(source.extent(end)[0]))
 
     def statement(self, span: Span) -> Statement:
-        """The statement at ``span``."""
+        """Return the statement at ``span``; raise `RewriteError` if there is none."""
         found = self._statements.get(self._source.extent_of(span))
         if found is None:
             raise RewriteError(f"there is no statement at {describe(span)}")
         return found
 
     def body(self, span: Span) -> Block:
-        """The body of the compound statement, or of the ``elif`` or ``except``, at ``span``."""
+        """Return the body of the statement, ``elif`` or ``except`` at ``span``.
+
+        Raise `RewriteError` if there is none.
+        """
         found = self._bodies.get(self._source.extent_of(span))
         if found is None:
             raise RewriteError(f"there is no statement with a body at {describe(span)}")
@@ -128,7 +131,7 @@ class Blocks:
                 self._statements[extent] = statement
 
     def _extents_in_ast(self, node: cst.CSTNode) -> Iterator[Extent]:
-        """Start and end of a statement or clause, as ``ast`` may have them."""
+        """Yield the extents that ``ast`` may report for a statement or clause."""
         start, end = self._source.extent(node)
         yield start, end
         semicolon = None if isinstance(node, cst.BaseSmallStatement) else _SEMICOLON.match(self._source.text, end)
@@ -136,7 +139,7 @@ class Blocks:
             yield start, semicolon.end()
 
     def _read_bodies(self, node: cst.CSTNode, unit: str) -> int:
-        """Read the blocks of a compound statement or clause; returns where the line below the last one starts."""
+        """Read the blocks of a compound statement or clause; return the start of the line below the last one."""
         bottom = 0
         for suite in _suites(node):
             if isinstance(suite, cst.BaseSuite):
@@ -166,7 +169,7 @@ class Blocks:
         return block, _below_comments(bottom, footer)
 
     def _blank_lines(self, start: int, end: int) -> list[Line]:
-        """The lines from ``start`` to ``end``: blank ones that LibCST counts as part of a block further in."""
+        """Return the lines from ``start`` to ``end``: blank lines that LibCST attaches to a nested block."""
         lines = []
         while start < end:
             lines.append(Line(start, self._source.line_end(start), ""))
@@ -174,7 +177,7 @@ class Blocks:
         return lines
 
     def _lead(self, node: cst.CSTNode, start: int, end: int) -> list[Line]:
-        """The lines above a statement, above its decorators where it has some, from ``start`` to ``end``."""
+        """Return the lines from ``start`` to ``end`` above a statement and its decorators."""
         decorators = getattr(node, "decorators", ())
         owners = (node, decorators[0]) if decorators else (node,)
         lines = [line for owner in owners for line in self._lines(getattr(owner, "leading_lines", ()))]
@@ -190,12 +193,12 @@ class Blocks:
 
 
 def _below_comments(bottom: int, footer: Sequence[Line]) -> int:
-    """Where a block ends with the comments in its footer, but without the blank lines below them."""
+    """Return the end of a block including the comments in its footer, without the blank lines below them."""
     return max([bottom, *(line.end for line in footer if line.comment)])
 
 
 def _suites(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Suites and clauses of a compound statement or clause, in order."""
+    """Yield the suites and clauses of a compound statement or clause, in order."""
     for name in _SUITE_FIELDS:
         value = getattr(node, name, None)
         if isinstance(value, cst.CSTNode):

@@ -1,4 +1,4 @@
-"""The one error of the rewrite."""
+"""The exception of the rewrite package."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ __all__ = ["RewriteError"]
 
 
 class RewriteError(Exception):
-    """An edit cannot be written; the message is one line that says why."""
+    """An edit cannot be applied; the message is one line with the reason."""

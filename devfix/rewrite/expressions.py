@@ -1,4 +1,4 @@
-"""Edits of expressions: code appended, keywords added to calls, expressions replaced."""
+"""Expression edits: append code, add keywords to calls, replace expressions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["ExpressionEdit", "write_expressions"]
 
 ExpressionEdit = AppendCode | AddKeyword | ReplaceExpression
 
-# What a trailer such as `.to(device)` can follow as it is.
+# Expressions that accept a trailer such as `.to(device)` without parentheses.
 _PRIMARY = (
     cst.Attribute,
     cst.Call,
@@ -33,12 +33,12 @@ _PRIMARY = (
     cst.SimpleString,
     cst.Subscript,
 )
-# What can stand anywhere without parentheses.
+# Expressions that need no parentheses in any context.
 _ATOMS = (ast.Attribute, ast.Call, ast.Dict, ast.DictComp, ast.List, ast.ListComp, ast.Name, ast.Subscript)
 
 
 def write_expressions(source: Source, splices: Splices, edits: Sequence[ExpressionEdit]) -> None:
-    """Write the splices of ``edits``; those of one expression are written together."""
+    """Add the splices of ``edits``; edits of the same expression are combined."""
     found = _look_up(source, {_span(edit) for edit in edits})
     appended: dict[Extent, str] = {}
     keywords: dict[Extent, list[AddKeyword]] = {}
@@ -52,7 +52,7 @@ def write_expressions(source: Source, splices: Splices, edits: Sequence[Expressi
         elif isinstance(edit, AddKeyword):
             keywords.setdefault(extent, []).append(edit)
         elif extent in replaced:
-            raise RewriteError("the edits replace an expression twice")
+            raise RewriteError("two edits replace the same expression")
         else:
             replaced[extent] = edit.code
     if not replaced.keys().isdisjoint(appended.keys() | keywords.keys()):
@@ -64,25 +64,25 @@ def write_expressions(source: Source, splices: Splices, edits: Sequence[Expressi
         add_keywords(source, splices, *_checked_keywords(found[extent], added))
     for extent, code in replaced.items():
         node = found[extent]
-        place = source.extent(node) if isinstance(node, cst.GeneratorExp) and not node.lpar else extent
-        splices.replace(*place, [_replacement(source, place, code)])
+        target = source.extent(node) if isinstance(node, cst.GeneratorExp) and not node.lpar else extent
+        splices.replace(*target, [_replacement(source, target, code)])
 
 
 def _span(edit: ExpressionEdit) -> Span:
     return edit.call if isinstance(edit, AddKeyword) else edit.expression
 
 
-# Where they are
+# Lookup
 
 
 def _look_up(source: Source, spans: set[Span]) -> dict[Extent, cst.BaseExpression]:
-    """The expressions at ``spans``, in one pass over the tree."""
+    """Return the expressions at ``spans``, found in one pass over the tree."""
     wanted = {source.extent_of(span) for span in spans}
     return {extent: node for extent, node in _expressions(source) if extent in wanted} if wanted else {}
 
 
 def _expressions(source: Source) -> Iterator[tuple[Extent, cst.BaseExpression]]:
-    """All expressions with the extents that ``ast`` gives them: tuples and generators own their parentheses."""
+    """Yield every expression with the extent that ``ast`` gives it: tuples and generators include their parentheses."""
     for node in source.positions:
         if isinstance(node, (cst.Tuple, cst.GeneratorExp)) and node.lpar:
             yield (source.extent(node.lpar[-1])[0], source.extent(node.rpar[0])[1]), node
@@ -95,16 +95,16 @@ def _expressions(source: Source) -> Iterator[tuple[Extent, cst.BaseExpression]]:
 
 
 def _check_formatted_strings(source: Source, edits: Sequence[ExpressionEdit]) -> None:
-    """Refuse quotes, backslashes, lines and comments inside an f-string: the file may have to run on Python 3.11."""
+    """Reject quotes, backslashes, newlines and comments inside an f-string: Python 3.11 does not accept them."""
     fields = [source.extent(node) for node in source.positions if isinstance(node, cst.FormattedStringExpression)]
     for edit in edits:
         start, end = source.extent_of(_span(edit))
         code = edit.value if isinstance(edit, AddKeyword) else edit.code
         if not set(code).isdisjoint("'\"\\\n#") and any(low <= start and end <= high for low, high in fields):
-            raise RewriteError(f"{code!r} cannot stand in an f-string")
+            raise RewriteError(f"{code!r} is not allowed inside an f-string")
 
 
-# What they become
+# New code
 
 
 def _append(source: Source, splices: Splices, node: cst.BaseExpression, code: str) -> None:
@@ -134,28 +134,28 @@ def _checked_keywords(node: cst.BaseExpression, edits: Sequence[AddKeyword]) -> 
     code = []
     for edit in edits:
         if edit.keyword in given:
-            raise RewriteError(f"the call has {edit.keyword}= already")
+            raise RewriteError(f"the call already has {edit.keyword}=")
         given.add(edit.keyword)
         code.append(f"{edit.keyword}={edit.value}")
         call = _parsed(f"_({code[-1]})", code[-1])
         one = isinstance(call, ast.Call) and not call.args and len(call.keywords) == 1
         if not one or not edit.keyword.isidentifier():
-            raise RewriteError(f"{code[-1]!r} is not a keyword with its value")
+            raise RewriteError(f"{code[-1]!r} is not a keyword argument")
     return node, code
 
 
 def _replacement(source: Source, extent: Extent, code: str) -> str:
-    """``code`` as it has to be written at ``extent``: as it is, or with what keeps it apart from its neighbours."""
+    """Return ``code`` as written at ``extent``, with spaces or parentheses if its neighbors require them."""
     start, end = extent
     before, after = source.text[start - 1 : start], source.text[end : end + 1]
     alone = not (_is_word(before) or _is_word(after) or before in {"{", "."} or after in {"}", "."})
     if isinstance(_parsed(code, code), _ATOMS) and alone and "\n" not in code:
         return code
     head, tail = source.text[:start], source.text[end:]
-    safe = _meaning(f"{head}({code}){tail}")
+    safe = _dump_tree(f"{head}({code}){tail}")
     left, right = " " * (_is_word(before) or before == "{"), " " * (_is_word(after) or after == "}")
     variants = (code, left + code, code + right, left + code + right)
-    return next((one for one in variants if _meaning(head + one + tail) == safe), f"({code})")
+    return next((one for one in variants if _dump_tree(head + one + tail) == safe), f"({code})")
 
 
 def _parsed(code: str, shown: str) -> ast.expr:
@@ -165,8 +165,8 @@ def _parsed(code: str, shown: str) -> ast.expr:
         raise RewriteError(f"{shown!r} does not parse") from error
 
 
-def _meaning(text: str) -> str | None:
-    """A program without its layout; ``None`` where it does not parse."""
+def _dump_tree(text: str) -> str | None:
+    """Return the dump of a program's syntax tree, or ``None`` if the text does not parse."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

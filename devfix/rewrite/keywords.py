@@ -1,4 +1,4 @@
-"""Keywords added to a call, in the layout that its arguments have."""
+"""Add keyword arguments to a call, in the layout of its existing arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SPACES = " \t\f"
 
 
 def add_keywords(source: Source, splices: Splices, call: cst.Call, keywords: Sequence[str]) -> None:
-    """Add ``keywords`` (``name=value`` each) after the last argument of ``call``, but ahead of any ``**mapping``."""
+    """Add ``keywords`` (``name=value`` each) after the last argument of ``call``, but before any ``**mapping``."""
     mapping = next((arg for arg in call.args if arg.star == "**"), None)
     if not call.args:
         _add_first(source, splices, call, keywords)
@@ -26,12 +26,12 @@ def add_keywords(source: Source, splices: Splices, call: cst.Call, keywords: Seq
 
 
 def opening_parenthesis(source: Source, call: cst.Call) -> int:
-    """Where the parenthesis of the arguments of ``call`` is."""
+    """Return the offset of the parenthesis that opens the arguments of ``call``."""
     return source.extent(call.whitespace_after_func)[1]
 
 
 def _add_first(source: Source, splices: Splices, call: cst.Call, keywords: Sequence[str]) -> None:
-    """To a call without arguments; a comment between the parentheses stays above the keywords."""
+    """Add keywords to a call without arguments; a comment between the parentheses stays above them."""
     start, end = source.extent(call)
     opening, closing = opening_parenthesis(source, call) + 1, end - 1
     if opening == closing or not source.text[opening:closing].isspace():
@@ -65,7 +65,7 @@ def _add_after(source: Source, splices: Splices, call: cst.Call, last: cst.Arg, 
     line_end = source.line_end(end)
     rest = source.text[end:line_end].strip(_SPACES + "\r\n")
     newline = source.newline_near(end)
-    if indent is None or (rest and not rest.startswith("#")):  # beside the last argument, or the call ends there
+    if indent is None or (rest and not rest.startswith("#")):  # arguments share lines, or the call ends on this line
         gap = " " if indent is None else newline + indent
         splices.after(end, start, [f"{gap}{keyword}," if has_comma else f",{gap}{keyword}" for keyword in keywords])
         return
@@ -76,7 +76,7 @@ def _add_after(source: Source, splices: Splices, call: cst.Call, last: cst.Arg, 
 
 
 def _own_line_indent(source: Source, call: cst.Call, arg: cst.Arg) -> str | None:
-    """The whitespace in front of ``arg`` where each argument starts on a line of its own, else ``None``."""
+    """Return the whitespace before ``arg`` if each argument starts on its own line, else ``None``."""
     lines = [source.line_start(source.extent(other)[0]) for other in call.args]
     start = source.extent(arg)[0]
     before = source.text[source.line_start(start) : start]

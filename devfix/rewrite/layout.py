@@ -1,4 +1,4 @@
-"""Code that is put in: checked, and laid out with the file's indentation and newlines."""
+"""Inserted code: check it and lay it out with the file's indentation and newlines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from devfix.rewrite.errors import RewriteError
 from devfix.rewrite.source import NEWLINE
 from devfix.rewrite.splices import Copy, Part
 
-__all__ = ["Carried", "NewCode", "Payload"]
+__all__ = ["MovedCode", "NewCode", "Payload"]
 
 _INDENT = "    "
 _COMPOUND = (
@@ -31,14 +31,14 @@ _COMPOUND = (
 
 @dataclass(frozen=True)
 class NewCode:
-    """The code of an edit, to be written as lines or, when ``inline``, between semicolons."""
+    """The code of an edit, to be written as lines or, if ``inline``, between semicolons."""
 
     code: str
     inline: bool
 
     @classmethod
     def read(cls, code: str) -> NewCode:
-        """Check ``code``: one or more statements, without leading indentation."""
+        """Parse ``code``: one or more statements without leading indentation. Raise `RewriteError` if it is invalid."""
         code = NEWLINE.sub("\n", code).strip("\n")
         try:
             body = ast.parse(code).body
@@ -50,37 +50,37 @@ class NewCode:
         return cls(code, simple and "\n" not in code and "#" not in code)
 
     def in_line(self) -> Sequence[Part]:
-        """The code as it stands between semicolons."""
+        """Return the code as written between semicolons."""
         return (self.code,)
 
     def as_lines(self, prefix: str, unit: str, newline: str) -> Sequence[Part]:
-        """The code as whole lines behind ``prefix``, each level of indentation written as ``unit``."""
+        """Return the code as whole lines after ``prefix``, each level of indentation written as ``unit``."""
         return ("".join(line + newline for line in _indented(self.code, prefix, unit)),)
 
 
 @dataclass(frozen=True)
-class Carried:
-    """Original statements that are moved: one from between semicolons, or ``whole`` lines."""
+class MovedCode:
+    """Original statements that are moved: one from between semicolons, or entire lines (``is_lines``)."""
 
     copy: Copy
-    whole: bool
+    is_lines: bool
     blank: str = ""
 
     @property
     def inline(self) -> bool:
-        """Can stand between semicolons."""
-        return not self.whole
+        """Whether the statement can be written between semicolons."""
+        return not self.is_lines
 
     def in_line(self) -> Sequence[Part]:
-        """The statement as it stands between semicolons."""
+        """Return the statement as written between semicolons."""
         return (self.copy,)
 
     def as_lines(self, prefix: str, unit: str, newline: str) -> Sequence[Part]:
-        """The statements as whole lines, with the blank lines that they bring along."""
-        return (self.blank, self.copy) if self.whole else (prefix, self.copy, newline)
+        """Return the statements as whole lines, preceded by the blank lines moved with them."""
+        return (self.blank, self.copy) if self.is_lines else (prefix, self.copy, newline)
 
 
-Payload = NewCode | Carried
+Payload = NewCode | MovedCode
 
 
 def _indented(code: str, prefix: str, unit: str) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _indented(code: str, prefix: str, unit: str) -> Iterator[str]:
 
 
 def _lines_inside_strings(code: str) -> set[int]:
-    """Lines that begin inside a string, where indentation is content."""
+    """Return the numbers of lines that begin inside a string, where indentation is content."""
     return {
         line
         for node in ast.walk(ast.parse(code))

@@ -1,4 +1,4 @@
-"""The quotes of generated code: those that the file mostly uses."""
+"""Quotes of generated code: the file's predominant style."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ import libcst as cst
 from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, ReplaceExpression, ReplaceStatement
 from devfix.rewrite.source import Source
 
-__all__ = ["in_quotes_of"]
+__all__ = ["match_quotes"]
 
 _LAYOUT = {tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
-# From Python 3.12 on, an f-string is several tokens.
+# Since Python 3.12 an f-string is several tokens.
 _OPENS, _CLOSES = getattr(tokenize, "FSTRING_START", None), getattr(tokenize, "FSTRING_END", None)
 
 
-def in_quotes_of(source: Source, edit: Edit) -> Edit:
-    """The edit with its string literals in the file's quotes; what it copies from the file keeps those it has there."""
+def match_quotes(source: Source, edit: Edit) -> Edit:
+    """Return ``edit`` with its string literals in the file's quotes; literals copied from the file keep theirs."""
     match edit:
         case AppendCode(code=code) | InsertStatement(code=code) | ReplaceExpression(code=code):
-            return replace(edit, code=_requoted(source, code))
+            return replace(edit, code=_requote(source, code))
         case AddKeyword(value=code):
-            return replace(edit, value=_requoted(source, code))
+            return replace(edit, value=_requote(source, code))
         case ReplaceStatement(code=lines):
-            code = _requoted(source, "\n".join(lines))
+            code = _requote(source, "\n".join(lines))
             ends = list(accumulate(len(line) + 1 for line in lines))
             return replace(
                 edit, code=tuple(code[end - len(line) - 1 : end - 1] for line, end in zip(lines, ends, strict=True))
@@ -37,20 +37,20 @@ def in_quotes_of(source: Source, edit: Edit) -> Edit:
     return edit
 
 
-def _requoted(source: Source, code: str) -> str:
+def _requote(source: Source, code: str) -> str:
     if '"' not in code and "'" not in code:
         return code
-    wanted, pieces, done = _mostly(source), [], 0
-    for start, end, around in _literals(code):
-        pieces.append(code[done:start])
-        copied = around != code[start:end] and around in source.text
-        pieces.append(code[start:end] if copied else _in(wanted, code[start:end]))
-        done = end
-    return "".join((*pieces, code[done:]))
+    quote, pieces, position = _predominant_quote(source), [], 0
+    for start, end, context in _literals(code):
+        pieces.append(code[position:start])
+        copied = context != code[start:end] and context in source.text
+        pieces.append(code[start:end] if copied else _with_quote(quote, code[start:end]))
+        position = end
+    return "".join((*pieces, code[position:]))
 
 
-def _mostly(source: Source) -> str:
-    """The quote of most of the file's literals; a double one where neither is in the majority."""
+def _predominant_quote(source: Source) -> str:
+    """Return the quote of most of the file's literals; a double quote if there is no majority."""
     counted: Counter[str] = Counter()
     for node in source.positions:
         if isinstance(node, cst.SimpleString) and not {"'", '"'} & set(node.raw_value):
@@ -61,7 +61,7 @@ def _mostly(source: Source) -> str:
 
 
 def _literals(code: str) -> Iterator[tuple[int, int, str]]:
-    """Start and end of each literal, and its text with the tokens beside it; nothing where ``code`` has no tokens."""
+    """Yield start, end and surrounding tokens of each literal; nothing if ``code`` does not tokenize."""
     starts = [0]
     for line in io.StringIO(code):
         starts.append(starts[-1] + len(line))
@@ -84,8 +84,8 @@ def _literals(code: str) -> Iterator[tuple[int, int, str]]:
             yield start, end, code[before[0] : after[1]]
 
 
-def _in(quote: str, literal: str) -> str:
-    """A literal with other quotes, unless it has triple ones, or would have to escape something."""
+def _with_quote(quote: str, literal: str) -> str:
+    """Return a literal with other quotes, unless it is triple-quoted or would need escapes."""
     body = literal.lstrip("bBfFrRuU")
     prefix, inner = literal[: len(literal) - len(body)], body[1:-1]
     if {"'", '"', "\\"} & set(inner) or len(body) < 2:

@@ -1,4 +1,4 @@
-"""One row of small statements, changed between its semicolons or taken apart into lines."""
+"""Changes inside one row of small statements: edited between its semicolons, or split into lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from devfix.rewrite.blocks import Row, Statement
 from devfix.rewrite.errors import RewriteError
-from devfix.rewrite.layout import Carried, Payload
+from devfix.rewrite.layout import MovedCode, Payload
 from devfix.rewrite.source import Source
 from devfix.rewrite.splices import Copy, Part, Splices
 
@@ -14,10 +14,10 @@ __all__ = ["RowPlan"]
 
 
 class RowPlan:
-    """What happens inside one row: statements leave it, payloads come in.
+    """The changes of one row: statements removed from it, payloads inserted.
 
-    A row stays one line where everything can stand between semicolons; otherwise payloads get lines of their own, and
-    statements that stay neighbours keep sharing a line.
+    The row stays one line if all payloads can be written between semicolons. Otherwise payloads get their own lines,
+    and adjacent remaining statements keep sharing a line.
     """
 
     def __init__(self, source: Source, splices: Splices, row: Row) -> None:
@@ -32,30 +32,30 @@ class RowPlan:
         self.as_lines = False
 
     def put_after(self, index: int, payload: Payload) -> None:
-        """Put ``payload`` behind the statement with this index; -1 is behind the colon."""
+        """Insert ``payload`` after the statement with this index; -1 means after the colon."""
         self._after.setdefault(index, []).append(payload)
 
     def put_before(self, index: int, payload: Payload) -> None:
-        """Put ``payload`` in front of the statement with this index."""
+        """Insert ``payload`` before the statement with this index."""
         self._before.setdefault(index, []).append(payload)
 
-    def take(self, statement: Statement) -> Carried:
-        """Take a statement out of the row."""
+    def take(self, statement: Statement) -> MovedCode:
+        """Remove a statement from the row and return it."""
         self._removed.add(statement.index)
-        return Carried(Copy(self._splice, statement.start, statement.end), whole=False)
+        return MovedCode(Copy(self._splice, statement.start, statement.end), is_lines=False)
 
     def write(self) -> None:
-        """Write the row's splice."""
+        """Set the parts of the row's splice."""
         payloads = [payload for gap in (*self._after.values(), *self._before.values()) for payload in gap]
         as_lines = self.as_lines or not all(payload.inline for payload in payloads)
         self._splice.parts = list(self._write_lines() if as_lines else self._write_line())
 
     def _gap(self, index: int) -> list[Payload]:
-        """What comes in between the statement with this index and the one to its left, in order."""
+        """Return the payloads between the statement with this index and its left neighbor, in order."""
         return [*self._after.get(index - 1, ()), *self._before.get(index, ())]
 
     def _between(self, left: Statement | None, right: Statement) -> str:
-        """The original semicolon between two neighbours, or a new one."""
+        """Return the original semicolon between two neighbors, or a new one."""
         if left is None or left.index != right.index - 1:
             return "; "
         return self._source.text[left.end : right.start]
@@ -79,15 +79,18 @@ class RowPlan:
             empty, left = False, statements[index]
 
     def _write_lines(self) -> Iterator[Part]:
-        """As lines; what follows the last statement goes below the row, whose trailing comment stays where it was."""
+        """Yield the row as lines.
+
+        Payloads after the last statement go below the row, so its trailing comment stays in place.
+        """
         row, newline = self._row, self._source.newline_near(self._splice.end)
-        kept = [statement for statement in row.statements if statement.index not in self._removed]
-        if not kept:
-            raise RewriteError("no statement would be left between the semicolons")
+        remaining = [statement for statement in row.statements if statement.index not in self._removed]
+        if not remaining:
+            raise RewriteError("the edits would leave no statement between the semicolons")
         first = row.statements[0].start
         yield newline if self._inline else self._source.text[self._splice.start : first].removesuffix(row.prefix)
         left: Statement | None = None
-        for index in range(kept[-1].index + 1):
+        for index in range(remaining[-1].index + 1):
             payloads = self._gap(index)
             if payloads and left:
                 yield newline
@@ -100,7 +103,7 @@ class RowPlan:
             yield self._between(left, statement) if left else row.prefix
             yield Copy(self._splice, statement.start, statement.end)
             left = statement
-        for index in range(kept[-1].index + 1, len(row.statements) + 1):
+        for index in range(remaining[-1].index + 1, len(row.statements) + 1):
             for payload in self._gap(index):
                 parts = payload.as_lines(row.prefix, row.block.unit, newline)
                 self._splices.after(row.bottom, row.statements[0].start, parts)

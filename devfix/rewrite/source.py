@@ -1,4 +1,4 @@
-"""A text as LibCST sees it: its tree, and offsets instead of positions."""
+"""A text parsed by LibCST: its tree, and offsets instead of line and column."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from devfix.rewrite.errors import RewriteError
 __all__ = ["NEWLINE", "Extent", "Source", "describe"]
 
 NEWLINE = re.compile(r"\r\n?|\n")
-# The tokenizer forgets the indentation left of a form feed.
+# The tokenizer ignores the indentation before a form feed.
 _FORM_FEED = re.compile(r"(?:^|(?<=[\r\n]))[ \t\f]*\f")
 
 Extent = tuple[int, int]
@@ -24,11 +24,14 @@ Extent = tuple[int, int]
 class Source:
     """One text, its tree, and the offsets of the tree's nodes.
 
-    LibCST loses form feeds, some lone carriage returns, and some lines at the end of a file.  It reads a copy of the
-    text without those, and with one more statement at its end: ``module.body[-1]`` is not in the file.
+    LibCST loses form feeds, some lone carriage returns, and some lines at the end of a file. It therefore parses a copy
+    of the text without them and with one more statement at the end: ``module.body[-1]`` is not in the file.
 
-    ``text`` always ends with a newline: where the file does not, one is added, and `restore_end` takes it away.
-    Raises `RewriteError` where LibCST cannot read the text.
+    ``text`` always ends with a newline. If the file does not, one is added, and `restore_end` removes it.
+
+    Raises:
+        RewriteError: LibCST cannot parse the text.
+
     """
 
     def __init__(self, text: str) -> None:
@@ -43,11 +46,11 @@ class Source:
         self.positions = _positions(self.module, copy)
 
     def restore_end(self, text: str) -> str:
-        """Take away the newline at the end that the file did not have."""
+        """Remove the newline at the end if the file had none."""
         return text.removesuffix(self.newline) if self._lacks_end else text
 
     def extent(self, node: cst.CSTNode) -> Extent:
-        """Start and end of a node; of an expression without its own parentheses."""
+        """Return the start and end of a node, without the parentheses of an expression."""
         position = self.positions[node]
         return (
             self._offset(position.start.line, position.start.column),
@@ -55,31 +58,31 @@ class Source:
         )
 
     def extent_of(self, span: Span) -> Extent:
-        """Start and end of a span."""
+        """Return the start and end of a span; raise `RewriteError` if the text has no such lines."""
         count = len(self._line_starts)
         if not (1 <= span.line <= count and 1 <= span.end_line <= count):
             raise RewriteError(f"there is no {describe(span)}")
         return self._line_starts[span.line - 1] + span.column, self._line_starts[span.end_line - 1] + span.end_column
 
     def line_start(self, offset: int) -> int:
-        """Start of the line that ``offset`` is on."""
+        """Return the start of the line that contains ``offset``."""
         return self._line_starts[self._line_of(offset) - 1]
 
     def line_end(self, offset: int) -> int:
-        """Start of the line that follows the one ``offset`` is on."""
+        """Return the start of the line after the one that contains ``offset``."""
         line = self._line_of(offset)
         return self._line_starts[line] if line < len(self._line_starts) else len(self.text)
 
     def line_after(self, node: cst.CSTNode) -> int:
-        """Start of the line that follows a node which ends with a newline."""
+        """Return the start of the line after a node that ends with a newline."""
         return self.line_start(self.extent(node)[1])
 
     def prefix(self, start: int) -> str:
-        """The whitespace in front of a statement or clause; what stands left of a form feed does not indent."""
+        """Return the indentation of a statement or clause; whitespace before a form feed does not count."""
         return self.text[self.line_start(start) : start].rpartition("\f")[2]
 
     def newline_near(self, offset: int) -> str:
-        """The newline at the end of the line that ``offset`` is on."""
+        """Return the newline that ends the line containing ``offset``."""
         found = NEWLINE.search(self.text, offset)
         return found[0] if found else self.newline
 
@@ -93,7 +96,7 @@ class Source:
 
 
 def describe(span: Span) -> str:
-    """A span in words."""
+    """Return a span as text."""
     return f"line {span.line}, column {span.column} to line {span.end_line}, column {span.end_column}"
 
 
@@ -107,11 +110,11 @@ def _parse(text: str) -> cst.Module:
 
 
 def _positions(module: cst.Module, text: str) -> Mapping[cst.CSTNode, CodeRange]:
-    """Positions of all nodes; they count only where the tree gives back the text that it was made from."""
+    """Return the positions of all nodes; raise `RewriteError` if the tree does not reproduce the text."""
     try:
         positions = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
         code = module.code
-    except (RecursionError, KeyError) as error:  # KeyError: LibCST's own clean-up after a RecursionError
+    except (RecursionError, KeyError) as error:  # KeyError: LibCST's cleanup after a RecursionError
         raise RewriteError("the code is nested too deeply for LibCST") from error
     if code != text:
         raise RewriteError("LibCST does not reproduce the file")

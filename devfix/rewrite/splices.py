@@ -1,8 +1,8 @@
-"""Splices: what is put in, taken out and carried elsewhere in a text, checked for overlaps and rendered once.
+"""Splices: insertions, removals and moves in a text, checked for overlaps and rendered once.
 
-A place in the text is more than an offset.  Between ``a`` and ``b`` of two adjacent lines, something put in *after a*
-(side `LEFT`) comes ahead of something put in *before b* (side `RIGHT`), and of two things after nested nodes that end
-together the inner one comes first.  A `Mark` orders all that.
+A position in the text is more than an offset. Between ``a`` and ``b`` on adjacent lines, an insertion *after a* (side
+`LEFT`) precedes an insertion *before b* (side `RIGHT`). Of two insertions after nested nodes that end together, the one
+of the inner node comes first. A `Mark` encodes this order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _INFINITY = float("inf")
 
 @dataclass(eq=False)
 class Splice:
-    """Replaces ``text[start:end]`` by ``parts``; an insertion where both are equal."""
+    """Replaces ``text[start:end]`` by ``parts``; an insertion if both offsets are equal."""
 
     start: int
     end: int
@@ -37,7 +37,7 @@ class Splice:
 
 @dataclass(frozen=True)
 class Copy:
-    """The original text from ``start`` to ``end``, a piece of what ``owner`` replaces, with the splices inside it."""
+    """The original text from ``start`` to ``end`` inside the range of ``owner``, with the splices it contains."""
 
     owner: Splice
     start: int
@@ -55,21 +55,24 @@ class Splices:
         self._all: list[Splice] = []
 
     def after(self, offset: int, node_start: int, parts: Sequence[Part]) -> None:
-        """Insert ``parts`` at ``offset``, where a node that starts at ``node_start`` ends."""
+        """Insert ``parts`` at ``offset``, the end of a node that starts at ``node_start``."""
         self._insert((offset, LEFT, -node_start, len(self._all)), parts)
 
     def before(self, offset: int, node_end: int, parts: Sequence[Part]) -> None:
-        """Insert ``parts`` at ``offset``, where a node that ends at ``node_end`` starts."""
+        """Insert ``parts`` at ``offset``, the start of a node that ends at ``node_end``."""
         self._insert((offset, RIGHT, -node_end, len(self._all)), parts)
 
     def replace(self, start: int, end: int, parts: Sequence[Part] = ()) -> Splice:
-        """Replace ``text[start:end]``; what lies inside must be carried on by a `Copy`, or be free of other splices."""
+        """Replace ``text[start:end]``.
+
+        A splice inside the range must be part of a `Copy` in ``parts``; otherwise `render` raises.
+        """
         splice = Splice(start, end, (start, RIGHT, -end, -1), (end, LEFT, -start, _INFINITY), parts)
         self._all.append(splice)
         return splice
 
     def render(self) -> str:
-        """The new text.  Raises `RewriteError` where splices overlap or one would get lost or doubled."""
+        """Return the new text; raise `RewriteError` if splices overlap, or one would be lost or duplicated."""
         children = self._nest()
         start, end = (0, LEFT, -_INFINITY, -1), (len(self._text), RIGHT, _INFINITY, _INFINITY)
         root = Splice(0, len(self._text), start, end, children=children)
@@ -83,16 +86,16 @@ class Splices:
         self._all.append(Splice(mark[0], mark[0], mark, mark, parts))
 
     def _nest(self) -> list[Splice]:
-        """Hang each splice below the smallest one around it; the outermost ones are returned."""
+        """Attach each splice to the smallest one around it; return the outermost ones."""
         outermost: list[Splice] = []
-        around: list[Splice] = []
+        stack: list[Splice] = []
         for splice in sorted(self._all, key=lambda splice: (splice.low, -splice.end)):
-            while around and around[-1].high < splice.low:
-                around.pop()
-            if around and splice.high > around[-1].high:
+            while stack and stack[-1].high < splice.low:
+                stack.pop()
+            if stack and splice.high > stack[-1].high:
                 raise RewriteError("the edits overlap")
-            (around[-1].children if around else outermost).append(splice)
-            around.append(splice)
+            (stack[-1].children if stack else outermost).append(splice)
+            stack.append(splice)
         return outermost
 
     def _render(self, owner: Splice, low: Mark, high: Mark, start: int, end: int, out: list[str]) -> None:

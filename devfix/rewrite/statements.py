@@ -1,4 +1,4 @@
-"""Where inserted and moved statements go: lines of their own, or between semicolons."""
+"""Positions of inserted and moved statements: on their own lines, or between semicolons."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import libcst as cst
 from devfix.model import InsertStatement, MoveStatements, ReplaceStatement, Where
 from devfix.rewrite.blocks import Block, Blocks, Line, Row, Statement
 from devfix.rewrite.errors import RewriteError
-from devfix.rewrite.layout import Carried, NewCode, Payload
+from devfix.rewrite.layout import MovedCode, NewCode, Payload
 from devfix.rewrite.rows import RowPlan
 from devfix.rewrite.source import NEWLINE, Source
 from devfix.rewrite.splices import Copy, Part, Splices
 
 __all__ = ["write_statements"]
 
-# Comments that belong to the file, or to the notebook cell, and not to the statement below them.
+# Comments of the file or of the notebook cell, not of the statement below them.
 _FILE_HEADER = re.compile(r"#!|#.*(?:coding[:=]|copyright|licen[cs]e|spdx)", re.IGNORECASE)
 _CELL_MARKER = re.compile(r"#\s*(?:%%|In\s?\[|<codecell>|<markdowncell>|COMMAND -----)")
 
@@ -26,7 +26,7 @@ _CELL_MARKER = re.compile(r"#\s*(?:%%|In\s?\[|<codecell>|<markdowncell>|COMMAND 
 def write_statements(
     source: Source, splices: Splices, edits: Sequence[InsertStatement | MoveStatements | ReplaceStatement]
 ) -> None:
-    """Write the splices of ``edits``."""
+    """Add the splices of ``edits``."""
     plan = _Plan(source, splices)
     for edit in edits:
         if isinstance(edit, MoveStatements):
@@ -39,7 +39,7 @@ def write_statements(
 
 
 class _Plan:
-    """Writes insertions and moves; what happens inside rows is collected first, as several edits may share a row."""
+    """Collects insertions and moves; changes inside rows are written last, because several edits may share a row."""
 
     def __init__(self, source: Source, splices: Splices) -> None:
         self._source = source
@@ -65,7 +65,7 @@ class _Plan:
         row = statement.row
         compound = not isinstance(statement.node, cst.BaseSmallStatement)
         if compound and "#" in self._source.text[statement.start : statement.end]:
-            raise RewriteError("a comment stands inside the statement")
+            raise RewriteError("the statement contains a comment")
         newline = self._source.newline_near(statement.start)
         alone = not row.block.inline and len(row.statements) == 1
         code = (newline + row.prefix if alone else "; ").join(edit.code)
@@ -95,13 +95,13 @@ class _Plan:
 
     def _body_start(self, block: Block, payload: Payload) -> None:
         first = block.rows[0]
-        documented = isinstance(block.header, (cst.FunctionDef, cst.ClassDef)) and _is_docstring(first.statements[0])
+        has_docstring = isinstance(block.header, (cst.FunctionDef, cst.ClassDef)) and _is_docstring(first.statements[0])
         if block.inline:
-            self._in(first).put_after(0 if documented else -1, payload)
+            self._in(first).put_after(0 if has_docstring else -1, payload)
             self._in(first).as_lines = True
-        elif documented and len(first.statements) > 1:
+        elif has_docstring and len(first.statements) > 1:
             self._after(first.statements[0], payload)
-        elif documented:
+        elif has_docstring:
             offset = _below_blank_lines(first)
             self._splices.after(offset, first.statements[0].start, self._lines(payload, first, first.top))
         else:
@@ -121,60 +121,60 @@ class _Plan:
         after = self._blocks.statement(edit.after)
         moved = sorted({self._blocks.statement(span) for span in edit.statements}, key=lambda found: found.start)
         if after in moved:
-            raise RewriteError("a statement cannot move to after itself")
+            raise RewriteError("a statement cannot move after itself")
         if any(statement.row.block is not after.row.block for statement in moved):
-            raise RewriteError("statements can only move inside their block")
+            raise RewriteError("statements can only move within their block")
         if not self._moved.isdisjoint(moved):
-            raise RewriteError("the edits move a statement twice")
+            raise RewriteError("two edits move the same statement")
         self._moved.update(moved)
-        if _follow_already(moved, after):
+        if _already_follow(moved, after):
             self._staying.add(after)
             return
-        for payload in self._taken_out(moved, after):
+        for payload in self._remove(moved, after):
             self._after(after, payload)
 
-    def _taken_out(self, moved: Sequence[Statement], after: Statement) -> Iterator[Payload]:
-        """Take statements out of their places: whole rows with their comments, single ones from between semicolons."""
-        going = set(moved)
+    def _remove(self, moved: Sequence[Statement], after: Statement) -> Iterator[Payload]:
+        """Remove statements: entire rows with their comments, or single statements from between semicolons."""
+        selected = set(moved)
         run: list[Row] = []
         for row in dict.fromkeys(statement.row for statement in moved):
-            whole = not row.block.inline and going.issuperset(row.statements)
-            if run and not (whole and row.index == run[-1].index + 1):
+            is_lines = not row.block.inline and selected.issuperset(row.statements)
+            if run and not (is_lines and row.index == run[-1].index + 1):
                 yield self._cut(run, after.row)
                 run = []
-            if whole:
+            if is_lines:
                 run.append(row)
                 continue
             for statement in row.statements:
-                if statement in going:
+                if statement in selected:
                     self._taken.add(statement)
                     yield self._in(row).take(statement)
         if run:
             yield self._cut(run, after.row)
 
-    def _cut(self, run: Sequence[Row], after: Row) -> Carried:
-        """Cut a run of rows, and of the blank lines around it those that would pile up where it was.
+    def _cut(self, run: Sequence[Row], after: Row) -> MovedCode:
+        """Cut consecutive rows, and the surrounding blank lines that would otherwise pile up.
 
-        A run that stood alone between blank lines brings one such gap along, where there is room for it.
+        If the rows were separated by blank lines and the target has room, one such gap moves with them.
         """
         block = run[0].block
         top, bottom = _attached_top(run[0]), run[-1].bottom
         above, below = _blank_lines_above(run[0], top), _blank_lines_below(run[-1])
         if above is None:
             cut = self._splices.replace(top, below[-1].end if below else bottom)
-            return Carried(Copy(cut, top, bottom), whole=True)
+            return MovedCode(Copy(cut, top, bottom), is_lines=True)
         is_last = run[-1] is block.rows[-1] and not any(line.comment for line in block.footer)
         surplus = above if is_last else above[: len(below)]
         start = surplus[-1].start if surplus else top
         cut = self._splices.replace(start, bottom)
         room = len(surplus) if after is block.rows[-1] else len(_blank_lines_below(after))
-        brought = surplus[:room] if not is_last else []
-        blank = self._source.text[brought[-1].start : brought[0].end] if brought else ""
-        return Carried(Copy(cut, top, bottom), whole=True, blank=blank)
+        moved_blank = surplus[:room] if not is_last else []
+        blank = self._source.text[moved_blank[-1].start : moved_blank[0].end] if moved_blank else ""
+        return MovedCode(Copy(cut, top, bottom), is_lines=True, blank=blank)
 
 
 def _attached_top(row: Row) -> int:
-    """Where a row begins with the comments that belong to it: those directly above, but not the file's header."""
+    """Return the start of a row including the comments directly above it, but not the file's header."""
     attached: list[Line] = []
     for line in reversed(row.lead):
         if not line.comment or _CELL_MARKER.match(line.comment):
@@ -187,21 +187,21 @@ def _attached_top(row: Row) -> int:
 
 
 def _blank_lines_above(row: Row, top: int) -> list[Line] | None:
-    """Blank lines directly above ``top``, nearest first; ``None`` where the block has only blank lines above."""
+    """Return the blank lines directly above ``top``, nearest first; ``None`` if nothing else is above in the block."""
     lines = [line for line in row.lead if line.end <= top]
     blank = list(takewhile(lambda line: not line.comment, reversed(lines)))
     return None if row.index == 0 and len(blank) == len(lines) else blank
 
 
 def _blank_lines_below(row: Row) -> list[Line]:
-    """Blank lines directly below a row, inside its block."""
+    """Return the blank lines directly below a row, inside its block."""
     rows = row.block.rows
     lines = row.block.footer if row is rows[-1] else rows[row.index + 1].lead
     return list(takewhile(lambda line: not line.comment, lines))
 
 
 def _below_blank_lines(docstring: Row) -> int:
-    """Where the code below a docstring starts; a definition that follows keeps its distance."""
+    """Return the start of the code below a docstring; before a definition, keep the blank lines."""
     rows = docstring.block.rows
     blank = _blank_lines_below(docstring) if len(rows) > 1 else []
     if not blank or isinstance(rows[1].statements[0].node, (cst.FunctionDef, cst.ClassDef)):
@@ -211,16 +211,16 @@ def _below_blank_lines(docstring: Row) -> int:
 
 def _is_docstring(statement: Statement) -> bool:
     node = statement.node
-    return isinstance(node, cst.Expr) and _is_text(node.value)
+    return isinstance(node, cst.Expr) and _is_string(node.value)
 
 
-def _is_text(node: cst.BaseExpression) -> bool:
+def _is_string(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.ConcatenatedString):
-        return _is_text(node.left) and _is_text(node.right)
+        return _is_string(node.left) and _is_string(node.right)
     return isinstance(node, cst.SimpleString) and "b" not in node.prefix
 
 
-def _follow_already(moved: Sequence[Statement], after: Statement) -> bool:
+def _already_follow(moved: Sequence[Statement], after: Statement) -> bool:
     statements = [statement for row in after.row.block.rows for statement in row.statements]
-    place = statements.index(after) + 1
-    return statements[place : place + len(moved)] == list(moved)
+    position = statements.index(after) + 1
+    return statements[position : position + len(moved)] == list(moved)

@@ -1,7 +1,10 @@
-"""What a rule of your own is made of: everything that it imports is here.
+"""Rules: their definition, their registry, and the names that a plugin rule imports.
 
-``docs/own-rules.md`` shows one.  What is not listed here may change in any release; what is listed, only in a minor
-one, with a word in the changelog.
+In: the `Observations` of one program (`devfix.analysis`). Out: `Finding` objects with fixes. The package may import
+`devfix.model`, `devfix.sources`, `devfix.config` and `devfix.analysis` only; it loads ``codemods`` by name.
+
+``docs/own-rules.md`` has an example of a plugin rule. The names in ``__all__`` are public: they change only in a minor
+release, with an entry in the changelog. Everything else may change in any release.
 """
 
 from __future__ import annotations
@@ -37,28 +40,28 @@ __all__ = [
     "CPU",
     "AddKeyword",
     "AppendCode",
+    "Applicability",
+    "Device",
     "Edit",
     "Event",
     "Example",
-    "Observations",
     "Finding",
+    "Fix",
     "InsertStatement",
     "MoveStatements",
-    "Device",
-    "Fix",
+    "Observations",
+    "ProgramPoint",
     "ReplaceExpression",
     "ReplaceStatement",
     "Rule",
-    "Applicability",
     "Severity",
-    "ProgramPoint",
     "SourceTree",
     "Span",
     "Where",
 ]
 
-#: Where each name is defined; importing the registry must not import the analysis.
-_HOMES = {
+#: The module that defines each name; names are imported on first use, so the registry does not import the analysis.
+_DEFINED_IN = {
     "ACCELERATOR": "devfix.analysis.domain.values",
     "AddKeyword": "devfix.model",
     "AppendCode": "devfix.model",
@@ -85,6 +88,6 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    if name not in _DEFINED_IN:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    return getattr(importlib.import_module(_DEFINED_IN[name]), name)

@@ -1,6 +1,6 @@
-"""The rules of devfix: the modules of ``codemods`` that have a constant ``RULE``.
+"""Built-in rules: the modules of ``codemods`` that define a constant ``RULE``.
 
-The package is loaded by name; nothing in devfix imports it otherwise.  A new rule is a new file.
+The package is imported by name and nowhere else in devfix. Adding a file adds a rule.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 
 from devfix.rules.rule import Rule
 
-__all__ = ["code_folders", "own_rules", "rule_files"]
+__all__ = ["builtin_rules", "code_folders", "rule_files"]
 
 _PACKAGE = "codemods"
 
 
 @lru_cache(maxsize=1)
-def own_rules() -> tuple[Rule, ...]:
+def builtin_rules() -> tuple[Rule, ...]:
     """Return the rules of ``codemods``, sorted by code."""
     modules = (importlib.import_module(name) for name in _module_names())
     found = (getattr(module, "RULE", None) for module in modules)
@@ -28,27 +28,27 @@ def own_rules() -> tuple[Rule, ...]:
 
 
 def code_folders() -> list[str]:
-    """Return the folders of devfix's code: those of ``devfix`` itself and of the rules."""
+    """Return the folders of devfix's code: the package ``devfix`` and the rules."""
     import devfix
 
-    return [*devfix.__path__, *(str(folder) for folder in _folders())]
+    return [*devfix.__path__, *(str(folder) for folder in _package_folders())]
 
 
 def rule_files() -> Iterator[Path]:
-    """Yield the files that may define a rule of ``codemods``, without importing them."""
-    for folder in _folders():
+    """Yield the files of ``codemods`` that may define a rule, without importing them."""
+    for folder in _package_folders():
         yield from sorted(path for path in folder.glob("*/*.py") if not path.name.startswith("_"))
 
 
-def _folders() -> list[Path]:
+def _package_folders() -> list[Path]:
     spec = find_spec(_PACKAGE)
     return [Path(folder) for folder in (spec.submodule_search_locations or ())] if spec else []
 
 
 def _module_names() -> Iterator[str]:
-    for group in pkgutil.iter_modules([str(folder) for folder in _folders()]):
+    for group in pkgutil.iter_modules([str(folder) for folder in _package_folders()]):
         if group.ispkg:
-            inside = [str(folder / group.name) for folder in _folders()]
+            paths = [str(folder / group.name) for folder in _package_folders()]
             yield from (
-                f"{_PACKAGE}.{group.name}.{info.name}" for info in pkgutil.iter_modules(inside) if not info.ispkg
+                f"{_PACKAGE}.{group.name}.{info.name}" for info in pkgutil.iter_modules(paths) if not info.ispkg
             )

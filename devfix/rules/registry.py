@@ -1,8 +1,8 @@
-"""The registry of rules: those of devfix, of installed packages, and of local modules."""
+"""Registry of rules: built-in ones, those of installed packages, and those of local modules."""
 
 from __future__ import annotations
 
-from devfix.rules.builtin import own_rules
+from devfix.rules.builtin import builtin_rules
 from devfix.rules.rule import Rule
 
 __all__ = ["all_rules", "rule_for", "rule_for_cause"]
@@ -15,9 +15,9 @@ def all_rules() -> tuple[Rule, ...]:
         devfix.config.ConfigError: the rules of an installed package cannot be used.
 
     """
-    from devfix.rules.plugins import loaded
+    from devfix.rules.plugins import plugin_rules
 
-    return tuple(sorted((*own_rules(), *loaded()), key=lambda rule: rule.code))
+    return tuple(sorted((*builtin_rules(), *plugin_rules()), key=lambda rule: rule.code))
 
 
 def rule_for(code: str) -> Rule | None:
@@ -34,6 +34,6 @@ def rule_for_cause(cause: str) -> Rule | None:
 
     A rule of devfix takes precedence over one of a plug-in.
     """
-    from devfix.rules.plugins import loaded
+    from devfix.rules.plugins import plugin_rules
 
-    return next((rule for rule in (*own_rules(), *loaded()) if cause in rule.causes), None)
+    return next((rule for rule in (*builtin_rules(), *plugin_rules()) if cause in rule.causes), None)

@@ -1,4 +1,4 @@
-"""What a rule is: code, name, documentation, examples, detection."""
+"""The definition of a rule: code, name, documentation, examples, detection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Example", "Rule", "command_attributes"]
 
 @dataclass(frozen=True)
 class Example:
-    """A program that the rule rewrites: whole file text before and after, and a short title."""
+    """A program that the rule rewrites: a short title and the whole file before and after."""
 
     title: str
     before: str
@@ -28,22 +28,22 @@ class Example:
 class Rule:
     """One rule.
 
-    ``documentation`` is the module docstring in Markdown with the headings What it does, Why is this bad?, Example,
-    Use instead, Fix safety, References.  ``invalid`` are rewritten by the rule as shown, ``valid`` are programs that
-    it leaves alone.  ``detect`` turns the facts of one program into findings, best fix first.  The findings of a
-    ``fallback`` rule give way to those of any other rule that tells of the same creation.  The fixes of an
-    ``unsafe`` rule change what the program computes or saves: ``--unsafe-fixes`` applies them, or its own command.
-    ``causes`` are the runtime causes that this rule explains: when ``devfix trace`` establishes one of them, it names
-    the rule.  A cause is a kebab-case name, such as ``numpy-reads-accelerator``; the modules of
-    ``devfix.trace.diagnosis`` list them.
-    ``error_families`` are the families of error messages that a finding of this rule can end in
-    (:data:`devfix.verify.probe.messages.DEVICE_MESSAGES`), such as ``numpy``; ``same-device`` is a device mismatch in
-    general.  ``concerns`` is ``modules`` if the misplaced values are parameters, buffers and attributes of modules,
-    ``values`` if they are other tensors, and empty if they may be either.  ``devfix trace --log`` ranks findings by
-    both.
-    ``origin`` says where a rule of somebody else is from; devfix fills it in.
-    A rule that is not ``default`` is used only where it, or its family (``DEV9``), is selected by name, and then at any
+    ``documentation`` is the module docstring in Markdown with the headings What it does, Why is this bad?, Example, Use
+    instead, Fix safety, References.
+
+    ``invalid`` holds programs that the rule rewrites as shown; ``valid`` holds programs without a finding.
+
+    ``detect`` returns the findings for the observations of one program, each with its fixes, best first.
+
+    ``fallback``: a finding of this rule is dropped if another rule reports the same creation.
+
+    ``unsafe``: the fixes change what the program computes or saves; ``--unsafe-fixes`` or selecting the rule applies
+    them.
+
+    ``default``: if false, the rule runs only if it or its family (``DEV9``) is selected by name, and then at any
     severity.
+
+    ``origin`` names the plugin that defines the rule; devfix sets it.
     """
 
     code: str
@@ -63,9 +63,9 @@ class Rule:
 
 
 def command_attributes(module: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of a rule's module: its LibCST command, made (and LibCST imported) on demand.
+    """Return ``__getattr__`` and ``__dir__`` for a rule's module: they create its LibCST command on first use.
 
-    The command has the rule's name in capitals and lower case: ``MixedDevices`` for ``mixed-devices``.
+    The command is named after the rule: ``MixedDevices`` for ``mixed-devices``. LibCST is imported only then.
     """
 
     def command_name() -> str:
@@ -73,7 +73,7 @@ def command_attributes(module: str) -> tuple[Callable[[str], object], Callable[[
 
     def get(name: str) -> object:
         if name[:1].isupper() and "RULE" in vars(sys.modules[module]) and name == command_name():
-            # by name: the engine lies above the rules, and runs them
+            # imported by name: rules may not import the engine
             command_for = importlib.import_module("devfix.engine.libcst_command").command_for
             return cast("object", command_for(sys.modules[module].RULE))
         raise AttributeError(f"module {module!r} has no attribute {name!r}")

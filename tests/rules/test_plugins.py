@@ -111,12 +111,20 @@ def test_what_is_kept_belongs_to_a_version_of_the_package(install, devfix):
         ("nowhere", "", "cannot be imported (ModuleNotFoundError: No module named 'nowhere')"),
         ("acme_rules:GONE", "", "cannot be imported (AttributeError: module 'acme_rules' has no attribute 'GONE')"),
         ("acme_rules", "1 / 0\n", "cannot be imported (ZeroDivisionError: division by zero)"),
-        ("acme_rules", "\n", "gives no rules"),
-        ("acme_rules", RULES.format(GOOD.replace("ACME101", "DEV101")), "the code 'DEV101' must be 3 to 10 capitals"),
-        ("acme_rules", RULES.format(GOOD.replace("cuda-call", "Cuda Call")), "the name 'Cuda Call' must be lower case"),
-        ("acme_rules", RULES.format(GOOD.replace("cuda-call", "mixed-devices")), "'mixed-devices' is taken by devfix"),
-        ("acme_rules", RULES.format(GOOD) + "RULES = [RULE, RULE]\n", "'ACME101' is taken by"),
-        ("acme_rules", RULES.format(GOOD.replace('"d"', '""')), "a rule has a summary and documentation"),
+        ("acme_rules", "\n", "defines no rules"),
+        (
+            "acme_rules",
+            RULES.format(GOOD.replace("ACME101", "DEV101")),
+            "the code 'DEV101' must be 3 to 10 capital",
+        ),
+        ("acme_rules", RULES.format(GOOD.replace("cuda-call", "Cuda Call")), "the name 'Cuda Call' must be lowercase"),
+        (
+            "acme_rules",
+            RULES.format(GOOD.replace("cuda-call", "mixed-devices")),
+            "'mixed-devices' is already used by",
+        ),
+        ("acme_rules", RULES.format(GOOD) + "RULES = [RULE, RULE]\n", "'ACME101' is already used by"),
+        ("acme_rules", RULES.format(GOOD.replace('"d"', '""')), "a rule needs a summary and documentation"),
     ],
 )
 def test_a_package_that_cannot_be_used_is_one_clear_line(install, devfix, target, text, told):
@@ -198,4 +206,4 @@ def test_a_local_module_that_cannot_be_used_is_one_clear_line(repository, text, 
     code, out, err = repository("check", "train.py")
 
     assert (code, out, len(err.splitlines())) == (2, "", 1)
-    assert err.startswith("devfix: the plugin 'tools.rules' of tool.devfix.rules.plugins") and told in err
+    assert err.startswith("devfix: the plugin 'tools.rules' of tool.devfix.plugins") and told in err

@@ -1,9 +1,9 @@
-"""The rules of devfix, one file each, in folders by the first digit of their codes.
+"""The rules, one file each, in folders by the first digit of their codes.
 
 In:  the observations of one program (:mod:`devfix.analysis.observations`).
 Out: findings with fixes (:mod:`devfix.model`).
 May import: ``devfix.model``, ``syntax``, ``models``, ``analysis``, ``rules`` and ``fixes``.
 
-:mod:`devfix.rules.registry` loads every module with a constant ``RULE``.  Importing a rule never imports LibCST; the
-LibCST command of a rule is made on demand.
+:mod:`devfix.rules.registry` loads every module that defines ``RULE``.  Importing a rule does not import LibCST: its
+LibCST command is created on first access.
 """

@@ -1,5 +1,5 @@
 """## What it does
-Checks for checkpoints that are loaded to a device on which the program cannot use them:
+Checks for checkpoints that are loaded to a device on which the program cannot use them.
 
 - `map_location="cuda:1"` in a program that uses this accelerator nowhere else;
 - `map_location="cuda"` in a program that also runs without an accelerator;

@@ -1,14 +1,18 @@
 """## What it does
-Finds lines that hard-code a device beside the one that the program chooses: `.cuda()`, `"cuda"`,
-`torch.cuda.FloatTensor` where the program runs on the CPU if there is no accelerator, `cuda` where it works on
-`cuda:1`, `"cuda:1"` where what goes there meets the chosen device, `DataParallel(model, device_ids=[1])` of a model on
-the first accelerator, and `.to("cpu")` or `device="cpu"` of what meets the accelerator. A default of a function or
-class that says another device counts as well.
+Checks for hard-coded devices that conflict with the device that the program chooses.
+
+- `.cuda()`, `"cuda"` or `torch.cuda.FloatTensor` in a program that falls back to the CPU;
+- `cuda` in a program that uses `cuda:1`;
+- `"cuda:1"` for a value that is used with tensors on the chosen device;
+- `DataParallel(model, device_ids=[1])` for a model on the first accelerator;
+- `.to("cpu")` or `device="cpu"` for a value that is used with tensors on the accelerator.
+
+A conflicting default value of a function or class is also reported.
 
 ## Why is this bad?
-The program says that it can do without an accelerator, or on another one, and then fails there: *Torch not compiled
-with CUDA enabled*, *found at least two devices*. A program has one device, declared once. A program that always says
-`.cuda()` has chosen, too, and is left alone.
+The program supports machines without an accelerator, or another accelerator, but fails there: *Torch not compiled with
+CUDA enabled*, *found at least two devices*. A program has one device, declared once. A program that always calls
+`.cuda()` is consistent and not reported.
 
 ## Example
 ```python
@@ -25,10 +29,10 @@ output = model(images.to(device))
 ```
 
 ## Fix safety
-Safe: with an accelerator the value goes where it went. Lines that stand under a condition which may ask for the
-accelerator, or in a `try`, are left alone, and so is a program that says which accelerator `cuda` means
-(`torch.cuda.set_device`, `CUDA_VISIBLE_DEVICES`), for its index. `torch.cuda.amp` does nothing without an accelerator,
-and warns: it is not reported.
+Safe: on a machine with an accelerator the value is moved to the same device as before. A line under a condition that
+may test for the accelerator, or in a `try`, is not reported. An index is not reported in a program that defines which
+accelerator `cuda` means (`torch.cuda.set_device`, `CUDA_VISIBLE_DEVICES`). `torch.cuda.amp` is not reported, because
+without an accelerator it only warns.
 
 ## References
 - [Device-agnostic code](https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code)
@@ -56,15 +60,15 @@ __all__ = ["RULE"]
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding for each call that goes somewhere else than the program's own device."""
-    for one in contradictions(observations):
-        if not loads(one.call):
-            yield _finding(observations, one)
+    """Yield one finding per call whose device conflicts with the device that the program chooses."""
+    for conflict in contradictions(observations):
+        if not loads(conflict.call):
+            yield _finding(observations, conflict)
     for wrapped, edit in foreign_ids(observations):
-        yield _wrapped(wrapped, edit)
+        yield _device_ids_finding(wrapped, edit)
 
 
-def _wrapped(wrapped: Wrapped, edit: Edit | None) -> Finding:
+def _device_ids_finding(wrapped: Wrapped, edit: Edit | None) -> Finding:
     tree, ids = wrapped.point.tree, ast.unparse(wrapped.ids)
     return Finding(
         RULE.code,
@@ -72,51 +76,54 @@ def _wrapped(wrapped: Wrapped, edit: Edit | None) -> Finding:
         Severity.LATENT if wrapped.latent else Severity.ERROR,
         tree.path,
         tree.span(wrapped.ids),
-        f"`device_ids={ids}` names another accelerator than the one that the module is on",
+        f"`device_ids={ids}` does not match the accelerator that the module is on",
         event_path(
-            (wrapped.moved, "moved", "the module goes to the first accelerator"),
-            (wrapped.point, "used", f"and is wrapped for accelerator {first_index(wrapped)}"),
+            (wrapped.moved, "moved", "the module is moved to the first accelerator"),
+            (wrapped.point, "used", f"wrapped for accelerator {first_index(wrapped)} here"),
         ),
-        () if edit is None else (Fix("name the accelerator that the module is on", (edit,)),),
-        "" if edit is not None else "which accelerators are meant is the author's to say",
+        () if edit is None else (Fix("pass the accelerator that the module is on", (edit,)),),
+        "" if edit is not None else "the intended accelerators are ambiguous",
     )
 
 
-def _finding(observations: Observations, one: Contradiction) -> Finding:
-    fixes = [Fix(title, edits) for title, edits in edits_for(observations, one)]
-    again = placed_again(observations, one)
-    if again is not None:
-        at_use = Fix("move it where it is used", (again,))
-        fixes.insert(0 if _far_away(one) else len(fixes), at_use)
-    shown = ast.unparse(one.call)
-    shown = shown if len(shown) <= 40 else f"{ast.unparse(one.call.func)[-30:]}(...)"
-    what = (
-        "the CPU beside what lives on the accelerator"
-        if one.device == CPU
-        else "a device beside the one that is chosen"
+def _finding(observations: Observations, conflict: Contradiction) -> Finding:
+    fixes = [Fix(title, edits) for title, edits in edits_for(observations, conflict)]
+    use_site_move = placed_again(observations, conflict)
+    if use_site_move is not None:
+        at_use = Fix("move it at its use", (use_site_move,))
+        fixes.insert(0 if _is_parked_elsewhere(conflict) else len(fixes), at_use)
+    call = ast.unparse(conflict.call)
+    call = call if len(call) <= 40 else f"{ast.unparse(conflict.call.func)[-30:]}(...)"
+    described = (
+        "the CPU, but the value is used with tensors on the accelerator"
+        if conflict.device == CPU
+        else "a device that conflicts with the one the program chooses"
     )
-    failing = one.mismatch.point if one.mismatch is not None else None
+    failing = conflict.mismatch.point if conflict.mismatch is not None else None
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.ERROR if one.certain and (fixes or one.mismatch is not None) else Severity.LATENT,
-        one.point.tree.path,
-        one.point.tree.span(one.call),
-        f"`{shown}` hard-codes {what}",
+        Severity.ERROR if conflict.certain and (fixes or conflict.mismatch is not None) else Severity.LATENT,
+        conflict.point.tree.path,
+        conflict.point.tree.span(conflict.call),
+        f"`{call}` hard-codes {described}",
         event_path(
-            (one.choice, "moved", "the program's own choice of a device"),
-            (one.point, "created" if one.device == CPU else "moved", "this goes to a device of its own"),
-            (failing, "used", "and meets the other here"),
+            (conflict.choice, "moved", "the program chooses its device here"),
+            (conflict.point, "created" if conflict.device == CPU else "moved", "placed on a hard-coded device here"),
+            (failing, "used", "used with tensors on the other device here"),
         ),
         tuple(fixes),
-        "" if fixes else "nothing names the program's device here",
+        "" if fixes else "no expression for the program's device is available here",
     )
 
 
-def _far_away(one: Contradiction) -> bool:
-    """Whether the value is parked on the CPU, away from the accelerator, in one function and used in another."""
-    assert one.mismatch is not None
-    return one.parked and one.mismatch.point.call_frame.activation.node is not one.point.call_frame.activation.node
+def _is_parked_elsewhere(conflict: Contradiction) -> bool:
+    """Return whether the value is moved off the accelerator in one function and used in another."""
+    assert conflict.mismatch is not None
+    return (
+        conflict.parked
+        and conflict.mismatch.point.call_frame.activation.node is not conflict.point.call_frame.activation.node
+    )
 
 
 __getattr__, __dir__ = command_attributes(__name__)
@@ -145,19 +152,19 @@ x = torch.ones(3, 4)
 RULE = Rule(
     code="DEV501",
     name="contradicting-device",
-    summary="A line hard-codes another device than the one that the program chooses.",
+    summary="A hard-coded device conflicts with the device that the program chooses.",
     documentation=__doc__,
     detect=detect,
     causes=("moved-to-other-device", "created-on-literal-device", "missing-accelerator", "missing-device-index"),
     error_families=("same-device", "absent", "ordinal"),
     invalid=(
         Example(
-            "an input that insists on an accelerator",
+            "an input that requires an accelerator",
             _SETUP + "print(model(x.cuda()))\n",
             _SETUP + "print(model(x.to(device)))\n",
         ),
         Example(
-            "made beside the model",
+            "created on another device than the model",
             _SETUP + 'noise = torch.zeros(3, 4, device="cuda")\nprint(model(noise))\n',
             _SETUP + "noise = torch.zeros(3, 4, device=device)\nprint(model(noise))\n",
         ),
@@ -167,7 +174,7 @@ RULE = Rule(
             _FLAG + "if use_cuda:\n    x = x.cuda()\nprint(model(x))\n",
         ),
         Example(
-            "the CPU, beside a model on the accelerator",
+            "an input on the CPU of a model on the accelerator",
             _SETUP + 'x = x.to("cpu")\nprint(model(x))\n',
             _SETUP + "x = x.to(device)\nprint(model(x))\n",
         ),

@@ -1,10 +1,10 @@
 """## What it does
-Finds values of one accelerator that meet those of another, in a program that puts its parts on several: the first
-half of a model on `cuda:0`, the second on `cuda:1`.
+Checks for operations that combine tensors on different accelerators in a program that uses several: the first half of
+a model on `cuda:0`, the second half on `cuda:1`.
 
 ## Why is this bad?
-PyTorch moves nothing between accelerators by itself: *Expected all tensors to be on the same device, but found at
-least two devices, cuda:1 and cuda:0*.
+PyTorch does not move tensors between accelerators implicitly: *Expected all tensors to be on the same device, but found
+at least two devices, cuda:1 and cuda:0*.
 
 ## Example
 ```python
@@ -21,7 +21,7 @@ def forward(self, x):
 ```
 
 ## Fix safety
-Safe: the value goes where the module is that it is given to, or where the tensor is that it meets first.
+Safe: the value is moved to the device of the module that takes it, or of the first tensor in the operation.
 
 ## References
 - [Model parallelism](https://docs.pytorch.org/tutorials/intermediate/model_parallel_tutorial.html)
@@ -50,49 +50,49 @@ __all__ = ["RULE"]
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding for each operation in which two accelerators meet; distributed programs are another rule's matter."""
-    two = observations.multi_accelerator
-    if two is None or not in_halves(observations):
+    """Yield one finding per operation on two accelerators; distributed programs are reported by DEV801."""
+    scenario = observations.multi_accelerator
+    if scenario is None or not in_halves(observations):
         return
     seen: set[tuple[object, ...]] = set()
-    for mismatch in two.mismatches:
+    for mismatch in scenario.mismatches:
         if mismatch.point.key not in seen:
             seen.add(mismatch.point.key)
-            yield _finding(two, mismatch)
+            yield _finding(scenario, mismatch)
 
 
-def _finding(two: Observations, mismatch: DeviceMismatch) -> Finding:
+def _finding(observations: Observations, mismatch: DeviceMismatch) -> Finding:
     tree = mismatch.point.tree
-    fixes = tuple(_fixes(two, mismatch))
-    stray, home = _sides(mismatch)
-    shown = stray.text if stray is not None else mismatch.operation
+    fixes = tuple(_fixes(observations, mismatch))
+    misplaced, target = _operands(mismatch)
+    text = misplaced.text if misplaced is not None else mismatch.operation
     return Finding(
         RULE.code,
         RULE.name,
         Severity.ERROR,
         tree.path,
         tree.span(mismatch.point.node),
-        f"`{shown}` is on another accelerator than what it meets in `{mismatch.operation}`",
+        f"`{text}` is not on the same accelerator as the other operands of `{mismatch.operation}`",
         event_path(
-            (_moved(two, mismatch, stray), "moved", "this goes to one accelerator"),
-            (_moved(two, mismatch, home), "moved", "this goes to another"),
-            (mismatch.point, "used", "they meet here"),
+            (_move_of(observations, mismatch, misplaced), "moved", "moved to one accelerator here"),
+            (_move_of(observations, mismatch, target), "moved", "moved to another accelerator here"),
+            (mismatch.point, "used", "used together here"),
         ),
         fixes,
-        "" if fixes else "nothing here names the accelerator",
+        "" if fixes else "no expression for the accelerator is available here",
     )
 
 
-def _sides(mismatch: DeviceMismatch) -> tuple[Operand | None, Operand | None]:
-    """What is to move, and what it meets: tensors go to modules, later operands to the first."""
-    both = [(operand, side) for side in (mismatch.cpu, mismatch.accelerator) for operand in side]
-    homes = [pair for pair in both if pair[0].module is not None]
+def _operands(mismatch: DeviceMismatch) -> tuple[Operand | None, Operand | None]:
+    """Return the operand to move and the operand with the target device: a module, or else the first operand."""
+    operands = [(operand, side) for side in (mismatch.cpu, mismatch.accelerator) for operand in side]
+    targets = [pair for pair in operands if pair[0].module is not None]
     node = mismatch.point.node
-    if not homes:
-        homes = sorted(both, key=lambda pair: _position(node, pair[0].text))
-    home, side = homes[0]
-    strays = [operand for operand, other in both if other is not side and operand.module is None]
-    return (strays[0] if strays else None), home
+    if not targets:
+        targets = sorted(operands, key=lambda pair: _position(node, pair[0].text))
+    target, side = targets[0]
+    misplaced = [operand for operand, other in operands if other is not side and operand.module is None]
+    return (misplaced[0] if misplaced else None), target
 
 
 def _position(node: ast.AST, text: str) -> tuple[int, int]:
@@ -100,21 +100,21 @@ def _position(node: ast.AST, text: str) -> tuple[int, int]:
     return (found.lineno, found.col_offset) if found is not None else (1 << 30, 0)
 
 
-def _fixes(two: Observations, mismatch: DeviceMismatch) -> Iterator[Fix]:
-    stray, home = _sides(mismatch)
+def _fixes(observations: Observations, mismatch: DeviceMismatch) -> Iterator[Fix]:
+    misplaced, target = _operands(mismatch)
     point = mismatch.point
-    if stray is None or home is None or _written(point, stray.text):
+    if misplaced is None or target is None or _is_written(point, misplaced.text):
         return
-    node = find_expression(point.node, stray.text)
+    node = find_expression(point.node, misplaced.text)
     if node is None:
         return
-    for words in dict.fromkeys(_words(two, mismatch, home)):
-        edit = AppendCode(point.tree.path, point.tree.span(node), f".to({words})")
-        yield Fix(f"move `{stray.text}` to `{words}`", (edit,))
+    for device in dict.fromkeys(_device_expressions(observations, mismatch, target)):
+        edit = AppendCode(point.tree.path, point.tree.span(node), f".to({device})")
+        yield Fix(f"move `{misplaced.text}` to `{device}`", (edit,))
 
 
-def _written(point: ProgramPoint, text: str) -> bool:
-    """Whether an operation writes into the value: a copy of it would be written instead."""
+def _is_written(point: ProgramPoint, text: str) -> bool:
+    """Return whether the operation writes to the value in place: it would write to the moved copy instead."""
     node, statement = point.node, point.stmt
     if isinstance(statement, ast.AugAssign) and text_of(statement.target) == text:
         return True
@@ -122,75 +122,76 @@ def _written(point: ProgramPoint, text: str) -> bool:
     return isinstance(method, ast.Attribute) and method.attr.endswith("_") and text_of(method.value) == text
 
 
-def _words(two: Observations, mismatch: DeviceMismatch, home: Operand) -> Iterator[str]:
-    """What names the accelerator: the other side itself, what sent it there, or the weights that it meets."""
+def _device_expressions(observations: Observations, mismatch: DeviceMismatch, target: Operand) -> Iterator[str]:
+    """Yield expressions for the accelerator: of the target operand, of the call that moved it, or of its weights."""
     point = mismatch.point
-    if home.module is None:
-        there = ACCELERATOR if home in mismatch.accelerator else OTHER_ACCELERATOR
-        yield from (f"{ast.unparse(node)}.device" for node in _tensors(point, home.text, there))
-    elif _one_of_several(point):
-        yield from _of_weights(point, home)
+    if target.module is None:
+        accelerator = ACCELERATOR if target in mismatch.accelerator else OTHER_ACCELERATOR
+        yield from (f"{ast.unparse(node)}.device" for node in _tensors(point, target.text, accelerator))
+    elif _is_loop_variable(point):
+        yield from _weight_device(point, target)
         return
-    moved = _moved(two, mismatch, home)
+    moved = _move_of(observations, mismatch, target)
     call = moved.node if moved is not None else None
     if moved is not None and isinstance(call, ast.Call):
-        words = call.args[0] if text_of(call.func).endswith(".cuda") and call.args else device_words(call)
-        if words is not None and _same_there(moved, point, words):
-            yield moved.tree.source(words)
-    yield from _of_weights(point, home)
+        device_node = call.args[0] if text_of(call.func).endswith(".cuda") and call.args else device_words(call)
+        if device_node is not None and _is_same_device(moved, point, device_node):
+            yield moved.tree.source(device_node)
+    yield from _weight_device(point, target)
 
 
-def _one_of_several(point: ProgramPoint) -> bool:
-    """Whether the module that is called is the variable of a loop: the others may be elsewhere."""
+def _is_loop_variable(point: ProgramPoint) -> bool:
+    """Return whether the called module is a loop variable: other iterations may use other devices."""
     name = text_of(point.node.func) if isinstance(point.node, ast.Call) else ""
     loops = (node for node in point.tree.ancestors(point.node) if isinstance(node, (ast.For, ast.AsyncFor)))
     return any(isinstance(node, ast.Name) and node.id == name for loop in loops for node in ast.walk(loop.target))
 
 
 def _tensors(point: ProgramPoint, text: str, device: Device) -> Iterator[ast.expr]:
-    """The names in an operand that are tensors of its accelerator, the operand itself first."""
+    """Yield the names in an operand that are tensors on its accelerator, the operand itself first."""
     found = find_expression(point.node, text)
     for node in ast.walk(found) if found is not None else ():
         if isinstance(node, (ast.Name, ast.Attribute)):
             value = value_of(point, point.call_frame, node)
-            held = alternatives(value) if value is not None else ()
-            if held and all(
-                isinstance(one, Tensor) and one.device == device and not one.maybe_container for one in held
+            options = alternatives(value) if value is not None else ()
+            if options and all(
+                isinstance(option, Tensor) and option.device == device and not option.maybe_container
+                for option in options
             ):
                 yield node
 
 
-def _same_there(moved: ProgramPoint, point: ProgramPoint, words: ast.expr) -> bool:
-    """Whether an expression means the same device at another moment."""
-    if isinstance(words, ast.Constant):
+def _is_same_device(moved: ProgramPoint, point: ProgramPoint, device_node: ast.expr) -> bool:
+    """Return whether an expression has the same device at both program points."""
+    if isinstance(device_node, ast.Constant):
         return True
-    if not all_live(point, point.call_frame, words):
+    if not all_live(point, point.call_frame, device_node):
         return False
-    here, there = value_of(point, point.call_frame, words), value_of(moved, moved.call_frame, words)
-    if here is None or here != there:
+    value, moved_value = value_of(point, point.call_frame, device_node), value_of(moved, moved.call_frame, device_node)
+    if value is None or value != moved_value:
         return False
-    return all(device_of(option) is not None for option in alternatives(here))
+    return all(device_of(option) is not None for option in alternatives(value))
 
 
-def _of_weights(point: ProgramPoint, home: Operand) -> Iterator[str]:
-    """``next(self.decoder.parameters()).device``, for the module that is called."""
+def _weight_device(point: ProgramPoint, target: Operand) -> Iterator[str]:
+    """Yield ``next(self.decoder.parameters()).device`` for the called module."""
     func = point.node.func if isinstance(point.node, ast.Call) else None
-    if home.module is None or func is None or value_of(point, point.call_frame, func) != home.module:
+    if target.module is None or func is None or value_of(point, point.call_frame, func) != target.module:
         return
     if text_of(func).split(".")[0] in visible(point, point.call_frame):
         yield f"next({text_of(func)}.parameters()).device"
 
 
-def _moved(two: Observations, mismatch: DeviceMismatch, operand: Operand | None) -> ProgramPoint | None:
+def _move_of(observations: Observations, mismatch: DeviceMismatch, operand: Operand | None) -> ProgramPoint | None:
     if operand is None:
         return None
-    memory = mismatch.point.state
-    if operand.module is not None and memory is not None:
-        return memory.heap_object(operand.module).last_moved_at
+    state = mismatch.point.state
+    if operand.module is not None and state is not None:
+        return state.heap_object(operand.module).last_moved_at
     for origin in operand.origins:
         if origin.kind == "moved":
-            call = list(two.device_assignments)[origin.site_id]
-            return next(iter(two.device_assignments[call].values())).point
+            call = list(observations.device_assignments)[origin.site_id]
+            return next(iter(observations.device_assignments[call].values())).point
     return None
 
 
@@ -227,7 +228,7 @@ print(Net("cuda:0", "cuda:1")(torch.ones(3, 4).to("cuda:0")))
 RULE = Rule(
     code="DEV502",
     name="second-accelerator",
-    summary="A value of one accelerator meets one of another.",
+    summary="An operation combines tensors on two different accelerators.",
     documentation=__doc__,
     detect=detect,
     causes=("between-accelerators",),
@@ -239,7 +240,7 @@ RULE = Rule(
         ),
         Example("halves of a module", _CLASS.format(""), _CLASS.format(".to(self.second)")),
         Example(
-            "targets beside the output",
+            "targets on another device than the output",
             _SETUP
             + 'y = torch.zeros(3, 2).to("cuda:0")\nout = decoder(encoder(x).to("cuda:1"))\n'
             + "print(nn.functional.mse_loss(out, y))\n",

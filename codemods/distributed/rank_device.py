@@ -54,10 +54,10 @@ def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding for a missing ``set_device``, and one per line that hard-codes index 0."""
     found = list(strays(observations))
     if any(
-        word in call_frame.tree.text
+        hint in call_frame.tree.text
         for stray in found
         for call_frame in stray.point.call_stack
-        for word in _SINGLE_DEVICE_HINTS
+        for hint in _SINGLE_DEVICE_HINTS
     ):
         return
     current = [stray for stray in found if stray.named is None and not isinstance(stray.node, ast.Constant)]

@@ -1,5 +1,5 @@
 """## What it does
-Checks for random numbers that are drawn from a generator on another device:
+Checks for random numbers that are drawn from a generator on another device.
 
 - `torch.randn(..., generator=g, device=device)` with a CPU generator;
 - `random_split` or a `DataLoader` with a generator on the accelerator;

@@ -1,11 +1,11 @@
 """## What it does
-Finds what PyTorch itself wants on the CPU and gets from the accelerator: the lengths of `pack_padded_sequence`, the
-weights of a `WeightedRandomSampler` whose generator is on the CPU, a dataset on the accelerator under `pin_memory=True`
-or worker processes; and what a module is given that the program itself keeps on the CPU (`teacher.cpu()`).
+Checks for accelerator tensors that are passed to APIs that require CPU tensors: the lengths of `pack_padded_sequence`,
+the weights of a `WeightedRandomSampler` with a CPU generator, a dataset on the accelerator under `pin_memory=True` or
+worker processes; and the inputs of a module that the program keeps on the CPU (`teacher.cpu()`).
 
 ## Why is this bad?
-Moving everything to the accelerator is one move too many: *'lengths' argument should be a 1D CPU int64 tensor*, *cannot
-pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned*, *Cannot re-initialize CUDA in forked subprocess*,
+Some APIs require CPU tensors: *'lengths' argument should be a 1D CPU int64 tensor*, *cannot pin
+'torch.cuda.FloatTensor' only dense CPU tensors can be pinned*, *Cannot re-initialize CUDA in forked subprocess*,
 *Expected a 'cuda' device type for generator but found 'cpu'*.
 
 ## Example
@@ -21,10 +21,10 @@ packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted
 ```
 
 ## Fix safety
-Safe: `.cpu()` returns a tensor that is there already as it is, and memory that is on the accelerator gains nothing from
-pinning. A move inside of `__getitem__` or a `collate_fn` goes to the loops over its loaders, which gives the same
-batches. Where it cannot, `num_workers=0` is an unsafe fix. The output of a module that stays on the CPU is brought back
-where it meets the accelerator.
+Safe: `.cpu()` returns a tensor that is already on the CPU unchanged, and pinning has no benefit for accelerator memory.
+A move inside `__getitem__` or a `collate_fn` is relocated to the loops over the loaders, which yields the same batches.
+If that is not possible, `num_workers=0` is an unsafe fix. The output of a module that stays on the CPU is moved back
+where it is used on the accelerator.
 
 ## References
 - [pack_padded_sequence](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pack_padded_sequence.html)
@@ -50,39 +50,39 @@ from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
 
-_TOLD = {
-    "lengths": "`{text}` is on the accelerator, and `{consumer}` takes lengths from the CPU only",
-    "drawn": "`{text}` is on the accelerator, and `{consumer}` draws from it with a generator of the CPU",
-    "pinned": "the loader pins the memory of a dataset that is on the accelerator",
-    "workers": "worker processes would make tensors on the accelerator, which a forked process cannot",
+_MESSAGES = {
+    "lengths": "`{text}` is on the accelerator, but `{operation}` requires lengths on the CPU",
+    "drawn": "`{text}` is on the accelerator, but `{operation}` draws from it with a CPU generator",
+    "pinned": "`pin_memory=True` requires CPU tensors, but the dataset is on the accelerator",
+    "workers": "the dataset creates accelerator tensors in worker processes, but a forked process cannot use CUDA",
 }
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding per expression."""
+    """Yield one finding per expression, and one per module that stays on the CPU."""
     for use in observations.needs_cpu.values():
-        if use.kind in _TOLD:
+        if use.kind in _MESSAGES:
             yield _finding(observations, use)
-    for kept in kept_there(observations):
-        yield _of_module(observations, kept)
+    for offloaded in kept_there(observations):
+        yield _module_finding(observations, offloaded)
 
 
-def _of_module(observations: Observations, kept: ListAppend) -> Finding:
-    call, (_, call_frame) = next(iter(kept.calls.items()))
-    fixes = tuple(trip(observations, kept))
+def _module_finding(observations: Observations, offloaded: ListAppend) -> Finding:
+    call, (_, call_frame) = next(iter(offloaded.calls.items()))
+    fixes = tuple(trip(observations, offloaded))
     return Finding(
         RULE.code,
         RULE.name,
         Severity.ERROR,
         call_frame.tree.path,
         call_frame.tree.span(call),
-        f"`{kept.name}` is kept on the CPU and given values on the accelerator",
+        f"`{offloaded.name}` stays on the CPU, but is called with tensors on the accelerator",
         event_path(
-            (kept.moved, "moved", "this stays on the CPU"),
-            *((point, "used", "and is given values on the accelerator here") for point, _ in kept.calls.values()),
+            (offloaded.moved, "moved", "the module is moved to the CPU here and stays there"),
+            *((point, "used", "called with tensors on the accelerator here") for point, _ in offloaded.calls.values()),
         ),
         fixes,
-        "" if fixes else "what it is given cannot be told apart: bring it to the CPU",
+        "" if fixes else "its inputs cannot be identified: move them to the CPU",
     )
 
 
@@ -94,28 +94,28 @@ def _finding(observations: Observations, use: HostAccess) -> Finding:
         Severity.LATENT if use.latent else Severity.ERROR,
         tree.path,
         tree.span(use.expression),
-        _TOLD[use.kind].format(text=text, consumer=use.operation),
-        event_path((use.point, "used", "it is needed on the CPU here")),
-        (*_in_the_loops(observations, use), _fix(use)),
+        _MESSAGES[use.kind].format(text=text, operation=use.operation),
+        event_path((use.point, "used", "a CPU tensor is required here")),
+        (*_move_in_loops(observations, use), _fix(use)),
     )
 
 
-def _in_the_loops(observations: Observations, use: HostAccess) -> Iterator[Fix]:
-    """A dataset that leaves the move to the loop."""
+def _move_in_loops(observations: Observations, use: HostAccess) -> Iterator[Fix]:
+    """Yield a fix that moves the batches in the loop instead of in the dataset."""
     edits = moved_in_the_loops(observations, use) if use.kind in ("pinned", "workers") else ()
     if edits:
-        yield Fix("move the batches in the loop, not in the dataset", edits)
+        yield Fix("move the batches in the loop instead of in the dataset", edits)
 
 
 def _fix(use: HostAccess) -> Fix:
     tree = use.point.tree
     if use.kind == "pinned":
         off = ReplaceExpression(tree.path, tree.span(use.expression), "False")
-        return Fix("do not pin what is on the accelerator", (off,))
+        return Fix("set `pin_memory=False`", (off,))
     if use.kind == "workers":
         none = ReplaceExpression(tree.path, tree.span(use.expression), "0")
-        return Fix("load in the main process", (none,), Applicability.UNSAFE)
-    return Fix(f"bring `{ast.unparse(use.expression)}` to the CPU", (to_cpu(tree, use.expression, use.held),))
+        return Fix("set `num_workers=0`", (none,), Applicability.UNSAFE)
+    return Fix(f"move `{ast.unparse(use.expression)}` to the CPU", (to_cpu(tree, use.expression, use.held),))
 
 
 __getattr__, __dir__ = command_attributes(__name__)
@@ -135,7 +135,7 @@ x = torch.randn(2, 5, 3).to(device)
 RULE = Rule(
     code="DEV602",
     name="must-stay-on-cpu",
-    summary="Lengths of sequences, or data under pin_memory, are on the accelerator and needed on the CPU.",
+    summary="An accelerator tensor is passed to an API that requires CPU tensors, such as pack_padded_sequence.",
     documentation=__doc__,
     detect=detect,
     causes=("cpu-only-operand",),

@@ -1,11 +1,11 @@
 """## What it does
-Finds tensors on the accelerator that NumPy, SciPy, scikit-learn or Matplotlib read: `x.numpy()`, `np.argmax(x)`,
-`plt.plot(losses)` where `losses` holds tensors, `accuracy_score(targets, predictions)`. Printing, formatting,
-`float(x)` and `x.item()` copy by themselves and are left alone.
+Checks for accelerator tensors that NumPy, SciPy, scikit-learn or Matplotlib read: `x.numpy()`, `np.argmax(x)`,
+`plt.plot(losses)` if `losses` holds tensors, `accuracy_score(targets, predictions)`. Printing, formatting, `float(x)`
+and `x.item()` copy to the CPU implicitly and are not reported.
 
 ## Why is this bad?
-NumPy reads the CPU's memory. It refuses a tensor of another device with *can't convert cuda:0 device type tensor to
-numpy*, often at the end of an epoch, when the losses of a whole list are averaged.
+NumPy arrays are in CPU memory. Converting a tensor on another device fails with *can't convert cuda:0 device type
+tensor to numpy*, often at the end of an epoch, when a list of losses is averaged.
 
 ## Example
 ```python
@@ -26,8 +26,8 @@ print(np.mean(losses))
 ```
 
 ## Fix safety
-Safe: `.cpu()` returns a tensor that is there already as it is, and `.item()` is written only for tensors of one number
-in a list of which nothing but numbers is asked. `.detach()` is added where the value comes out of weights that learn.
+Safe: `.cpu()` returns a tensor that is already on the CPU unchanged. `.item()` is used only for one-element tensors in
+a list whose elements are read only as numbers. `.detach()` is added if the tensor requires grad.
 
 ## References
 - [Tensor.numpy](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)
@@ -50,51 +50,51 @@ from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
 
-# Functions of one number: a float serves them as well as an array does.
-_OF_NUMBERS = frozenset("exp isnan isfinite isinf log log2 log10 sqrt float32 abs".split())
+# Functions of a single number, which also accept a float.
+_SCALAR_FUNCTIONS = frozenset("exp isnan isfinite isinf log log2 log10 sqrt float32 abs".split())
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """One finding per list, whatever reads it, and one per expression."""
+    """Yield one finding per list of tensors, and one per expression outside such a list."""
     lists: dict[frozenset[int], list[HostAccess]] = {}
     for use in observations.needs_cpu.values():
         if use.kind not in ("numpy", "array"):
             continue
-        keys = _lists(observations, use)
+        keys = _list_ids(observations, use)
         if keys:
             lists.setdefault(keys, []).append(use)
         else:
-            yield _of_one(use)
+            yield _expression_finding(use)
     for keys, uses in lists.items():
-        yield _of_list(observations, keys, uses)
+        yield _list_finding(observations, keys, uses)
 
 
-def _lists(observations: Observations, use: HostAccess) -> frozenset[int]:
-    """The lists in which all that is read was kept."""
+def _list_ids(observations: Observations, use: HostAccess) -> frozenset[int]:
+    """Return the ids of the lists that hold all tensors read; empty if some tensor comes from elsewhere."""
     if not use.container:
         return frozenset()
     keys = [{origin.site_id for origin in tensor.origins if origin.kind == "kept"} for tensor in use.held]
     return frozenset(key for found in keys for key in found) if all(keys) else frozenset()
 
 
-def _of_one(use: HostAccess) -> Finding:
+def _expression_finding(use: HostAccess) -> Finding:
     tree = use.point.tree
     if use.container:
-        edit = _each_element(use)
+        edit = _elements_to_cpu(use)
     elif _is_number(use):
         edit = as_number(tree, use.expression)
     else:
         edit = to_cpu(tree, use.expression, use.held)
-    fixes = [Fix(f"bring `{_shown(use)}` to the CPU", (edit,))] if edit is not None else []
+    fixes = [Fix(f"move `{_shown(use)}` to the CPU", (edit,))] if edit is not None else []
     return _finding(use, use.point, use.expression, fixes, [(use.point, "used", f"`{_reader(use)}` reads it here")])
 
 
 def _is_number(use: HostAccess) -> bool:
     scalars = all(tensor.is_single_number for tensor in use.held)
-    return scalars and use.kind == "array" and use.operation.split(".")[-1] in _OF_NUMBERS
+    return scalars and use.kind == "array" and use.operation.split(".")[-1] in _SCALAR_FUNCTIONS
 
 
-def _each_element(use: HostAccess) -> Edit | None:
+def _elements_to_cpu(use: HostAccess) -> Edit | None:
     if isinstance(use.expression, ast.GeneratorExp):
         return to_cpu(use.point.tree, use.expression.elt, use.held)
     if isinstance(use.expression, (ast.Name, ast.Attribute, ast.Subscript)):
@@ -102,46 +102,50 @@ def _each_element(use: HostAccess) -> Edit | None:
     return None
 
 
-def _of_list(observations: Observations, keys: frozenset[int], uses: list[HostAccess]) -> Finding:
-    devices = [device for key in sorted(keys) for device in observations.kept[key].values()]
-    asked = {name for key in keys for name in observations.kept_uses.get(key, ())}
-    steps = [(device.point, "created", "a tensor on the accelerator is kept here") for device in devices]
+def _list_finding(observations: Observations, keys: frozenset[int], uses: list[HostAccess]) -> Finding:
+    appends = [append for key in sorted(keys) for append in observations.kept[key].values()]
+    operations = {name for key in keys for name in observations.kept_uses.get(key, ())}
+    steps = [(append.point, "created", "a tensor on the accelerator is stored here") for append in appends]
     steps += [(use.point, "used", f"`{_reader(use)}` reads it here") for use in uses]
     fixes = []
-    at_uses = [_each_element(use) for use in uses]
-    if not asked & {"operand", "backward"}:
-        edits = dict.fromkeys(_kept_edit(device, asked) for device in devices)
-        fixes.append(Fix("keep numbers, not tensors" if not asked else "keep them on the CPU", tuple(edits)))
+    at_uses = [_elements_to_cpu(use) for use in uses]
+    if not operations & {"operand", "backward"}:
+        edits = dict.fromkeys(_store_edit(append, operations) for append in appends)
+        fixes.append(
+            Fix("store numbers instead of tensors" if not operations else "store the tensors on the CPU", tuple(edits))
+        )
     if None not in at_uses:
-        fixes.append(Fix("bring them to the CPU here", tuple(edit for edit in at_uses if edit is not None)))
-    return _finding(uses[0], devices[0].point, devices[0].expression, fixes, steps)
+        fixes.append(
+            Fix("move the tensors to the CPU at the call", tuple(edit for edit in at_uses if edit is not None))
+        )
+    return _finding(uses[0], appends[0].point, appends[0].expression, fixes, steps)
 
 
-def _kept_edit(device: ListAppend, asked: set[str]) -> Edit:
-    tree = device.point.tree
-    if device.tensor.is_single_number and not asked:
-        return as_number(tree, device.expression)
-    return to_cpu(tree, device.expression, (device.tensor,))
+def _store_edit(append: ListAppend, operations: set[str]) -> Edit:
+    tree = append.point.tree
+    if append.tensor.is_single_number and not operations:
+        return as_number(tree, append.expression)
+    return to_cpu(tree, append.expression, (append.tensor,))
 
 
 def _finding(
     use: HostAccess,
-    where: ProgramPoint,
+    point: ProgramPoint,
     node: ast.expr,
     fixes: list[Fix],
     steps: list[tuple[ProgramPoint, str, str]],
 ) -> Finding:
-    holds = "holds tensors" if use.container else "is"
+    verb = "holds tensors" if use.container else "is"
     return Finding(
         RULE.code,
         RULE.name,
         Severity.LATENT if use.latent else Severity.ERROR,
-        where.tree.path,
-        where.tree.span(node),
-        f"`{_shown(use)}` {holds} on the accelerator, and `{_reader(use)}` reads the CPU's memory",
+        point.tree.path,
+        point.tree.span(node),
+        f"`{_shown(use)}` {verb} on the accelerator, but `{_reader(use)}` reads CPU memory only",
         event_path(*steps),
         tuple(fixes),
-        "" if fixes else "what is read has no expression of its own: bring it to the CPU first",
+        "" if fixes else "no expression in the call yields only the tensors: move them to the CPU before the call",
     )
 
 
@@ -178,7 +182,7 @@ with torch.no_grad():
 RULE = Rule(
     code="DEV601",
     name="needs-cpu",
-    summary="NumPy, Matplotlib or scikit-learn reads a tensor that is on the accelerator.",
+    summary="NumPy, Matplotlib or scikit-learn reads a tensor on the accelerator.",
     documentation=__doc__,
     detect=detect,
     causes=("numpy-reads-accelerator",),

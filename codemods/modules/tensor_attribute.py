@@ -250,7 +250,7 @@ print(Schedule(4).scale(x, t))
 RULE = Rule(
     code="DEV202",
     name="tensor-attribute",
-    summary="A tensor is a plain attribute that `.to()` leaves on the CPU, and is used on the accelerator.",
+    summary="A tensor in a plain attribute stays on the CPU, but is used with tensors on the accelerator.",
     documentation=__doc__,
     detect=detect,
     causes=("plain-attribute",),

@@ -105,13 +105,13 @@ class AbstractInterpreter:
 
     def new(self, obj: HeapObject) -> Pointer:
         """Put a record on the heap."""
-        ref = Pointer(self.new_id())
-        self.now.write(ref.id, obj)
-        return ref
+        pointer = Pointer(self.new_id())
+        self.now.write(pointer.id, obj)
+        return pointer
 
-    def heap_object(self, ref: Pointer) -> HeapObject:
+    def heap_object(self, pointer: Pointer) -> HeapObject:
         """What a reference points at now."""
-        return self.now.at(ref.id)
+        return self.now.at(pointer.id)
 
     def new_env(self) -> int:
         """A new, empty environment."""
@@ -221,9 +221,9 @@ class AbstractInterpreter:
         """Return the elements of an iterable one by one; ``None`` if they are unknown or too many."""
         return iteration.elements(self, value, node)
 
-    def call_forward(self, ref: Pointer, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    def call_forward(self, pointer: Pointer, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
         """Call the ``forward`` that a module's class defines."""
-        return calls.call_forward(self, ref, args, keywords, node)
+        return calls.call_forward(self, pointer, args, keywords, node)
 
     def escape(self, values: Iterable[Value]) -> None:
         """Pass values to code that cannot be read."""

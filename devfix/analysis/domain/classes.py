@@ -1,4 +1,4 @@
-"""Classes: their bases, what they inherit, and what kind of objects they make."""
+"""Project classes: method resolution order, inherited attributes, kinds of instances."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ __all__ = [
 
 
 def mro(cls: ClassValue) -> Iterator[ClassValue | External | Unknown]:
-    """A class and its bases in (simplified) method resolution order."""
+    """Yield a class and its bases in (simplified) method resolution order."""
     seen: set[int] = set()
-    stack: list[Value] = [cls]
-    while stack:
-        current = stack.pop(0)
+    pending: list[Value] = [cls]
+    while pending:
+        current = pending.pop(0)
         if id(current) in seen:
             continue
         seen.add(id(current))
         if isinstance(current, ClassValue):
             yield current
-            stack = [*current.bases, *stack]
+            pending = [*current.bases, *pending]
         elif isinstance(current, External):
             yield current
         elif isinstance(current, (Unknown, Union, Pointer)):
@@ -43,7 +43,7 @@ def mro(cls: ClassValue) -> Iterator[ClassValue | External | Unknown]:
 
 
 def external_bases(cls: ClassValue) -> list[str]:
-    """Full names of the library classes that a project class derives from; ``"?"`` where a base is not known."""
+    """Return the full names of the library classes in a project class's bases; ``"?"`` stands for an unknown base."""
     names = []
     for base in mro(cls):
         if isinstance(base, External):
@@ -54,7 +54,10 @@ def external_bases(cls: ClassValue) -> list[str]:
 
 
 def find_member(interp: Interpreter, cls: ClassValue, name: str, above: ClassValue | None = None) -> Value | None:
-    """A class attribute, looked up along the mro (from behind ``above``)."""
+    """Return a class attribute, looked up in method resolution order; ``None`` if no project class has it.
+
+    With ``above``, the lookup starts after that class, as ``super()`` does.
+    """
     skipping = above is not None
     for base in mro(cls):
         if skipping:
@@ -68,32 +71,32 @@ def find_member(interp: Interpreter, cls: ClassValue, name: str, above: ClassVal
 
 
 def is_module_class(interp: Interpreter, cls: ClassValue) -> bool:
-    """Whether instances are ``nn.Module`` objects, as far as the code tells."""
+    """Return whether instances are ``nn.Module`` objects; an unknown base counts if the class defines ``forward``."""
     names = external_bases(cls)
     if any(name.startswith("torch.nn.") or model_of(name) in ("opaque-module", "placed-module") for name in names):
         return True
-    own = [name for name in names if name not in ("builtins.object", "object", "abc.ABC", "typing.Generic", "?")]
-    return (bool(own) or "?" in names) and isinstance(find_member(interp, cls, "forward"), Function)
+    relevant = [name for name in names if name not in ("builtins.object", "object", "abc.ABC", "typing.Generic", "?")]
+    return (bool(relevant) or "?" in names) and isinstance(find_member(interp, cls, "forward"), Function)
 
 
 def is_managed(name: str) -> bool:
-    """Whether a library places things itself."""
+    """Return whether a library of this name manages devices."""
     return name.startswith(MANAGED)
 
 
-def is_named_tuple(interp: Interpreter, ref: Pointer) -> bool:
-    """Whether an object is a tuple whose items have names: it is unpacked and iterated as one."""
-    cls = interp.heap_object(ref).cls
+def is_named_tuple(interp: Interpreter, pointer: Pointer) -> bool:
+    """Return whether an object is a named tuple, which unpacks and iterates as a tuple."""
+    cls = interp.heap_object(pointer).cls
     return cls is not None and "typing.NamedTuple" in external_bases(cls)
 
 
 def is_device_placing_trainer(obj: HeapObject) -> bool:
-    """Whether an object is of a project class that derives from the ``Trainer`` of transformers."""
+    """Return whether an object's class derives from a trainer that moves model and batches (transformers, trl)."""
     names = external_bases(obj.cls) if obj.cls is not None else []
     return any(name.startswith(DEVICE_PLACING_TRAINERS) for name in names)
 
 
 def find_property_setter(interp: Interpreter, obj: HeapObject, name: str) -> Function | None:
-    """The setter of a property, if the class has one."""
+    """Return the setter of a property; ``None`` if the class has none."""
     found = find_member(interp, obj.cls, f"{name}.setter") if obj.cls is not None else None
     return found if isinstance(found, Function) else None

@@ -1,4 +1,4 @@
-"""What strings call devices."""
+"""Device strings."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["UNKNOWN_INDEX", "parse_device"]
 _ACCELERATOR_NAMES = ("cuda", "gpu", "mps", "xpu", "npu", "hpu", "mlu", "musa", "privateuseone", "tpu")
 
 
-# The symbol of a device whose text ends in an index that is not known: ``f"cuda:{rank}"``.
+# Symbol of a device whose string ends in an unknown index: ``f"cuda:{rank}"``.
 UNKNOWN_INDEX = "an index"
 
 
 def parse_device(text: str) -> Device | None:
-    """The place that a device string names (``"cuda:0"``, ``"cpu"``); ``None`` where it names none."""
+    """Return the device that a string names (``"cuda:0"``, ``"cpu"``); ``None`` if it names none."""
     name = text.strip().lower()
     if name == "cpu" or name.startswith("cpu:"):
         return CPU

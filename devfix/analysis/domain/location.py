@@ -1,4 +1,4 @@
-"""Where something happened: the node, and the calls that led there."""
+"""Program points: a node, and the calls that lead to it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["Activation", "CallFrame", "ProgramPoint"]
 
 @dataclass(eq=False)
 class Activation:
-    """One activation of a function (or of a module body): its environment and the statement that it executes.
+    """One activation of a function or of a module body: its environment and its current statement.
 
-    ``left`` holds its names when it returned; ``None`` while it runs.
+    ``final_locals`` holds its names when it returned; ``None`` while it runs.
     """
 
     env: int
@@ -36,27 +36,34 @@ class Activation:
 
     @property
     def node(self) -> ast.AST:
-        """The function's node, or the module's."""
+        """Return the function's node, or the module's."""
         return self.function.node if self.function is not None else self.module.tree.tree
 
 
 @dataclass(frozen=True, eq=False)
 class CallFrame:
-    """One level of the stack at a moment: the frame and its statement."""
+    """One frame of a call stack: the activation and the statement that it executed."""
 
     activation: Activation
     stmt: ast.stmt
 
     @property
     def tree(self) -> SourceTree:
-        """The file in which the statement stands."""
+        """Return the file of the statement."""
         return self.activation.module.tree
 
 
 @dataclass(frozen=True, eq=False)
 class ProgramPoint:
-    """A moment of the run: ``time`` counts moments, ``node`` is what was executed, ``call_stack`` the stack, outermost
-    first.  ``state`` holds the names and objects of that moment where a fix may ask for them.
+    """One step of the run.
+
+    Attributes:
+        time: number of the step; later steps have higher numbers.
+        tree: the file of ``node``.
+        node: the executed node.
+        call_stack: the call stack, outermost frame first.
+        state: names and objects at this step, if a fix may need them.
+
     """
 
     time: int
@@ -67,30 +74,30 @@ class ProgramPoint:
 
     @property
     def call_frame(self) -> CallFrame:
-        """The innermost level."""
+        """Return the innermost frame."""
         return self.call_stack[-1]
 
     @property
     def call_path(self) -> tuple[ast.stmt, ...]:
-        """The statements that led here: the same for calls from the same places."""
+        """Return the statements of the call stack; calls from the same statements have the same path."""
         return tuple(call_frame.stmt for call_frame in self.call_stack)
 
     @property
     def stmt(self) -> ast.stmt:
-        """The innermost statement."""
+        """Return the innermost statement."""
         return self.call_stack[-1].stmt
 
     @property
     def key(self) -> tuple[str, int, int]:
-        """File, line and column: the same for every visit of the same place."""
+        """Return file, line and column, which are the same for every visit of the node."""
         return self.tree.path, *position(self.node)
 
     @property
     def span(self) -> Span:
-        """The node's span."""
+        """Return the node's span."""
         return self.tree.span(self.node)
 
     def event(self, kind: str, note: str) -> Event:
-        """The moment as a step of a finding's path."""
+        """Return this point as a step of a finding's path."""
         span = self.span
         return Event(kind, self.tree.path, span.line, span.column, self.tree.line(span.line), note)

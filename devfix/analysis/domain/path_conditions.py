@@ -1,4 +1,4 @@
-"""What a path knows: conditions taken for true or false on it, and what they tell of the values."""
+"""Path conditions: assumptions of the current path, and the values that they narrow."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ __all__ = ["assume", "assumed", "comparison_subject", "condition_key", "is_known
 
 
 def comparison_subject(test: ast.Compare, left: Value) -> str:
-    """What a comparison speaks of: the symbol of its left side, else its text."""
+    """Return the subject of a comparison: the symbol of its left side, or its text."""
     symbol = getattr(left, "symbol", "")
     return symbol or text_of(test.left)
 
 
 def condition_key(interp: Interpreter, test: ast.expr) -> str:
-    """The name under which a condition is assumed: the same wherever the same unknown thing is asked."""
+    """Return the key of a condition's assumption; tests of the same unknown value have the same key."""
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
-        subject = comparison_subject(test, _quietly(interp, test.left))
+        subject = comparison_subject(test, _value_without_calls(interp, test.left))
         return f"{subject} == {text_of(test.comparators[0])}"
-    value = _quietly(interp, test)
+    value = _value_without_calls(interp, test)
     symbol = getattr(value, "symbol", "")
     if symbol:
         return str(symbol)
@@ -50,19 +50,19 @@ def condition_key(interp: Interpreter, test: ast.expr) -> str:
     return f"{interp.activation.module.path}:{text_of(test)}"
 
 
-def _quietly(interp: Interpreter, node: ast.expr) -> Value:
-    """The value of a name or attribute chain, without running anything."""
+def _value_without_calls(interp: Interpreter, node: ast.expr) -> Value:
+    """Return the value of a name or attribute chain without evaluating calls."""
     if isinstance(node, ast.Name):
         return interp.lookup(node.id) or Unknown()
     if isinstance(node, ast.Attribute):
-        base = _quietly(interp, node.value)
+        base = _value_without_calls(interp, node.value)
         if isinstance(base, (Pointer, Unknown)) and not (isinstance(base, Unknown) and not base.symbol):
             return interp.attribute(base, node.attr, node)
     return Unknown()
 
 
 def assume(interp: Interpreter, test: ast.expr, holds: bool) -> None:
-    """Take a condition for true or false on the path from here, and narrow what it speaks of."""
+    """Assume on the current path that a condition holds or not, and narrow the tested value."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         assume(interp, test.operand, not holds)
         return
@@ -79,66 +79,68 @@ def assume(interp: Interpreter, test: ast.expr, holds: bool) -> None:
 
 @contextmanager
 def assumed(interp: Interpreter, test: ast.expr, holds: bool) -> Iterator[None]:
-    """Take a condition for true or false within one expression: ``v.to(device) if torch.is_tensor(v) else v``."""
+    """Assume a condition within one expression: ``v.to(device) if torch.is_tensor(v) else v``."""
     assert interp.activation is not None
     env = interp.activation.env
     names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
-    saved = {name: interp.now.envs.get(env, {}).get(name) for name in names}
-    known = dict(interp.now.assumptions)
+    saved_values = {name: interp.now.envs.get(env, {}).get(name) for name in names}
+    saved_assumptions = dict(interp.now.assumptions)
     assume(interp, test, holds)
     try:
         yield
     finally:
         if interp.state is not None:
             interp.now.assumptions.clear()
-            interp.now.assumptions.update(known)
-            for name, value in saved.items():
+            interp.now.assumptions.update(saved_assumptions)
+            for name, value in saved_values.items():
                 if value is None:
                     interp.now.unbind(env, name)
                 else:
                     interp.now.bind(env, name, value)
 
 
-_SCALARS = frozenset({"str", "bytes", "int", "float", "bool", "complex", "Number", "string_classes", "string_types"})
+_SCALAR_TYPES = frozenset(
+    {"str", "bytes", "int", "float", "bool", "complex", "Number", "string_classes", "string_types"}
+)
 
 
-def _narrow_kind(interp: Interpreter, test: ast.Call, holds: bool) -> None:
-    """``isinstance(x, torch.Tensor)``, ``torch.is_tensor(x)``, ``hasattr(x, "to")`` of what may be a tensor or not."""
+def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
+    """Narrow ``x`` by ``isinstance(x, torch.Tensor)``, ``torch.is_tensor(x)`` or ``hasattr(x, "to")``."""
     if not test.args or not isinstance(test.args[0], ast.Name):
         return
-    name, asked = test.args[0].id, _asked_kinds(interp, test)
+    name, types = test.args[0].id, _tested_types(interp, test)
     value = interp.lookup(name)
-    if value is None or asked is None:
+    if value is None or types is None:
         return
-    tensor = asked == {"Tensor"}
-    if tensor or (holds and asked <= _SCALARS):
-        left = alternatives(value)
-        if tensor:
-            known = {option: is_known_tensor(interp, option) for option in left}
-            left = tuple(option for option in left if known[option] in (None, holds)) or left
-        kept = [_narrowed(option, tensor and holds) for option in left]
-        if kept != list(alternatives(value)):
-            interp.bind(name, join(kept))
+    tests_tensor = types == {"Tensor"}
+    if tests_tensor or (holds and types <= _SCALAR_TYPES):
+        options = alternatives(value)
+        if tests_tensor:
+            is_tensor = {option: is_known_tensor(interp, option) for option in options}
+            options = tuple(option for option in options if is_tensor[option] in (None, holds)) or options
+        narrowed = [_narrowed(option, tests_tensor and holds) for option in options]
+        if narrowed != list(alternatives(value)):
+            interp.bind(name, join(narrowed))
 
 
-def _asked_kinds(interp: Interpreter, test: ast.Call) -> set[str] | None:
-    """The last names of the classes that a value is asked for; ``None`` where the call asks for something else."""
-    called = text_of(test.func).split(".")[-1]
-    if called == "is_tensor":
+def _tested_types(interp: Interpreter, test: ast.Call) -> set[str] | None:
+    """Return the last names of the tested classes; ``None`` if the call is no type test."""
+    function = text_of(test.func).split(".")[-1]
+    if function == "is_tensor":
         return {"Tensor"}
     if len(test.args) != 2:
         return None
-    if called == "hasattr" and isinstance(test.args[1], ast.Constant):
+    if function == "hasattr" and isinstance(test.args[1], ast.Constant):
         return {"Tensor"} if test.args[1].value in ("to", "cuda", "device") else None
-    if called != "isinstance":
+    if function != "isinstance":
         return None
-    kinds = interp.evaluate(test.args[1])
-    wanted = kinds.items if isinstance(kinds, TupleValue) else (kinds,)
-    return {kind.name.split(".")[-1] if isinstance(kind, External) else "" for kind in wanted}
+    types = interp.evaluate(test.args[1])
+    classes = types.items if isinstance(types, TupleValue) else (types,)
+    return {cls.name.split(".")[-1] if isinstance(cls, External) else "" for cls in classes}
 
 
 def is_known_tensor(interp: Interpreter, value: Value) -> bool | None:
-    """Whether a value is a tensor, as ``isinstance`` says it; ``None`` where the code does not tell."""
+    """Return whether ``isinstance(value, Tensor)`` holds; ``None`` if unknown."""
     if isinstance(value, Tensor):
         return True if value.is_certain and not value.maybe_container else None
     if isinstance(value, Pointer):
@@ -152,14 +154,12 @@ def _narrowed(value: Value, is_tensor: bool) -> Value:
         return value
     if is_tensor:
         return replace(value, is_certain=True, maybe_container=False)
-    return Tensor(
-        UNKNOWN_DEVICE, is_certain=False, maybe_container=True
-    )  # a string, or a container that is looked into elsewhere
+    return Tensor(UNKNOWN_DEVICE, is_certain=False, maybe_container=True)  # a string or a container
 
 
 def _narrow(interp: Interpreter, test: ast.expr, holds: bool) -> None:
     if isinstance(test, ast.Call):
-        _narrow_kind(interp, test, holds)
+        _narrow_type(interp, test, holds)
         return
     is_none = holds
     if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
@@ -173,6 +173,6 @@ def _narrow(interp: Interpreter, test: ast.expr, holds: bool) -> None:
         return
     value = interp.lookup(name.id)
     if isinstance(value, Union):
-        kept = [option for option in value.alternatives if (option == Const(None)) is is_none]
-        if kept and (not is_none or isinstance(test, ast.Compare)):
-            interp.bind(name.id, join(kept))
+        remaining = [option for option in value.alternatives if (option == Const(None)) is is_none]
+        if remaining and (not is_none or isinstance(test, ast.Compare)):
+            interp.bind(name.id, join(remaining))

@@ -1,6 +1,6 @@
 """The protocol between transfer functions and the interpreter that runs them.
 
-Transfer functions know this protocol and nothing of its implementation (:mod:`devfix.analysis.interpreter`): they
+Transfer functions depend on this protocol, not on its implementation (:mod:`devfix.analysis.interpreter`): they
 evaluate, call, bind and report.
 """
 
@@ -36,14 +36,25 @@ class Interpreter(Protocol):
 
     Attributes:
         program: the files of the program.
-        observations: grows during the run.
-        scenario: the machine on which the program is followed.
+        observations: the events recorded so far.
+        scenario: the machine that the run assumes.
         watch: called with each expression and its value, and with each bound target.
-        state: the current path's state; ``None`` if no path leads on.
+        base: definitions of imported modules, shared by all paths.
+        state: the current path's state; ``None`` if the current point is unreachable.
         activation: the innermost activation; ``None`` outside of any.
-        loops: the loops around the current statement, outermost first.
-        loop_depth: how many loops are being followed, over all activations.
-        latent: whether the current code is reached by no call of the program.
+        loops: the loops around the current statement in this activation, outermost first.
+        loop_depth: number of loops being executed, over all activations.
+        depth: number of nested activations.
+        steps: number of steps spent of the budget.
+        clock: time of the latest program point.
+        path_splits: number of branches executed to the end of their block on separate paths.
+        latent: whether no call of the program reaches the current code.
+        called: nodes of the functions called so far.
+        imported_modules: number of project modules imported so far.
+        default_device: device of new tensors without ``device=``.
+        backend: backend of the process group; ``None`` before there is one.
+        current_is_zero: whether the current accelerator is number 0.
+        grad_enabled: whether gradients are recorded.
 
     """
 
@@ -70,23 +81,23 @@ class Interpreter(Protocol):
 
     @property
     def now(self) -> State:
-        """The current state; raises ``Unreachable`` if no path leads on."""
+        """Return the current state; raises ``Unreachable`` if there is none."""
 
     @property
     def alive(self) -> bool:
-        """Whether some path leads on."""
+        """Return whether the current point is reachable."""
 
     def new(self, obj: HeapObject) -> Pointer:
         """Allocate an object on the heap."""
 
-    def heap_object(self, ref: Pointer) -> HeapObject:
-        """Return the object that a pointer leads to now."""
+    def heap_object(self, pointer: Pointer) -> HeapObject:
+        """Return the object at a pointer in the current state."""
 
     def new_id(self) -> int:
-        """Return a new identity."""
+        """Return a new identifier for a heap object or environment."""
 
     def new_env(self) -> int:
-        """Return a new, empty environment."""
+        """Create an empty environment and return its identifier."""
 
     def point(self, node: ast.AST, with_state: bool = False) -> ProgramPoint:
         """Return the current program point at ``node``; with ``with_state``, it holds a fork of the state."""
@@ -98,7 +109,7 @@ class Interpreter(Protocol):
         """Return the value of a name, from the innermost scope outwards; ``None`` if nothing binds it."""
 
     def global_name(self, module: PythonModule, name: str) -> Value | None:
-        """Return a name of a module."""
+        """Return the value of a module's name; ``None`` if nothing binds it."""
 
     def bind(self, name: str, value: Value) -> None:
         """Bind a name where the current scope binds it."""
@@ -107,7 +118,7 @@ class Interpreter(Protocol):
         """Return the value of an expression."""
 
     def truth(self, node: ast.expr) -> bool | None:
-        """Return whether a condition holds; ``None`` if the code does not tell."""
+        """Return whether a condition holds; ``None`` if unknown."""
 
     def execute(self, body: list[ast.stmt]) -> None:
         """Execute statements."""
@@ -121,18 +132,18 @@ class Interpreter(Protocol):
     def set_attribute(
         self, base: Value, name: str, value: Value, node: ast.AST, weak: bool = False, source: ast.expr | None = None
     ) -> None:
-        """Execute ``base.name = value``; with ``weak``, the attribute may also keep its old value."""
+        """Execute ``base.name = value``; with ``weak``, the old value remains an alternative."""
 
     def set_item(self, base: Value, key: Value, value: Value, node: ast.AST) -> None:
         """Execute ``base[key] = value``."""
 
     def element(self, value: Value, node: ast.AST, moved: frozenset[str] = frozenset()) -> Value:
-        """Return one value that stands for every element of an iterable."""
+        """Return one value that represents every element of an iterable."""
 
     def elements(self, value: Value, node: ast.AST) -> list[Value] | None:
         """Return the elements of an iterable one by one; ``None`` if they are unknown or too many."""
 
-    def call_forward(self, ref: Pointer, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    def call_forward(self, pointer: Pointer, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
         """Call the ``forward`` that a module's class defines."""
 
     def escape(self, values: Iterable[Value]) -> None:
@@ -142,10 +153,10 @@ class Interpreter(Protocol):
         """Make ``activation`` the current one."""
 
     def gradients(self, enabled: bool) -> AbstractContextManager[None]:
-        """Follow the body with gradients enabled or disabled."""
+        """Execute the body with gradients enabled or disabled."""
 
     def imported(self, name: str, level: int = 0) -> Value:
-        """Return what ``import name`` gives."""
+        """Return the value of ``import name``: a project module, or an external name."""
 
     def run_body(self, module: PythonModule) -> None:
         """Run the body of a module."""

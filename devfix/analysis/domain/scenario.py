@@ -1,4 +1,4 @@
-"""Scenarios: the machines on which a program is followed."""
+"""Scenarios: the machines that an abstract run assumes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["MULTI_ACCELERATOR", "NO_ACCELERATOR", "ONE_ACCELERATOR", "Scenario"]
 
 @dataclass(frozen=True)
 class Scenario:
-    """The machine on which a program is followed.
+    """The machine that an abstract run assumes.
 
     Attributes:
-        no_accelerator: there is no accelerator; only what hard-codes ``cuda`` or ``cuda:0`` still goes to one.
-        multi_accelerator: there are two accelerators, and the process is told to use the second one.
+        no_accelerator: there is no accelerator; only a hard-coded ``cuda`` or ``cuda:0`` still denotes one.
+        multi_accelerator: there are two accelerators, and the process uses the second one.
 
     """
 
@@ -21,7 +21,7 @@ class Scenario:
     multi_accelerator: bool = False
 
 
-#: One accelerator is there, and the program chooses it.
+#: One accelerator is available, and the program chooses it.
 ONE_ACCELERATOR = Scenario()
 NO_ACCELERATOR = Scenario(no_accelerator=True)
 MULTI_ACCELERATOR = Scenario(multi_accelerator=True)

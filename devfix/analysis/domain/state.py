@@ -1,4 +1,4 @@
-"""The interpreter's memory: environments and heap, cheap to fork and to join."""
+"""The state of a path: environments and heap, cheap to fork and to join."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ __all__ = ["Base", "State", "Unreachable"]
 
 
 class Unreachable(Exception):
-    """An expression ended the path (``sys.exit()``)."""
+    """Raised when an expression ends the path (``sys.exit()``)."""
 
 
 class Base:
-    """What imported modules define: the same on every path, evaluated when it is first asked for."""
+    """The definitions of imported modules: the same on every path, evaluated on first use."""
 
     def __init__(self) -> None:
         self.heap: dict[int, HeapObject] = {}
         self.envs: dict[int, dict[str, Value]] = {}
 
     def absorb(self, state: State) -> None:
-        """Take over what the body of an imported module has made."""
+        """Add the objects and names that the body of an imported module has created."""
         self.heap.update(state.heap)
         for key, env in state.envs.items():
             self.envs.setdefault(key, {}).update(env)
 
 
 class Branch:
-    """What one path has written since it left the path above: joins look at nothing else."""
+    """The heap objects that a path has written since it forked: a join compares only these."""
 
-    __slots__ = ("above", "depth", "written")
+    __slots__ = ("depth", "parent", "written")
 
-    def __init__(self, above: Branch | None) -> None:
-        self.above = above
-        self.depth: int = above.depth + 1 if above is not None else 0
+    def __init__(self, parent: Branch | None) -> None:
+        self.parent = parent
+        self.depth: int = parent.depth + 1 if parent is not None else 0
         self.written: set[int] = set()
 
 
 class State:
-    """Environments (names to values) and heap (identity to record) of one path, over what all paths share.
+    """Environments (names to values) and heap (identifiers to objects) of one path, on top of a shared base.
 
-    ``fork`` copies lazily: an environment is copied when a fork first writes to it; records are immutable.
-    ``assumptions`` holds what the current path takes unknown conditions for; ``saved`` the files that it may
-    have written.
+    ``fork`` copies lazily: an environment is copied when a fork first writes to it; heap objects are immutable.
+    ``assumptions`` holds the assumed outcomes of unknown conditions, ``saved`` the files that the path may have
+    written.
     """
 
     def __init__(self, base: Base) -> None:
@@ -58,7 +58,7 @@ class State:
         self._owned: set[int] = set()
 
     def fork(self) -> State:
-        """An independent copy."""
+        """Return an independent copy."""
         copy = State(self.base)
         copy.heap = dict(self.heap)
         copy.envs = dict(self.envs)
@@ -70,7 +70,7 @@ class State:
 
     # --- names ------------------------------------------------------------------------------------------------
     def lookup(self, key: int, name: str) -> Value | None:
-        """The value of a name in one environment, ``None`` where it is not bound."""
+        """Return the value of a name in one environment; ``None`` if it is not bound."""
         env = self.envs.get(key)
         if env is not None and name in env:
             return env[name]
@@ -78,7 +78,7 @@ class State:
         return env.get(name) if env is not None else None
 
     def names(self, key: int) -> dict[str, Value]:
-        """All names of an environment."""
+        """Return all names of an environment."""
         return {**self.base.envs.get(key, {}), **self.envs.get(key, {})}
 
     def bind(self, key: int, name: str, value: Value) -> None:
@@ -89,58 +89,58 @@ class State:
         self.envs[key][name] = value
 
     def unbind(self, key: int, name: str) -> None:
-        """Forget a name."""
+        """Remove a name."""
         if name in self.envs.get(key, ()):
             self.bind(key, name, self.envs[key][name])
             del self.envs[key][name]
 
     # --- objects ----------------------------------------------------------------------------------------------
     def at(self, key: int) -> HeapObject:
-        """The record with this identity."""
+        """Return the object with this identifier."""
         obj = self.heap.get(key)
         return obj if obj is not None else self.base.heap[key]
 
     def has(self, key: int) -> bool:
-        """Whether there is a record with this identity."""
+        """Return whether there is an object with this identifier."""
         return key in self.heap or key in self.base.heap
 
     def heap_objects(self) -> Iterator[tuple[int, HeapObject]]:
-        """Every record with its identity."""
+        """Yield every object with its identifier."""
         yield from self.heap.items()
         for key, obj in self.base.heap.items():
             if key not in self.heap:
                 yield key, obj
 
     def write(self, key: int, obj: HeapObject) -> None:
-        """Put a record in its place."""
+        """Replace the object with this identifier."""
         self.heap[key] = obj
         self.branch.written.add(key)
 
-    def heap_object(self, ref: Pointer) -> HeapObject:
-        """What a reference points at."""
-        return self.at(ref.id)
+    def heap_object(self, pointer: Pointer) -> HeapObject:
+        """Return the object at a pointer."""
+        return self.at(pointer.id)
 
-    def update(self, ref: Pointer, **changes: Any) -> None:
-        """Change attributes of a record."""
-        self.write(ref.id, replace(self.at(ref.id), **changes))
+    def update(self, pointer: Pointer, **changes: Any) -> None:
+        """Replace attributes of an object (of :class:`HeapObject`, not of the program)."""
+        self.write(pointer.id, replace(self.at(pointer.id), **changes))
 
-    def set_field(self, ref: Pointer, name: str, value: Value) -> None:
-        """Set one field of a record."""
-        obj = self.at(ref.id)
-        self.write(ref.id, replace(obj, fields={**obj.fields, name: value}))
+    def set_field(self, pointer: Pointer, name: str, value: Value) -> None:
+        """Set one field of an object."""
+        obj = self.at(pointer.id)
+        self.write(pointer.id, replace(obj, fields={**obj.fields, name: value}))
 
-    def delete_field(self, ref: Pointer, name: str) -> None:
-        """Delete one field of a record."""
-        obj = self.at(ref.id)
+    def delete_field(self, pointer: Pointer, name: str) -> None:
+        """Delete one field of an object."""
+        obj = self.at(pointer.id)
         fields = {key: value for key, value in obj.fields.items() if key != name}
-        self.write(ref.id, replace(obj, fields=fields))
+        self.write(pointer.id, replace(obj, fields=fields))
 
     @staticmethod
     def join(states: list[State], replaced: bool = False) -> State | None:
-        """The state after several paths meet; ``None`` where there is no path.
+        """Return the join of the states of several paths; ``None`` if there is none.
 
-        ``replaced``: a path may have let go of a module and made another one, as an exception's handler does.  The
-        module is then as the others left it.
+        With ``replaced``, a path may have replaced a module by another one, as an exception handler does: an object
+        that one path cannot reach any more is taken from the other.
         """
         if not states:
             return None
@@ -150,23 +150,23 @@ class State:
         return first
 
     def reaches(self, key: int) -> bool:
-        """Whether a name leads to an object."""
+        """Return whether an object is reachable from a name."""
         envs = (*self.base.envs.values(), *self.envs.values())
-        waiting, seen = [value for env in envs for value in env.values()], set[int]()
-        while waiting:
-            value = waiting.pop()
+        pending, seen = [value for env in envs for value in env.values()], set[int]()
+        while pending:
+            value = pending.pop()
             if isinstance(value, Pointer):
                 if value.id == key:
                     return True
                 if value.id not in seen and self.has(value.id):
                     seen.add(value.id)
                     obj = self.at(value.id)
-                    waiting.extend(obj.fields.values())
-                    waiting.extend([obj.default_item] if obj.default_item is not None else [])
+                    pending.extend(obj.fields.values())
+                    pending.extend([obj.default_item] if obj.default_item is not None else [])
             elif isinstance(value, (Union, TupleValue)):
-                waiting.extend(value.alternatives if isinstance(value, Union) else value.items)
+                pending.extend(value.alternatives if isinstance(value, Union) else value.items)
             elif isinstance(value, Bound):
-                waiting.append(value.receiver)
+                pending.append(value.receiver)
         return False
 
 
@@ -181,39 +181,39 @@ def _join(one: State, two: State, replaced: bool = False) -> State:
         theirs = two.heap.get(key) or one.base.heap.get(key)
         if mine is not None and theirs is not None and mine is not theirs:
             if replaced and mine.kind == "module" and mine.devices != theirs.devices:
-                held = one.reaches(key), two.reaches(key)
-                if held in ((True, False), (False, True)):
-                    joined.heap[key] = mine if held[0] else theirs
+                reachable = one.reaches(key), two.reaches(key)
+                if reachable in ((True, False), (False, True)):
+                    joined.heap[key] = mine if reachable[0] else theirs
                     continue
-            joined.heap[key] = _join_records(mine, theirs)
+            joined.heap[key] = _join_objects(mine, theirs)
         elif mine is not None:
             joined.heap[key] = mine
     joined.envs = {**one.envs, **two.envs}
     for key in one.envs.keys() | two.envs.keys():
-        names, others = one.envs.get(key), two.envs.get(key)
-        if names is others:
+        names, other_names = one.envs.get(key), two.envs.get(key)
+        if names is other_names:
             continue
         base = one.base.envs.get(key, {})
-        if (names is not None and others is not None) or base:
-            joined.envs[key] = _join_fields(names or {}, others or {}, base)
+        if (names is not None and other_names is not None) or base:
+            joined.envs[key] = _join_fields(names or {}, other_names or {}, base)
     joined.saved = one.saved | two.saved
     joined.assumptions = {key: value for key, value in one.assumptions.items() if two.assumptions.get(key) is value}
     return joined
 
 
 def _written_since(one: Branch, two: Branch) -> tuple[Branch, set[int]]:
-    """The branch that two paths have in common, and what either has written since."""
+    """Return the common ancestor of two branches, and the objects that either has written since."""
     written: set[int] = set()
     while one is not two:
         if one.depth >= two.depth:
             written |= one.written
-            assert one.above is not None
-            one = one.above
+            assert one.parent is not None
+            one = one.parent
         else:
             written |= two.written
-            assert two.above is not None
-            two = two.above
-    written |= one.written  # the path above may itself be one of the two
+            assert two.parent is not None
+            two = two.parent
+    written |= one.written  # the common ancestor may be one of the two
     one.written |= written
     return one, written
 
@@ -233,14 +233,11 @@ def _latest(one: Any, two: Any) -> Any:
     return one if one.time >= two.time else two
 
 
-def _join_records(one: HeapObject, two: HeapObject) -> HeapObject:
-    rest = (
-        one.default_item
-        if two.default_item is None
-        else two.default_item
-        if one.default_item is None
-        else join((one.default_item, two.default_item))
-    )
+def _join_objects(one: HeapObject, two: HeapObject) -> HeapObject:
+    if one.default_item is None or two.default_item is None:
+        default_item = one.default_item or two.default_item
+    else:
+        default_item = join((one.default_item, two.default_item))
     info = dict(two.info)
     for key, value in one.info:
         if isinstance(value, frozenset) and isinstance(info.get(key), frozenset):
@@ -250,7 +247,7 @@ def _join_records(one: HeapObject, two: HeapObject) -> HeapObject:
     return replace(
         two,
         fields=_join_fields(one.fields, two.fields, {}),
-        default_item=rest,
+        default_item=default_item,
         devices=one.devices | two.devices,
         weights=one.weights or two.weights,
         last_moved_at=_latest(one.last_moved_at, two.last_moved_at),

@@ -1,7 +1,7 @@
-"""Abstract values: what the interpreter knows of a Python object.
+"""Abstract values: the interpreter's knowledge of a Python object.
 
-Values are immutable.  Objects with identity (modules, instances, lists, optimizers …) are :class:`HeapObject` entries of
-the heap (:mod:`devfix.analysis.domain.state`), and a :class:`Pointer` points at one.
+Values are immutable.  Objects with identity (modules, instances, lists, optimizers …) are :class:`HeapObject` entries
+of the heap (:mod:`devfix.analysis.domain.state`), referenced by a :class:`Pointer`.
 """
 
 from __future__ import annotations
@@ -57,36 +57,40 @@ WIDENING_LIMIT = 6
 
 @dataclass(frozen=True)
 class Device:
-    """Where a tensor or module lives: ``cpu``, ``accelerator`` or ``unknown``."""
+    """The device of a tensor or module: ``cpu``, ``accelerator``, ``other`` (a second accelerator) or ``unknown``."""
 
     kind: str
 
     @property
     def known(self) -> bool:
-        """Whether the code tells."""
+        """Return whether the device is known."""
         return self.kind != "unknown"
 
     def differs(self, other: Device) -> bool:
-        """Whether two places are known and different."""
+        """Return whether both devices are known and different."""
         return self.known and other.known and self.kind != other.kind
 
 
 CPU = Device("cpu")
 ACCELERATOR = Device("accelerator")
 UNKNOWN_DEVICE = Device("unknown")
-OTHER_ACCELERATOR = Device("other")  # an accelerator that is not the current one: on the machine with two of them
+OTHER_ACCELERATOR = Device("other")  # not the current accelerator; only in the scenario with two of them
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a CPU tensor comes from.
+    """The creation of a tensor, usually of one on the CPU.
 
-    ``kind``: ``batch`` (an item of what a loader yields: ``site_id`` is the batch, ``path`` the way into it), ``load``
-    (``site_id`` is the call of ``torch.load``), ``made`` (a factory), ``parameter``, ``buffer``, ``moved`` (sent to the CPU
-    by hand), ``stored`` (no more is known than the attribute that holds it), ``kept`` (in the list that is ``site_id``,
-    wherever it lives), ``dropped`` (by the move ``site_id``, whose result nobody kept), ``leaf-moved`` (the copy of a
-    leaf on the accelerator).  ``attribute_id`` is the number of the attribute that the tensor was read from
-    (:class:`devfix.analysis.observations.AttributeStore`), 0 where it comes from none.
+    Attributes:
+        kind: ``batch`` (an item of a loader's batch), ``load`` (``torch.load``), ``made`` (a factory), ``parameter``,
+            ``buffer``, ``moved`` (an explicit move to the CPU), ``stored`` (only the attribute is known), ``kept`` (an
+            element of a list, on any device), ``dropped`` (a move whose result is unused) or ``leaf-moved`` (the copy
+            of a leaf on the accelerator).
+        site_id: number of the batch, call, module, list or move, by ``kind``.
+        path: keys and indices from the batch to the item.
+        attribute_id: number of the attribute that the tensor was read from
+            (:class:`devfix.analysis.observations.AttributeStore`); 0 if from none.
+
     """
 
     kind: str
@@ -97,7 +101,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Unknown:
-    """Anything.  ``symbol`` names the same unknown thing wherever it is met; it decides correlated branches."""
+    """An unknown value.  Equal ``symbol``: the same value, so that correlated branches are decided together."""
 
     symbol: str = ""
 
@@ -124,14 +128,14 @@ class Number:
 
 @dataclass(frozen=True)
 class Text:
-    """Some string."""
+    """An unknown string."""
 
     symbol: str = ""
 
 
 @dataclass(frozen=True)
 class DeviceValue:
-    """A device, or (``text``) the string that names one."""
+    """A device, or (``text``) a string that names one."""
 
     device: Device
     text: bool = False
@@ -147,10 +151,16 @@ class DType:
 class Tensor:
     """A tensor.
 
-    ``sure`` is false for a batch item whose dataset is not known: it may be a list of strings.  ``maybe_container`` values may
-    be containers of tensors (model outputs, checkpoints, unknown batches): any attribute or item of them is another.
-    ``maybe_zero_dim`` tensors may have no dimensions, ``single`` ones are certainly one number.  ``grad``: it came out of
-    weights that learn, so NumPy refuses it undetached.
+    Attributes:
+        device: its device.
+        origins: its possible creations.
+        is_certain: false for an item of a batch of an unknown dataset, which may be a list of strings.
+        maybe_container: it may be a container of tensors (model outputs, checkpoints, unknown batches); any attribute
+            or item is then another such value.
+        maybe_zero_dim: it may have no dimensions.
+        grad: it requires grad, so ``.numpy()`` fails without ``.detach()``.
+        is_single_number: it certainly has one element.
+
     """
 
     device: Device
@@ -164,7 +174,10 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Parameters:
-    """The parameters of a module (``model.parameters()``, filtered or not); ``held`` are its parts at that moment."""
+    """The parameters of a module (``model.parameters()``, filtered or not).
+
+    ``module_ids`` are the identifiers of the module and its submodules at that time.
+    """
 
     module: Pointer
     named: bool = False
@@ -173,7 +186,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Pointer:
-    """A pointer into the heap."""
+    """A pointer to a heap object."""
 
     id: int
 
@@ -187,7 +200,7 @@ class TupleValue:
 
 @dataclass(frozen=True)
 class IterableOf:
-    """Something that yields ``element`` (generators, ``enumerate``, ``zip``, ``map`` …)."""
+    """An iterable of ``element`` (generators, ``enumerate``, ``zip``, ``map`` …)."""
 
     element: Value
 
@@ -223,7 +236,7 @@ class Builtin:
 
 @dataclass(frozen=True)
 class Super:
-    """``super()``: the attributes of ``receiver`` seen from above ``owner``."""
+    """``super()``: attribute lookup on ``receiver`` after ``owner`` in method resolution order."""
 
     owner: ClassValue
     receiver: Value
@@ -240,14 +253,14 @@ class Partial:
 
 @dataclass(frozen=True)
 class External:
-    """Something that an import outside the project names: ``torch.nn.Linear``."""
+    """A name outside the project: ``torch.nn.Linear``."""
 
     name: str
 
 
 @dataclass(frozen=True, eq=False)
 class Namespace:
-    """A project module as a value."""
+    """A Python module of the project."""
 
     module: PythonModule
 
@@ -293,7 +306,7 @@ Value = (
     | Union
 )
 
-# What a call gives by name.
+# Keyword arguments of a call.
 Keywords = dict[str, Value]
 
 UNKNOWN = Unknown()
@@ -301,12 +314,12 @@ NONE = Const(None)
 
 
 def alternatives(value: Value) -> tuple[Value, ...]:
-    """The alternatives of a value; itself where there is only one."""
+    """Return the alternatives of a value; the value itself if it is no union."""
     return value.alternatives if isinstance(value, Union) else (value,)
 
 
 def join(values: Iterable[Value]) -> Value:
-    """One value that is any of ``values``; unknown where there are too many."""
+    """Return the join of ``values``; unknown beyond ``WIDENING_LIMIT`` alternatives."""
     found: dict[Value, None] = {}
     for value in values:
         for option in alternatives(value):
@@ -324,10 +337,20 @@ def join(values: Iterable[Value]) -> Value:
 class HeapObject:
     """An object with identity.
 
-    ``kind`` is ``module``, ``instance``, ``list``, ``dict``, ``set``, ``optimizer``, ``loader``, ``dataset``,
-    ``parser``, ``scaler``, ``scheduler``, ``distribution`` or ``opaque``.  ``fields`` holds attributes, or list items
-    under ``"0"``, ``"1"`` …, or dictionary entries; ``default_item`` stands for every other item.  ``devices`` are
-    the alternatives for a module's own weights.
+    Attributes:
+        kind: ``module``, ``instance``, ``list``, ``dict``, ``set``, ``optimizer``, ``loader``, ``dataset``, ``parser``,
+            ``scaler``, ``scheduler``, ``distribution``, ``opaque`` and others.
+        name: full name of the class or factory.
+        cls: the project class; ``None`` for other objects.
+        fields: attributes, list items under ``"0"``, ``"1"`` …, or dictionary entries.
+        default_item: represents every other item.
+        devices: possible devices of a module's own weights.
+        weights: whether a module has weights besides its submodules'.
+        allocated_at: its creation.
+        last_moved_at: its latest move.
+        attached_at: its latest assignment to another module.
+        info: further facts, by name.
+
     """
 
     kind: str
@@ -343,5 +366,5 @@ class HeapObject:
     info: tuple[tuple[str, Any], ...] = ()
 
     def get(self, name: str, default: Any = None) -> Any:
-        """One entry of ``info``."""
+        """Return one entry of ``info``."""
         return next((value for key, value in self.info if key == name), default)

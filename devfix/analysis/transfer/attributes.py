@@ -132,10 +132,10 @@ def _attribute_of_super(interp: Interpreter, owner: ClassValue, receiver: Value,
     return Builtin(Super(owner, receiver), name)
 
 
-def _attribute_of_record(interp: Interpreter, ref: Pointer, name: str, node: ast.AST) -> Value:
-    obj = interp.heap_object(ref)
+def _attribute_of_record(interp: Interpreter, pointer: Pointer, name: str, node: ast.AST) -> Value:
+    obj = interp.heap_object(pointer)
     if name == "state" and obj.kind == "optimizer":
-        optimizers.note_state_read(interp, ref)
+        optimizers.note_state_read(interp, pointer)
     if name in obj.fields and obj.kind not in ("dict", "list", "set"):
         return obj.fields[name]
     if obj.cls is not None:
@@ -143,10 +143,10 @@ def _attribute_of_record(interp: Interpreter, ref: Pointer, name: str, node: ast
         if isinstance(found, Function):
             if found.kind == "property":
                 call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
-                return interp.call(Bound(found, ref), [], {}, call)
+                return interp.call(Bound(found, pointer), [], {}, call)
             if found.kind == "static":
                 return found
-            return Bound(found, obj.cls if found.kind == "class" else ref)
+            return Bound(found, obj.cls if found.kind == "class" else pointer)
         if isinstance(found, Partial | Bound):
             return found
         if found is not None:
@@ -154,59 +154,59 @@ def _attribute_of_record(interp: Interpreter, ref: Pointer, name: str, node: ast
         if name == "__class__":
             return obj.cls
     if obj.kind == "module":
-        return _attribute_of_module(interp, ref, obj, name)
+        return _attribute_of_module(interp, pointer, obj, name)
     if obj.kind in ("instance", "parser-result"):
         if name == "__dict__":
-            return ref
+            return pointer
         getter = find_member(interp, obj.cls, "__getattr__") if obj.cls is not None else None
         if isinstance(getter, Function):
             call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
-            return interp.call(Bound(getter, ref), [Const(name)], {}, call)
+            return interp.call(Bound(getter, pointer), [Const(name)], {}, call)
         if name in ("items", "keys", "values", "update") and obj.cls is not None and "?" not in external_bases(obj.cls):
-            return Builtin(ref, name)  # of its ``__dict__``
+            return Builtin(pointer, name)  # of its ``__dict__``
         if name == "train" and is_device_placing_trainer(obj):
-            return Builtin(ref, name)
-        return Unknown(f"{obj.name or 'object'}#{ref.id}.{name}")
+            return Builtin(pointer, name)
+        return Unknown(f"{obj.name or 'object'}#{pointer.id}.{name}")
     if obj.kind == "bundle":
-        held = batch_objects.attribute(interp, ref, name)
-        return held if held is not None else Builtin(ref, name)
+        held = batch_objects.attribute(interp, pointer, name)
+        return held if held is not None else Builtin(pointer, name)
     if obj.kind == "distribution":
-        held = distributions.attribute(interp, ref, name)
-        return held if held is not None else Builtin(ref, name)
+        held = distributions.attribute(interp, pointer, name)
+        return held if held is not None else Builtin(pointer, name)
     if obj.kind == "opaque":
-        return Builtin(ref, name)
+        return Builtin(pointer, name)
     if obj.kind == "dataset" and name in ("data", "_data"):
-        return batches.whole_of(interp, ref, node)
+        return batches.whole_of(interp, pointer, node)
     if obj.kind == "loader" and name in ("dataset", "collate_fn"):
         return obj.fields.get(name, UNKNOWN)
     if obj.kind in ("optimizer", "scaler", "scheduler") and name in ("param_groups", "state", "optimizer"):
         return obj.fields.get(name, UNKNOWN)
-    return Builtin(ref, name)
+    return Builtin(pointer, name)
 
 
-def _attribute_of_module(interp: Interpreter, ref: Pointer, obj: HeapObject, name: str) -> Value:
+def _attribute_of_module(interp: Interpreter, pointer: Pointer, obj: HeapObject, name: str) -> Value:
     if name in ("_modules", "_parameters", "_buffers"):
-        return ref
+        return pointer
     if name == "training":
         return UNKNOWN
     if name == "device":
-        return DeviceValue(module_tree.weights_device(interp, ref))
+        return DeviceValue(module_tree.weights_device(interp, pointer))
     if name in ("weight", "bias") and obj.weights and obj.cls is None:
-        return Tensor(module_tree.common_device(obj), (Origin("parameter", ref.id),))
+        return Tensor(module_tree.common_device(obj), (Origin("parameter", pointer.id),))
     if name in ("affine", "track_running_stats", "elementwise_affine") and obj.cls is None:
         return Const(True)  # PyTorch's defaults
     if name in _MODULE_NUMBERS:
         return Number()
     if name in MODULE_METHODS:
-        return Builtin(ref, name)
+        return Builtin(pointer, name)
     if obj.get("data-parallel"):
         return UNKNOWN
     if obj.name.startswith(("torch_geometric.", "dgl.")):
-        return Builtin(ref, name)  # their methods take indices, which may lie elsewhere
+        return Builtin(pointer, name)  # their methods take indices, which may lie elsewhere
     if obj.name.startswith("torch.nn.") and "Transformer" not in obj.name:
-        return Builtin(ref, name)  # PyTorch's layers have no parts
+        return Builtin(pointer, name)  # PyTorch's layers have no parts
     if module_tree.is_opaque(obj) and not name.startswith("_"):
-        return module_tree.child(interp, ref, name) if name not in ("config", "hparams", "name", "cfg") else UNKNOWN
+        return module_tree.child(interp, pointer, name) if name not in ("config", "hparams", "name", "cfg") else UNKNOWN
     if obj.cls is not None and obj.weights:
         return UNKNOWN
-    return Builtin(ref, name)
+    return Builtin(pointer, name)

@@ -31,7 +31,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
-from devfix.analysis.overlays import frameworks
+from devfix.analysis.overlays import transformers_
 from devfix.analysis.torch import checkpoints, module_methods, modules, rng
 from devfix.analysis.transfer import external_calls, instantiation, iteration, methods
 from devfix.analysis.transfer.functions import call_function
@@ -134,7 +134,7 @@ def call(interp: Interpreter, function: Value, args: list[Value], keywords: dict
         case Unknown() if isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "cuda"):
             return methods.move_unknown(interp, node.func.attr, args, keywords, node)
         case _ if keywords.get("return_tensors") == Const("pt"):
-            return frameworks.encoding(interp, getattr(function, "symbol", ""), keywords, node)
+            return transformers_.call_tokenizer(interp, getattr(function, "symbol", ""), keywords, node)
         case _:
             looks = isinstance(node.func, ast.Attribute) and node.func.attr in READ_ONLY_METHODS
             escape(interp, [] if looks else [*args, *keywords.values()])
@@ -176,48 +176,48 @@ def _on_accelerator(value: Value) -> bool:
 
 
 def _call_object(
-    interp: Interpreter, ref: Pointer, args: list[Value], keywords: dict[str, Value], node: ast.Call
+    interp: Interpreter, pointer: Pointer, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     if obj.kind == "tokenizer":
-        return frameworks.encoding(interp, obj.name, keywords, node)
+        return transformers_.call_tokenizer(interp, obj.name, keywords, node)
     if obj.kind == "opaque":
         if any(device.kind == "accelerator" for device in obj.devices):
-            modules.promote(interp, ref)
+            modules.promote(interp, pointer)
         else:
             escape(interp, [*args, *keywords.values()])
             return external_calls.unknown_result(interp, obj.name, args, node)
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     if obj.kind == "module":
         if obj.get("wraps"):
             return interp.call(obj.fields.get("module", UNKNOWN), args, keywords, node)
         if obj.get("data-parallel"):
-            return module_methods.call_parallel(interp, ref, args, keywords, node)
+            return module_methods.call_parallel(interp, pointer, args, keywords, node)
         replaced = obj.fields.get("forward")
         if replaced is not None:  # ``module.forward = types.MethodType(forward, module)``
             return interp.call(replaced, args, keywords, node)
-        return call_forward(interp, ref, args, keywords, node)
+        return call_forward(interp, pointer, args, keywords, node)
     if obj.cls is not None:
         method = classes.find_member(interp, obj.cls, "__call__")
         if isinstance(method, Function):
-            return call_function(interp, method, [ref, *args], keywords, node)
+            return call_function(interp, method, [pointer, *args], keywords, node)
     return UNKNOWN
 
 
 def call_forward(
-    interp: Interpreter, ref: Pointer, args: list[Value], keywords: dict[str, Value], node: ast.Call
+    interp: Interpreter, pointer: Pointer, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
     """Call a module by the ``forward`` that its class has."""
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     found = classes.find_member(interp, obj.cls, "forward") if obj.cls is not None else None
     override = classes.find_member(interp, obj.cls, "__call__") if obj.cls is not None else None
     if isinstance(override, Function):
-        return call_function(interp, override, [ref, *args], keywords, node)
+        return call_function(interp, override, [pointer, *args], keywords, node)
     if isinstance(found, Function):
-        return call_function(interp, found, [ref, *args], keywords, node)
+        return call_function(interp, found, [pointer, *args], keywords, node)
     if obj.name == "torch.nn.Sequential" or (obj.cls is not None and obj.name.endswith("Sequential")):
-        return modules.call_sequential(interp, ref, args, node)
-    return modules.call_leaf(interp, ref, args, keywords, node)
+        return modules.call_sequential(interp, pointer, args, node)
+    return modules.call_leaf(interp, pointer, args, keywords, node)
 
 
 def escape(interp: Interpreter, values: Iterable[Value], depth: int = 0) -> None:

@@ -68,10 +68,10 @@ def tensor_operands(value: Tensor | Union, text: str) -> OperandSet:
     )
 
 
-def weight_operands(interp: Interpreter, ref: Pointer, text: str) -> OperandSet:
+def weight_operands(interp: Interpreter, pointer: Pointer, text: str) -> OperandSet:
     """A module's own weights as an operand."""
-    obj = interp.heap_object(ref)
-    pairs = [(device, Operand(text, module=ref)) for device in sorted(obj.devices, key=lambda p: p.kind)]
+    obj = interp.heap_object(pointer)
+    pairs = [(device, Operand(text, module=pointer)) for device in sorted(obj.devices, key=lambda p: p.kind)]
     return OperandSet(pairs, grad=interp.grad_enabled and not obj.get("frozen"))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.analysis import parameter_copies
+from devfix.analysis import overlays, parameter_copies
 from devfix.analysis.domain import classes
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
@@ -26,7 +26,6 @@ from devfix.analysis.domain.values import (
     Unknown,
     Value,
 )
-from devfix.analysis.overlays import frameworks
 from devfix.analysis.stdlib import builtins, numpy_, sequences
 from devfix.analysis.torch import (
     checkpoints,
@@ -249,7 +248,7 @@ def _decorator(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
 TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
     **factories.TRANSFER_FUNCTIONS,
     **data.TRANSFER_FUNCTIONS,
-    **frameworks.TRANSFER_FUNCTIONS,
+    **overlays.TRANSFER_FUNCTIONS,
     **library_modules.TRANSFER_FUNCTIONS,
     **sequences.TRANSFER_FUNCTIONS,
     **tensor_functions.TRANSFER_FUNCTIONS,

@@ -51,7 +51,7 @@ def instantiate(
             bool(leaf and leaf[0] not in ("torch.nn.Module", "torch.nn.modules.Module")) or not leaf
         )
         managed = any(is_managed(name) for name in names)
-        ref = interp.new(
+        pointer = interp.new(
             HeapObject(
                 "module",
                 names[0] if names else "",
@@ -62,23 +62,23 @@ def instantiate(
             )
         )
     else:
-        ref = interp.new(HeapObject("instance", cls.node.name, cls, allocated_at=interp.point(node)))
+        pointer = interp.new(HeapObject("instance", cls.node.name, cls, allocated_at=interp.point(node)))
         optimizers.note_wrapper(interp, cls, [*args, *keywords.values()])
     if cls.dataclass or "typing.NamedTuple" in names:
-        _fill_dataclass(interp, ref, cls, args, keywords)
+        _fill_dataclass(interp, pointer, cls, args, keywords)
     constructor = find_member(interp, cls, "__init__")
     if isinstance(constructor, Function):
-        interp.call(Bound(constructor, ref), args, keywords, node)
+        interp.call(Bound(constructor, pointer), args, keywords, node)
     elif any(name in _MAPPINGS for name in names):
         given = interp.heap_object(args[0]).fields if args and isinstance(args[0], Pointer) else {}
-        interp.now.update(ref, fields={**given, **{key: value for key, value in keywords.items() if key != "**"}})
-    elif interp.heap_object(ref).kind == "module" and names and names[0] != "torch.nn.Module":
-        library_modules.fill_module(interp, ref, names[0], args, keywords, node)
-    return ref
+        interp.now.update(pointer, fields={**given, **{key: value for key, value in keywords.items() if key != "**"}})
+    elif interp.heap_object(pointer).kind == "module" and names and names[0] != "torch.nn.Module":
+        library_modules.fill_module(interp, pointer, names[0], args, keywords, node)
+    return pointer
 
 
 def _fill_dataclass(
-    interp: Interpreter, ref: Pointer, cls: ClassValue, args: list[Value], keywords: dict[str, Value]
+    interp: Interpreter, pointer: Pointer, cls: ClassValue, args: list[Value], keywords: dict[str, Value]
 ) -> None:
     names: list[tuple[str, ast.AnnAssign, ClassValue]] = []
     for base in reversed(list(mro(cls))):
@@ -95,11 +95,11 @@ def _fill_dataclass(
             value = interp.now.lookup(base.scope, name) or UNKNOWN
             if isinstance(stmt.value, ast.Call) and text_of(stmt.value.func).split(".")[-1] in ("field", "Field"):
                 value = _field_default(interp, stmt.value)
-        interp.now.set_field(ref, name, value)
+        interp.now.set_field(pointer, name, value)
     post = find_member(interp, cls, "__post_init__")
     if isinstance(post, Function):
         call = ast.copy_location(ast.Call(ast.Name("__post_init__", ast.Load()), [], []), cls.node)
-        interp.call(Bound(post, ref), [], {}, call)
+        interp.call(Bound(post, pointer), [], {}, call)
 
 
 def _field_default(interp: Interpreter, call: ast.Call) -> Value:

@@ -55,9 +55,9 @@ def elements(interp: Interpreter, value: Value, node: ast.AST) -> list[Value] | 
     return None
 
 
-def is_plain_object(interp: Interpreter, ref: Pointer) -> bool:
+def is_plain_object(interp: Interpreter, pointer: Pointer) -> bool:
     """Whether an object of the project cannot be iterated: ``vars(object)`` stands where it is."""
-    cls = interp.heap_object(ref).cls
+    cls = interp.heap_object(pointer).cls
     own = ("__iter__", "__getitem__")
     return (
         cls is not None
@@ -78,8 +78,8 @@ def element(interp: Interpreter, value: Value, node: ast.AST, moved: frozenset[s
             return join(items)
         case Union(alternatives):
             return join(element(interp, option, node, moved) for option in alternatives)
-        case Parameters(ref, named):
-            parameter = Tensor(weights_device(interp, ref), (Origin("parameter", ref.id),))
+        case Parameters(pointer, named):
+            parameter = Tensor(weights_device(interp, pointer), (Origin("parameter", pointer.id),))
             return TupleValue((Text(), parameter)) if named else parameter
         case Tensor(maybe_container=True, origins=origins, device=device):
             if origins and origins[0].kind == "batch" and device == CPU:
@@ -94,34 +94,34 @@ def element(interp: Interpreter, value: Value, node: ast.AST, moved: frozenset[s
     return batches.unknown(interp, node) if moved else UNKNOWN
 
 
-def _element_of_record(interp: Interpreter, ref: Pointer, node: ast.AST, moved: frozenset[str]) -> Value:
-    obj = interp.heap_object(ref)
+def _element_of_record(interp: Interpreter, pointer: Pointer, node: ast.AST, moved: frozenset[str]) -> Value:
+    obj = interp.heap_object(pointer)
     if obj.get("delivers") is not None:
         plain = interp.new(replace(obj, info=tuple(pair for pair in obj.info if pair[0] != "delivers")))
         held = UNKNOWN if obj.kind == "opaque" else _element_of_record(interp, plain, node, moved)
         unknown = Tensor(UNKNOWN_DEVICE, maybe_container=True, is_certain=False)
         return unknown if isinstance(held, Unknown) else batch_objects.delivered(interp, held, obj.get("delivers"))
     if obj.kind == "loader":
-        return batches.next_of(interp, ref, node)
+        return batches.next_of(interp, pointer, node)
     if obj.kind == "dict":
         return join(Const(key) for key in obj.fields) if obj.fields and obj.default_item is None else Text()
-    if obj.kind in ("list", "set", "module") or is_named_tuple(interp, ref):
+    if obj.kind in ("list", "set", "module") or is_named_tuple(interp, pointer):
         inner = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
         return join(inner) if inner else UNKNOWN
     if obj.cls is not None:
-        iterator = interp.attribute(ref, "__iter__", node)
+        iterator = interp.attribute(pointer, "__iter__", node)
         if isinstance(iterator, Bound):
             result = interp.call(iterator, [], {}, batches.bare_call(node))
-            return element(interp, result, node, moved) if result != ref else _stepped(interp, ref, node)
+            return element(interp, result, node, moved) if result != pointer else _stepped(interp, pointer, node)
     if obj.kind in ("instance", "dataset"):
-        one = batches.sample(interp, ref, node)
+        one = batches.sample(interp, pointer, node)
         if not isinstance(one, Unknown):
             return batches.stamp(interp, one, data_sources.source_key(interp, "batch", node), ())
     return batches.unknown(interp, node) if moved else UNKNOWN
 
 
-def _stepped(interp: Interpreter, ref: Pointer, node: ast.AST) -> Value:
-    step = interp.attribute(ref, "__next__", node)
+def _stepped(interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
+    step = interp.attribute(pointer, "__next__", node)
     return interp.call(step, [], {}, batches.bare_call(node)) if isinstance(step, Bound) else UNKNOWN
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.analysis import scenarios
+from devfix.analysis import overlays, scenarios
 from devfix.analysis.domain import classes
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -32,7 +32,7 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
-from devfix.analysis.overlays import frameworks
+from devfix.analysis.overlays import transformers_
 from devfix.analysis.stdlib import argparse_, containers, numpy_
 from devfix.analysis.torch import (
     batch_objects,
@@ -91,15 +91,15 @@ def call_method(
 
 # --- objects ----------------------------------------------------------------------------------------------------
 def _object(
-    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     if obj.kind == "opaque":
         if name in ("to", *MOVE_METHODS):
-            return _move_opaque(interp, ref, name, args, keywords, node)
+            return _move_opaque(interp, pointer, name, args, keywords, node)
         if name in _PROOFS_OF_MODULE:
-            modules.promote(interp, ref)
-            obj = interp.heap_object(ref)
+            modules.promote(interp, pointer)
+            obj = interp.heap_object(pointer)
         elif name in READ_ONLY_METHODS or model_of(f"{obj.name}.{name}") == "harmless":
             return Unknown()
         elif model_of(f"{obj.name}.{name}") in ("needs-cpu", "draws"):
@@ -108,21 +108,21 @@ def _object(
             interp.escape([*args, *keywords.values()])
             return external_calls.unknown_result(interp, f"{obj.name}.{name}", args, node, keywords)
     if obj.kind == "module":
-        return module_method(interp, ref, name, args, keywords, node)
+        return module_method(interp, pointer, name, args, keywords, node)
     if obj.kind == "bundle":
-        return batch_objects.method(interp, ref, name, args, keywords, node)
+        return batch_objects.method(interp, pointer, name, args, keywords, node)
     if obj.kind == "framework":
-        return frameworks.method(interp, ref, name, args, keywords, node)
+        return overlays.framework_method(interp, pointer, name, args, keywords, node)
     if obj.kind == "tokenizer":
-        return frameworks.encoding(interp, obj.name, keywords, node)
+        return transformers_.call_tokenizer(interp, obj.name, keywords, node)
     if name == "train" and classes.is_device_placing_trainer(obj):
-        return frameworks.trained(interp, ref, node)
+        return transformers_.train(interp, pointer, node)
     if obj.kind == "optimizer":
         for value in args:
-            _note_loaded(interp, value, "optimizer", node, optimizer=ref)
+            _note_loaded(interp, value, "optimizer", node, optimizer=pointer)
         if name == "step" and args:
             interp.call(args[0], [], {}, node)  # a closure that computes the loss
-        return optimizers.method(interp, ref, name, args, node) or UNKNOWN
+        return optimizers.method(interp, pointer, name, args, node) or UNKNOWN
     if obj.kind == "scaler":
         return _scaler(interp, name, args, node)
     if obj.kind == "scheduler":
@@ -130,16 +130,16 @@ def _object(
             _note_loaded(interp, value, "state", node)
         return UNKNOWN
     if obj.kind == "parser":
-        return _parser(interp, ref, name, args, keywords)
+        return _parser(interp, pointer, name, args, keywords)
     if obj.kind == "distribution":
-        return distributions.method(interp, ref, name, args, keywords, node)
+        return distributions.method(interp, pointer, name, args, keywords, node)
     if obj.kind == "generator":
-        return rng.method(interp, ref, name)
+        return rng.method(interp, pointer, name)
     if obj.kind == "tensor-file":
-        return checkpoints.of_file(interp, ref, name, args)
+        return checkpoints.of_file(interp, pointer, name, args)
     if obj.kind == "loader":
-        return ref if name == "__iter__" else UNKNOWN
-    return containers.container_method(interp, ref, name, args, keywords, node)
+        return pointer if name == "__iter__" else UNKNOWN
+    return containers.container_method(interp, pointer, name, args, keywords, node)
 
 
 def move_unknown(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -150,7 +150,7 @@ def move_unknown(interp: Interpreter, name: str, args: list[Value], keywords: Ke
 
 
 def _move_opaque(
-    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     devices = (
         [move_method_target(interp, name, args, keywords)]
@@ -164,23 +164,23 @@ def _move_opaque(
         point = interp.point(node, with_state=True)
         if ACCELERATOR in known:
             interp.observations.moves.append(point)
-        interp.now.update(ref, devices=known, last_moved_at=point)
-    return ref
+        interp.now.update(pointer, devices=known, last_moved_at=point)
+    return pointer
 
 
-def _parser(interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords) -> Value:
+def _parser(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords) -> Value:
     if name == "add_argument":
-        argparse_.add_argument(interp, ref, args, keywords)
+        argparse_.add_argument(interp, pointer, args, keywords)
         return UNKNOWN
     if name == "set_defaults":
-        argparse_.set_defaults(interp, ref, keywords)
+        argparse_.set_defaults(interp, pointer, keywords)
         return NONE
     if name in ("parse_args", "parse_intermixed_args"):
-        return argparse_.parse(interp, ref)
+        return argparse_.parse(interp, pointer)
     if name == "parse_known_args":
-        return TupleValue((argparse_.parse(interp, ref), UNKNOWN))
+        return TupleValue((argparse_.parse(interp, pointer), UNKNOWN))
     if name in ("add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"):
-        return ref
+        return pointer
     return UNKNOWN
 
 

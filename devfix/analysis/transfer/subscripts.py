@@ -130,9 +130,9 @@ def _may_be_number(key: Value) -> bool:
     return isinstance(key, (Number, Unknown)) or (isinstance(key, Const) and isinstance(key.value, int))
 
 
-def _part_of_graphs(ref: Pointer, node: ast.Subscript) -> Value:
+def _part_of_graphs(pointer: Pointer, node: ast.Subscript) -> Value:
     """``dataset[:100]`` is a dataset; by a name, it may be an item or a part."""
-    return ref if isinstance(node.slice, ast.Slice) else UNKNOWN
+    return pointer if isinstance(node.slice, ast.Slice) else UNKNOWN
 
 
 def _sliced(items: tuple[Value, ...], node: ast.Slice) -> tuple[Value, ...]:
@@ -151,10 +151,10 @@ def _sliced(items: tuple[Value, ...], node: ast.Slice) -> tuple[Value, ...]:
     return items[slice(*bounds)]
 
 
-def _item_of_record(interp: Interpreter, ref: Pointer, name: str | None, node: ast.Subscript) -> Value:
-    obj = interp.heap_object(ref)
+def _item_of_record(interp: Interpreter, pointer: Pointer, name: str | None, node: ast.Subscript) -> Value:
+    obj = interp.heap_object(pointer)
     if obj.cls is not None and obj.kind != "module":
-        getter = interp.attribute(ref, "__getitem__", node)
+        getter = interp.attribute(pointer, "__getitem__", node)
         if isinstance(getter, calls.Bound):
             call = ast.copy_location(ast.Call(ast.Name("item", ast.Load()), [], []), node)
             key = Const(name) if name is not None else Number("index")
@@ -163,9 +163,9 @@ def _item_of_record(interp: Interpreter, ref: Pointer, name: str | None, node: a
                 return result
             return batches.stamp(interp, result, data_sources.source_key(interp, "batch", node), ())
     if obj.kind == "dataset":
-        one = batches.sample(interp, ref, node)
+        one = batches.sample(interp, pointer, node)
         if isinstance(one, Pointer) and interp.heap_object(one).kind == "bundle":
-            return batches.whole_of(interp, ref, node) if name is not None else _part_of_graphs(ref, node)
+            return batches.whole_of(interp, pointer, node) if name is not None else _part_of_graphs(pointer, node)
         return (
             batches.stamp(interp, one, data_sources.source_key(interp, "batch", node), ()) if _known(one) else UNKNOWN
         )
@@ -180,7 +180,7 @@ def _item_of_record(interp: Interpreter, ref: Pointer, name: str | None, node: a
                 sliced = _sliced(tuple(held), node.slice)
                 return interp.new(HeapObject("list", fields={str(i): item for i, item in enumerate(sliced)}))
             return interp.new(HeapObject("list", default_item=join(held)))
-        return ref
+        return pointer
     if name is not None and name.lstrip("-").isdigit() and obj.kind in ("list", "module") and name not in obj.fields:
         numbered = [key for key in obj.fields if key.isdigit()]
         if int(name) < 0 and numbered and obj.default_item is None:
@@ -201,14 +201,14 @@ def _item_of_record(interp: Interpreter, ref: Pointer, name: str | None, node: a
             )
         return rest
     if obj.kind == "module" and module_tree.is_opaque(obj):
-        return module_tree.child(interp, ref, name or "*")
+        return module_tree.child(interp, pointer, name or "*")
     if obj.kind in ("list", "module") and name is None and obj.fields:
         return join(obj.fields.values())
     if obj.kind == "dict" and name is None and obj.fields:
         return join(obj.fields.values())
     if obj.kind == "instance" and name is None:
-        return attribute_stores.any_of(interp, ref)
-    return Unknown(f"{obj.name or obj.kind}#{ref.id}.{name}" if name else "")
+        return attribute_stores.any_of(interp, pointer)
+    return Unknown(f"{obj.name or obj.kind}#{pointer.id}.{name}" if name else "")
 
 
 def _known(value: Value) -> bool:

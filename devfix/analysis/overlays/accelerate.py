@@ -1,0 +1,96 @@
+"""Hugging Face Accelerate's ``Accelerator`` and Lightning's ``Fabric``: objects that prepare modules and loaders.
+
+https://huggingface.co/docs/accelerate/package_reference/accelerator, https://lightning.ai/docs/fabric/stable/
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from devfix.analysis.domain.values import (
+    ACCELERATOR,
+    CPU,
+    NONE,
+    UNKNOWN,
+    UNKNOWN_DEVICE,
+    Const,
+    DeviceValue,
+    HeapObject,
+    Keywords,
+    Pointer,
+    TupleValue,
+    Value,
+)
+from devfix.analysis.overlays.placement import prepare
+from devfix.analysis.transfer.device_arguments import named_device
+
+if TYPE_CHECKING:
+    from devfix.analysis.domain.protocol import Interpreter, TransferFunction
+
+__all__ = ["TRANSFER_FUNCTIONS", "accelerator_method"]
+
+_RETURNS_ARGUMENT = frozenset(
+    "gather gather_for_metrics reduce pad_across_processes all_gather all_reduce broadcast unwrap_model unwrap".split()
+)
+_PREPARES = frozenset(
+    "prepare prepare_model prepare_data_loader prepare_optimizer prepare_scheduler setup setup_module "
+    "setup_optimizers setup_dataloaders".split()
+)
+_RETURNS_NONE = frozenset("backward print log wait_for_everyone save clip_grad_norm_ clip_gradients".split())
+
+
+def _accelerator(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``Accelerator(...)``, ``Fabric(...)``; without automatic placement, the device of prepared objects is unknown."""
+    on_cpu = keywords.get("cpu") == Const(True) or keywords.get("accelerator") == Const("cpu")
+    automatic = keywords.get("device_placement", Const(True)) == Const(True) and "**" not in keywords
+    device = CPU if on_cpu else ACCELERATOR
+    info = (("brings-to", device if automatic else UNKNOWN_DEVICE),)
+    return interp.new(
+        HeapObject(
+            "framework", name, fields={"device": DeviceValue(device)}, allocated_at=interp.point(node), info=info
+        )
+    )
+
+
+def accelerator_method(
+    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
+    """Call a method of an ``Accelerator`` or a ``Fabric``."""
+    if name == "launch" and args:
+        return interp.call(args[0], [ref, *args[1:]], keywords, node)
+    device = interp.heap_object(ref).get("brings-to", UNKNOWN_DEVICE)
+    if name in _PREPARES:
+        if keywords.get("device_placement", NONE) != NONE or keywords.get("move_to_device", Const(True)) != Const(True):
+            device = UNKNOWN_DEVICE
+        given = [*args, *(value for key, value in keywords.items() if key in ("model", "module", "data_loader"))]
+        prepared = [prepare(interp, value, device, node) for value in given]
+        return prepared[0] if len(prepared) == 1 else TupleValue(tuple(prepared))
+    if name == "to_device" and args:
+        return prepare(interp, args[0], device, node)
+    if name in _RETURNS_ARGUMENT:
+        return args[0] if args else UNKNOWN
+    if name in _RETURNS_NONE:
+        return NONE
+    interp.escape([*args, *keywords.values()])
+    return UNKNOWN
+
+
+def _send_to_device(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``send_to_device(x, device)`` and its counterparts in Ignite and PyTorch/XLA.
+
+    Ignite's ``convert_tensor`` returns its argument unchanged if it gets no device.
+    """
+    target = keywords.get("device", args[1] if len(args) > 1 else None)
+    device = ACCELERATOR
+    if target is not None:
+        device = named_device(interp, target) or UNKNOWN_DEVICE
+    elif name.endswith("convert_tensor"):
+        return args[0] if args else UNKNOWN
+    return prepare(interp, args[0], device, node) if args else UNKNOWN
+
+
+TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
+    "brings": _send_to_device,
+    "places": _accelerator,
+}

@@ -1,0 +1,45 @@
+"""DeepSpeed: ``initialize`` wraps a module in an engine on the accelerator.
+
+https://deepspeed.readthedocs.io/en/latest/initialize.html
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from devfix.analysis.domain.values import (
+    ACCELERATOR,
+    UNKNOWN,
+    DeviceValue,
+    Keywords,
+    Number,
+    Pointer,
+    TupleValue,
+    Value,
+    alternatives,
+)
+from devfix.analysis.overlays.placement import place_module
+from devfix.analysis.torch import modules
+
+if TYPE_CHECKING:
+    from devfix.analysis.domain.protocol import Interpreter, TransferFunction
+
+__all__ = ["TRANSFER_FUNCTIONS"]
+
+
+def _initialize(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``deepspeed.initialize``: the engine moves the model, but not its inputs."""
+    model = keywords.get("model", args[1] if len(args) > 1 else UNKNOWN)
+    for option in alternatives(model):
+        if isinstance(option, Pointer) and interp.heap_object(option).kind in ("module", "opaque"):
+            modules.promote(interp, option)
+            place_module(interp, option, ACCELERATOR, node)
+    engine = modules.make(interp, "deepspeed.DeepSpeedEngine", node, weights=False)
+    fields: dict[str, Value] = {"module": model, "device": DeviceValue(ACCELERATOR), "local_rank": Number("local_rank")}
+    interp.now.update(engine, fields=fields, info=(("wraps", True),))
+    optimizer = keywords.get("optimizer", UNKNOWN)
+    return TupleValue((engine, optimizer, UNKNOWN, keywords.get("lr_scheduler", UNKNOWN)))
+
+
+TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {"engine": _initialize}

@@ -1,0 +1,98 @@
+"""PyTorch Geometric and DGL: graphs, graph datasets, and loaders that sample a graph.
+
+https://pytorch-geometric.readthedocs.io/en/latest/modules/data.html, https://www.dgl.ai/dgl_docs/api/python/dgl.html
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from devfix.analysis.domain.values import (
+    CPU,
+    UNKNOWN,
+    UNKNOWN_DEVICE,
+    Bound,
+    Function,
+    HeapObject,
+    IterableOf,
+    Keywords,
+    Pointer,
+    Tensor,
+    TupleValue,
+    Value,
+    alternatives,
+)
+from devfix.analysis.torch import batch_objects
+from devfix.models.index import model_of
+
+if TYPE_CHECKING:
+    from devfix.analysis.domain.protocol import Interpreter, TransferFunction
+
+__all__ = ["TRANSFER_FUNCTIONS"]
+
+
+def _graph(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """Build a graph from tensors; its device is unknown if they are on several devices."""
+    if "device" in keywords or "**" in keywords:
+        return interp.new(
+            HeapObject(
+                "bundle",
+                name,
+                default_item=Tensor(UNKNOWN_DEVICE, maybe_container=True),
+                allocated_at=interp.point(node),
+            )
+        )
+    if name.endswith("add_self_loop") and args:
+        return args[0]
+    graph = batch_objects.bundle(interp, name, node)
+    devices = {tensor.device for value in (*args, *keywords.values()) for tensor in _tensors(value)}
+    if devices != {CPU}:
+        device = devices.pop() if len(devices) == 1 else UNKNOWN_DEVICE
+        interp.now.update(graph, default_item=Tensor(device, maybe_container=True), info=())
+    return graph
+
+
+def _tensors(value: Value) -> list[Tensor]:
+    if isinstance(value, TupleValue):
+        return [tensor for item in value.items for tensor in _tensors(item)]
+    return [option for option in alternatives(value) if isinstance(option, Tensor)]
+
+
+def _sampling_loader(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``NeighborLoader(graph)``: yields subgraphs on the CPU if the graph is on the CPU, else on an unknown device."""
+    data = args[0] if args else keywords.get("data", UNKNOWN)
+    is_graph = isinstance(data, Pointer) and interp.heap_object(data).kind == "bundle"
+    tensors = interp.heap_object(data).default_item if isinstance(data, Pointer) and is_graph else None
+    if not isinstance(tensors, Tensor) or tensors.device != CPU or "transform" in keywords:
+        return IterableOf(Tensor(UNKNOWN_DEVICE, maybe_container=True, is_certain=False))
+    return interp.new(
+        HeapObject("loader", name, fields={"dataset": data}, allocated_at=interp.point(node), info=(("pinned", True),))
+    )
+
+
+def _graph_dataset(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``Planetoid(...)``: graphs on the CPU, or on an unknown device if a transform may move them (``ToDevice``)."""
+    assert interp.activation is not None
+    maybe_moved = "ToDevice" in interp.activation.module.tree.text or any(
+        _is_project_code(interp, value) for value in keywords.values()
+    )
+    tensors = Tensor(UNKNOWN_DEVICE if maybe_moved else CPU, maybe_container=True)
+    sample: Value = interp.new(HeapObject("bundle", name, default_item=tensors, allocated_at=interp.point(node)))
+    if model_of(name) == "labelled-graphs":
+        sample = TupleValue((sample, Tensor(CPU)))
+    return interp.new(HeapObject("dataset", name, fields={"sample": sample}, allocated_at=interp.point(node)))
+
+
+def _is_project_code(interp: Interpreter, value: Value) -> bool:
+    return isinstance(value, (Function, Bound)) or (
+        isinstance(value, Pointer) and interp.heap_object(value).cls is not None
+    )
+
+
+TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
+    "graph": _graph,
+    "graphs": _graph_dataset,
+    "labelled-graphs": _graph_dataset,
+    "samples": _sampling_loader,
+}

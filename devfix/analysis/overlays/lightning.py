@@ -1,0 +1,113 @@
+"""Lightning: ``Trainer`` and ``LightningCLI``, which move the module and its batches.
+
+https://lightning.ai/docs/pytorch/stable/common/lightning_module.html
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from devfix.analysis.domain.classes import find_member
+from devfix.analysis.domain.values import (
+    ACCELERATOR,
+    CPU,
+    NONE,
+    UNKNOWN,
+    UNKNOWN_DEVICE,
+    Bound,
+    ClassValue,
+    Const,
+    Device,
+    Function,
+    HeapObject,
+    Keywords,
+    Number,
+    Pointer,
+    Tensor,
+    Unknown,
+    Value,
+    alternatives,
+)
+from devfix.analysis.overlays.placement import call_hook, place_module
+from devfix.analysis.torch import batch_objects
+
+if TYPE_CHECKING:
+    from devfix.analysis.domain.protocol import Interpreter, TransferFunction
+
+__all__ = ["TRANSFER_FUNCTIONS", "trainer_method"]
+
+_STEPS = ("training_step", "validation_step", "test_step")
+_LOADERS = ("train_dataloaders", "train_dataloader", "val_dataloaders", "dataloaders", "datamodule")
+
+
+def _trainer(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``Trainer(accelerator=...)``."""
+    chosen = keywords.get("accelerator", Const("auto"))
+    device = CPU if chosen == Const("cpu") else ACCELERATOR
+    return interp.new(HeapObject("framework", name, allocated_at=interp.point(node), info=(("brings-to", device),)))
+
+
+def trainer_method(
+    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value | None:
+    """Call ``Trainer.fit``, ``validate`` or ``test``."""
+    if name not in ("fit", "validate", "test"):
+        return None
+    return _fit(interp, interp.heap_object(ref), args, keywords, node)
+
+
+def _lightning_cli(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``LightningCLI(Model, Data)``: creates the module and fits it."""
+    cls = args[0] if args else keywords.get("model_class", UNKNOWN)
+    if isinstance(cls, ClassValue) and keywords.get("run", Const(True)) == Const(True):
+        trainer = interp.heap_object(interp.new(HeapObject("framework", name, info=(("brings-to", ACCELERATOR),))))
+        _fit(interp, trainer, [interp.call(cls, [], {}, node)], {}, node)
+    return Unknown(f"{name}()")
+
+
+def _fit(interp: Interpreter, trainer: HeapObject, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """Move the module, call its steps with batches on the device, and make the module's device unknown afterwards.
+
+    ``lightning/pytorch/strategies/strategy.py`` (``teardown``) moves the module back to the CPU.
+    """
+    model = args[0] if args else keywords.get("model", UNKNOWN)
+    loaders = [*args[1:], *(keywords[name] for name in _LOADERS if name in keywords)]
+    device = trainer.get("brings-to", UNKNOWN_DEVICE)
+    for option in alternatives(model):
+        if (
+            isinstance(option, Pointer)
+            and interp.heap_object(option).kind == "module"
+            and interp.heap_object(option).cls is not None
+        ):
+            place_module(interp, option, device, node)
+            _call_steps(interp, option, _moved_batch(interp, loaders, device, node), node)
+            place_module(interp, option, UNKNOWN_DEVICE, node)
+        else:
+            interp.escape([option])
+    return NONE
+
+
+def _moved_batch(interp: Interpreter, loaders: list[Value], device: Device, node: ast.AST) -> Value:
+    """Return a batch of the first loader, moved to ``device``."""
+    for value in loaders:
+        if isinstance(value, Pointer) and interp.heap_object(value).kind == "loader":
+            return batch_objects.delivered(interp, interp.element(value, node), device)
+    return Tensor(device, maybe_container=True, is_certain=False)
+
+
+def _call_steps(interp: Interpreter, model: Pointer, batch: Value, node: ast.Call) -> None:
+    cls = interp.heap_object(model).cls
+    assert cls is not None
+    for name in ("configure_optimizers", *_STEPS):
+        found = find_member(interp, cls, name)
+        if isinstance(found, Function):
+            args = [] if name == "configure_optimizers" else [batch, Number("batch_idx")]
+            parameters = len(found.node.args.args) - 1
+            call_hook(interp, Bound(found, model), args[: max(parameters, 0)], node)
+
+
+TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
+    "trainer": _trainer,
+    "trains": _lightning_cli,
+}

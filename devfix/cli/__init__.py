@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import click
 
 from devfix import __version__
-from devfix.cli._errors import Interrupted, guarded
+from devfix.cli._errors import Interrupted, report_errors
 
 __all__ = ["cli", "main"]
 
@@ -51,7 +51,7 @@ class _Verbs(click.Group):
             formatter.write_dl(sorted(_VERBS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        with guarded(ctx):
+        with report_errors(ctx):
             return super().invoke(ctx)
 
 

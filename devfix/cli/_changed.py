@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.cli._errors import OneLine
+from devfix.cli._errors import CommandError
 from devfix.config import Settings
 from devfix.engine.changed_lines import ChangesError, Scope, since, staged
 from devfix.model import Problem
@@ -16,17 +16,17 @@ from devfix.sources import SUFFIXES, SourceFile, excluded
 if TYPE_CHECKING:
     from devfix.cli._request import Request
 
-__all__ = ["limited"]
+__all__ = ["limit_to_changes"]
 
 
-def limited(
+def limit_to_changes(
     request: Request, settings: Settings, files: Sequence[SourceFile], problems: Sequence[Problem]
 ) -> tuple[tuple[SourceFile, ...], tuple[Problem, ...], Scope]:
-    """Files and problems of a run on changed lines, and its scope; raises ``OneLine`` where git cannot say."""
+    """Files and problems of a run on changed lines, and its scope; raises ``CommandError`` where git cannot say."""
     try:
         scope = staged(request.paths) if request.since is None else since(request.paths, request.since)
     except ChangesError as error:
-        raise OneLine(str(error)) from error
+        raise CommandError(str(error)) from error
     kept = [problem for problem in problems if scope.concerns(problem)]
     if request.staged:
         files, kept = _of_index(request.paths, settings, scope, files, kept)

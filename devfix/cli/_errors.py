@@ -10,12 +10,12 @@ from typing import IO, Any
 
 import click
 
-__all__ = ["VERBOSE", "Interrupted", "OneLine", "guarded"]
+__all__ = ["VERBOSE", "CommandError", "Interrupted", "report_errors"]
 
 VERBOSE = "devfix.verbose"  # key in ``click.Context.meta``
 
 
-class OneLine(click.ClickException):
+class CommandError(click.ClickException):
     """An error that is its message: ``devfix: …`` on standard error."""
 
     exit_code = 2
@@ -24,7 +24,7 @@ class OneLine(click.ClickException):
         click.echo(f"devfix: {self.format_message()}", file=file or sys.stderr)
 
 
-class Interrupted(OneLine):
+class Interrupted(CommandError):
     """Ctrl-C."""
 
     exit_code = 130
@@ -42,7 +42,7 @@ def _nowhere() -> bool:
 
 
 @contextmanager
-def guarded(context: click.Context) -> Iterator[None]:
+def report_errors(context: click.Context) -> Iterator[None]:
     """Turn what a verb raises into one line and an exit code."""
     try:
         yield
@@ -52,15 +52,15 @@ def guarded(context: click.Context) -> Iterator[None]:
         from devfix.config import ConfigError
 
         if isinstance(error, ConfigError):
-            raise OneLine(str(error)) from error
+            raise CommandError(str(error)) from error
         if isinstance(error, FileNotFoundError) and _nowhere():
-            raise OneLine("the current folder has been deleted: change to one that is there") from error
+            raise CommandError("the current folder has been deleted: change to one that is there") from error
         if context.meta.get(VERBOSE):
             import traceback
 
             traceback.print_exc()
         what = f"{type(error).__name__}: {error}".replace("\n", " ")
-        raise OneLine(
+        raise CommandError(
             f"internal error: {what}. Nothing further was written."
             " Please report this with the file and the output of the same command with -v."
         ) from error

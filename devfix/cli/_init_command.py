@@ -10,7 +10,7 @@ from dataclasses import replace
 import click
 
 from devfix import init, sources
-from devfix.cli._errors import OneLine
+from devfix.cli._errors import CommandError
 from devfix.cli._output import print_diff
 from devfix.init import Addition, Part, Present, Refused, Wanted
 from devfix.model import Patch
@@ -23,7 +23,7 @@ def run(folder: str, *, configuration: bool, hook: bool, host: str | None, diff:
     if diff and yes:
         raise click.UsageError("--diff writes nothing, so --yes has no meaning with it.")
     if not os.path.isdir(folder):
-        raise OneLine(f"{folder}: is no folder" if os.path.lexists(folder) else f"{folder}: does not exist")
+        raise CommandError(f"{folder}: is no folder" if os.path.lexists(folder) else f"{folder}: does not exist")
     root = sources.git_root(folder) or os.path.abspath(folder)
     asks = not diff and not yes and sys.stdin.isatty()
     wanted = Wanted(configuration, hook, host or "")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from devfix.cli._errors import OneLine
+from devfix.cli._errors import CommandError
 from devfix.cli._interrupts import interruptible
-from devfix.cli._output_pages import need_jinja2
+from devfix.cli._output_pages import require_jinja2
 from devfix.migrate.record import Record
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["run", "write_plan"]
 
 
-class Interrupted(OneLine):
+class Interrupted(CommandError):
     """Ctrl-C: what is done is kept."""
 
     exit_code = 130
@@ -41,7 +41,7 @@ def _one_line_errors() -> Iterator[None]:
     try:
         yield
     except (EngineError, StateError) as error:
-        raise OneLine(str(error)) from error
+        raise CommandError(str(error)) from error
 
 
 def run(
@@ -65,26 +65,26 @@ def run(
 ) -> int:
     """Migrate, and return the exit code."""
     if report is not None:
-        need_jinja2("--report")
+        require_jinja2("--report")
     made = _engine(engine, scheduler)
 
     from devfix.migrate.plan import read_plan
     from devfix.migrate.run import Choice, Migration, chosen, exit_code, scratch_of
     from devfix.migrate.state import State
     from devfix.migrate.task_entry import migrate
-    from devfix.report.migrations.progress import summary, watched
+    from devfix.report.migrations.progress import show_progress, summary
 
     file = state or os.path.join(out, "state.sqlite")
     choice = Choice(resume, retry_failed, dry_run, limit, shard)
     tasks = chosen(read_plan(plan), choice, scratch_of(file))
     if engine != "dask" and scheduler is None:  # workers elsewhere have tokens of their own
-        _refuse_unproposable(tasks)
+        _check_can_propose(tasks)
     with _one_line_errors(), closing(State(file)) as opened:
         migration = Migration(tasks, choice, opened, out)
         data = _data(output_format, [task.number for task in tasks])
         records = migration.run(made, migrate, jobs or 0)
         try:
-            with interruptible(), watched(migration.tally, scratch_of(file), quiet > 0) as tell, closing(records):
+            with interruptible(), show_progress(migration.tally, scratch_of(file), quiet > 0) as tell, closing(records):
                 for record in records:
                     tell(record)
                     if data is not None:
@@ -103,19 +103,19 @@ def run(
     return exit_code(migration.tally, fail_level, dry_run)
 
 
-def _refuse_unproposable(tasks: Sequence[Task]) -> None:
+def _check_can_propose(tasks: Sequence[Task]) -> None:
     sources = dict.fromkeys(task.source for task in tasks if task.publishing.kind == "pull-request")
     if not sources:
         return
-    from devfix.bot.branches import refuse_unproposable
+    from devfix.bot.branches import check_can_propose
     from devfix.bot.skip_reasons import BotError
     from devfix.vcs.redaction import redacted
 
     for source in sources:
         try:
-            refuse_unproposable(source)
+            check_can_propose(source)
         except BotError as error:
-            raise OneLine(redacted(f'{source}: result = "pull-request": {error}')) from error
+            raise CommandError(redacted(f'{source}: result = "pull-request": {error}')) from error
 
 
 def _whereabouts(out: str, report: str | None) -> str:
@@ -146,7 +146,7 @@ def _write_report(report: str, migration: Migration, plan: str) -> None:
     try:
         write_whole(Path(report), [content])
     except OSError as error:
-        raise OneLine(f"{report}: {error.strerror}") from error
+        raise CommandError(f"{report}: {error.strerror}") from error
 
 
 def _data(output_format: str, numbers: list[int]) -> _Ordered | None:
@@ -214,8 +214,8 @@ def write_plan(source: str, output: str) -> int:
         with open(output, "x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise OneLine(f"{output} is there already: --output names another file") from None
+        raise CommandError(f"{output} is there already: --output names another file") from None
     except OSError as error:
-        raise OneLine(f"{output}: {error.strerror}") from error
+        raise CommandError(f"{output}: {error.strerror}") from error
     click.echo(f"{output} is written: look at it, then run devfix migrate {output}", err=True)
     return 0

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from devfix.cli._errors import VERBOSE
-from devfix.cli._rule_docs import completed
+from devfix.cli._rule_docs import complete_rules
 from devfix.report.formats import FORMATS
 
 __all__ = ["selection_options"]
@@ -32,7 +32,7 @@ _OPTIONS = (
         "--select",
         multiple=True,
         callback=_split,
-        shell_complete=completed,
+        shell_complete=complete_rules,
         metavar="CODES",
         help="Only these rules: codes or names.",
     ),
@@ -40,7 +40,7 @@ _OPTIONS = (
         "--ignore",
         multiple=True,
         callback=_split,
-        shell_complete=completed,
+        shell_complete=complete_rules,
         metavar="CODES",
         help="Not these rules.",
     ),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from devfix.cli._errors import OneLine
+from devfix.cli._errors import CommandError
 from devfix.report.formats import FORMATS, render
 
 if TYPE_CHECKING:
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
     from devfix.report.view import View
     from devfix.sources import SourceFile
 
-__all__ = ["Output", "check_output", "print_diff", "refuse_source", "write_stdout"]
+__all__ = ["Output", "check_output", "print_diff", "refuse_source_as_output", "write_stdout"]
 
 
 def check_output(name: str, file: str | None, statistics: bool) -> None:
     """Refuse what could not be written in the end, before the work.
 
     Raises:
-        OneLine: a module is missing, or the file cannot be written.
+        CommandError: a module is missing, or the file cannot be written.
         click.UsageError: the format holds no statistics.
 
     """
     given = FORMATS[name]
-    if given.needs is not None and find_spec(given.needs[0]) is None:
-        module, extra = given.needs
-        raise OneLine(f"--output-format {name} needs {module}: pip install 'devfix[{extra}]'")
-    if statistics and not given.counts:
-        names = ", ".join(each for each, format_ in FORMATS.items() if format_.counts)
+    if given.requires is not None and find_spec(given.requires[0]) is None:
+        module, extra = given.requires
+        raise CommandError(f"--output-format {name} needs {module}: pip install 'devfix[{extra}]'")
+    if statistics and not given.has_statistics:
+        names = ", ".join(each for each, format_ in FORMATS.items() if format_.has_statistics)
         raise click.UsageError(f"--statistics goes with the formats {names}, not with {name}.")
     if file is not None:
         reason = _unwritable(file)
         if reason:
-            raise OneLine(f"--output-file {file}: {reason}")
+            raise CommandError(f"--output-file {file}: {reason}")
 
 
 def _unwritable(file: str) -> str:
@@ -62,13 +62,13 @@ def _unwritable(file: str) -> str:
     return "" if os.access(folder, os.W_OK | os.X_OK) else "permission denied in its folder"
 
 
-def refuse_source(file: str | None, sources: Sequence[SourceFile]) -> None:
-    """Raise :class:`OneLine` where the report would take the place of a file that it is about."""
+def refuse_source_as_output(file: str | None, sources: Sequence[SourceFile]) -> None:
+    """Raise :class:`CommandError` where the report would take the place of a file that it is about."""
     if file is not None and os.path.isfile(file):
         name = os.path.basename(os.path.realpath(file))
         for source in sources:
             if os.path.basename(os.path.realpath(source.path)) == name and os.path.samefile(source.path, file):
-                raise OneLine(f"--output-file {file}: is one of the files that are read; name another one")
+                raise CommandError(f"--output-file {file}: is one of the files that are read; name another one")
 
 
 @dataclass(frozen=True)
@@ -80,25 +80,25 @@ class Output:
     statistics: bool
     verbosity: int
 
-    def show(self, view: View, *, diff: bool, filters: bool) -> None:
+    def show(self, view: View, *, diff: bool, is_filter: bool) -> None:
         """Print the diff where it is asked for, then the report; data give way to a diff or a repaired text."""
         if diff:
             print_diff(view.report.outcome.patch)
-        if FORMATS[self.name].people or self.file is not None:
+        if FORMATS[self.name].is_text or self.file is not None:
             self._print_text(view)
         alone = False
         if self.file is not None:
             self._write(view, self.file)
-        elif not FORMATS[self.name].people:
-            alone = diff or filters
+        elif not FORMATS[self.name].is_text:
+            alone = diff or is_filter
             (_write_stderr if alone else write_stdout)(self._data(view))
         if view.proof is not None and not alone:
-            from devfix.cli._verifying import display
+            from devfix.cli._verifying import show_proof
 
-            display(view.proof, self.verbosity)
+            show_proof(view.proof, self.verbosity)
 
     def _data(self, view: View) -> bytes:
-        if FORMATS[self.name].people:
+        if FORMATS[self.name].is_text:
             return _plain_text(view, self.verbosity, self.statistics)
         if not self.statistics:
             return render(self.name, view).encode("utf-8", "backslashreplace")
@@ -115,7 +115,7 @@ class Output:
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise OneLine(f"--output-file {file}: {error.strerror or error}") from error
+            raise CommandError(f"--output-file {file}: {error.strerror or error}") from error
 
     def _print_text(self, view: View) -> None:
         outcome = view.report.outcome
@@ -159,9 +159,9 @@ def print_diff(patch: Patch, made: Collection[str] = ()) -> None:
     if not unified or not sys.stdout.isatty():
         write_stdout(unified)
     elif os.environ.get("NO_COLOR"):
-        write_stdout(terminal_diff.readable(patch) or unified)
+        write_stdout(terminal_diff.notebook_diff(patch) or unified)
     else:
-        terminal_diff.coloured(terminal_diff.readable(patch) or unified)
+        terminal_diff.print_coloured(terminal_diff.notebook_diff(patch) or unified)
 
 
 def write_stdout(content: bytes) -> None:

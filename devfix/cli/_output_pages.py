@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 import click
 
-from devfix.cli._errors import OneLine
+from devfix.cli._errors import CommandError
 
-__all__ = ["format_option", "need_jinja2", "print_run"]
+__all__ = ["format_option", "print_run", "require_jinja2"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -28,10 +28,10 @@ def format_option(function: _Function) -> _Function:
     )(function)
 
 
-def need_jinja2(option: str) -> None:
+def require_jinja2(option: str) -> None:
     """Say in one line that what an option asks for is a page and needs jinja2, where it is missing."""
     if find_spec("jinja2") is None:
-        raise OneLine(f"{option} needs jinja2: pip install 'devfix[report]'")
+        raise CommandError(f"{option} needs jinja2: pip install 'devfix[report]'")
 
 
 def print_run(found: object, output_format: str, *, text: str, json: str, html: str) -> None:

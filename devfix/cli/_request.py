@@ -91,7 +91,7 @@ class Request:
         return self.paths == (_STDIN,)
 
     @property
-    def filters(self) -> bool:
+    def is_filter(self) -> bool:
         """Whether standard output belongs to the repaired text of standard input."""
         return self.stdin and self.mode is Mode.APPLY
 

@@ -1,7 +1,7 @@
-"""What rules say about themselves, read from their files.
+"""The documentation of rules, parsed from their source files.
 
-Importing one rule imports the whole analysis, three times as long as ``devfix explain`` may take; its documentation
-is a docstring, and its name stands in a literal.
+Importing a rule imports the whole analysis, which takes three times as long as ``devfix explain`` may take.  Parsing is
+enough: the documentation is a docstring, and the code, name and summary are literals.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     import click
     from click.shell_completion import CompletionItem
 
-__all__ = ["Card", "card_for", "completed"]
+__all__ = ["RuleDocs", "complete_rules", "rule_docs"]
 
 
-class Card(NamedTuple):
-    """The words of one rule."""
+class RuleDocs(NamedTuple):
+    """Code, name, summary and documentation of one rule."""
 
     code: str
     name: str
@@ -28,32 +28,32 @@ class Card(NamedTuple):
     documentation: str
 
 
-def card_for(word: str) -> Card | None:
-    """The card of the rule with this code or name; ``None`` where no file writes it as a literal."""
+def rule_docs(word: str) -> RuleDocs | None:
+    """Return the documentation of the rule with this code or name, or ``None`` if no built-in rule file defines it."""
     code, name = word.strip().upper(), word.strip().lower()
     for source in _sources():
         if f'"{code}"' in source or f'"{name}"' in source:
-            card = _card(ast.parse(source))
-            if card is not None and (card.code == code or card.name == name):
-                return card
+            docs = _parsed_docs(ast.parse(source))
+            if docs is not None and (docs.code == code or docs.name == name):
+                return docs
     return None
 
 
-def completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """For the shell: the codes and names that begin as what was typed; of a list with commas, the last one."""
+def complete_rules(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return shell completions for a code or name; for a comma-separated list, complete its last item."""
     from click.shell_completion import CompletionItem
 
-    ahead, comma, last = incomplete.rpartition(",")
-    cards = sorted([*filter(None, (_card(ast.parse(source)) for source in _sources())), *_of_plugins()])
-    words = [(word, card.summary) for card in cards for word in (card.code, card.name)]
-    fitting = [(word, summary) for word, summary in words if word.startswith((last, last.upper()))]
-    if last.strip("0123456789").upper() == last.strip("0123456789"):  # codes come first: names where they are begun
-        fitting = [(word, summary) for word, summary in fitting if word.isupper()]
-    return [CompletionItem(f"{ahead}{comma}{word}", help=summary) for word, summary in fitting]
+    prefix, comma, last = incomplete.rpartition(",")
+    rules = sorted([*filter(None, (_parsed_docs(ast.parse(source)) for source in _sources())), *_plugin_docs()])
+    words = [(word, rule.summary) for rule in rules for word in (rule.code, rule.name)]
+    matches = [(word, summary) for word, summary in words if word.startswith((last, last.upper()))]
+    if last.strip("0123456789").upper() == last.strip("0123456789"):  # offer names only after a lower-case letter
+        matches = [(word, summary) for word, summary in matches if word.isupper()]
+    return [CompletionItem(f"{prefix}{comma}{word}", help=summary) for word, summary in matches]
 
 
-def _of_plugins() -> Iterator[Card]:
-    """The rules of installed packages; a shell is no place to tell of those that cannot be used."""
+def _plugin_docs() -> Iterator[RuleDocs]:
+    """Yield the rules of installed packages; a configuration error is ignored during completion."""
     from devfix.config import ConfigError
     from devfix.rules.plugins import installed_rules
 
@@ -62,15 +62,15 @@ def _of_plugins() -> Iterator[Card]:
     except ConfigError:
         return
     for rule in rules:
-        yield Card(rule.code, rule.name, rule.summary, rule.documentation)
+        yield RuleDocs(rule.code, rule.name, rule.summary, rule.documentation)
 
 
 def _sources() -> Iterator[str]:
     return (path.read_text(encoding="utf-8") for path in rule_files())
 
 
-def _card(tree: ast.Module) -> Card | None:
-    """From the module's docstring and ``RULE = Rule(code="…", name="…", summary="…")``."""
+def _parsed_docs(tree: ast.Module) -> RuleDocs | None:
+    """Parse a rule file: its docstring and ``RULE = Rule(code="…", name="…", summary="…")``."""
     for statement in tree.body:
         if not (isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call)):
             continue
@@ -83,5 +83,5 @@ def _card(tree: ast.Module) -> Card | None:
         }
         if {"code", "name", "summary"} <= literals.keys():
             documentation = ast.get_docstring(tree, clean=False) or ""
-            return Card(literals["code"], literals["name"], literals["summary"], documentation)
+            return RuleDocs(literals["code"], literals["name"], literals["summary"], documentation)
     return None

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from devfix import config, sources
 from devfix.cli._interrupts import interruptible
-from devfix.cli._output import Output, refuse_source, write_stdout
+from devfix.cli._output import Output, refuse_source_as_output, write_stdout
 from devfix.cli._request import Request
-from devfix.cli._rule_names import known_rules, with_local
+from devfix.cli._rule_names import import_local_rules, known_rules
 from devfix.config import Settings
 from devfix.engine import fixpoint, write
 from devfix.engine.cache import Cache, default_folder
@@ -21,7 +21,7 @@ from devfix.engine.line_mapping import relocated
 from devfix.model import Finding, Outcome, Patch, Problem
 from devfix.report import Mode, Report
 from devfix.report.formats import FORMATS
-from devfix.report.positions import Texts
+from devfix.report.positions import SourceTexts
 from devfix.report.view import View
 from devfix.sources import SourceFile
 
@@ -44,46 +44,46 @@ def _run(request: Request, cache: Cache | None) -> int:
         request = replace(request, paths=_not_excluded(request.paths, settings))
     tracing = None
     if request.proof is not None and request.proof.trace:
-        from devfix.cli._trace_apply import Tracing
+        from devfix.cli._trace_apply import TraceApply
 
-        tracing = Tracing(request.proof, request.paths, settings)
+        tracing = TraceApply(request.proof, request.paths, settings)
         request = replace(request, paths=tracing.paths)
     files, problems, raw = _files(request, settings)
-    refuse_source(request.output_file, files)
+    refuse_source_as_output(request.output_file, files)
     scope = None
     if request.since is not None or request.staged:
-        from devfix.cli._changed import limited
+        from devfix.cli._changed import limit_to_changes
 
-        files, problems, scope = limited(request, settings, files, problems)
+        files, problems, scope = limit_to_changes(request, settings, files, problems)
     work = fixpoint.check if request.mode is Mode.CHECK else fixpoint.apply
     outcome = work(files, settings, request.jobs, cache=cache, scope=scope)
     proof = None
     if request.proof is not None:
-        from devfix.cli._verifying import proved
+        from devfix.cli._verifying import prove_outcome
 
         def again(without: Sequence[Finding]) -> Outcome:
             return fixpoint.apply(files, settings, request.jobs, without=without, scope=scope)
 
         if tracing is not None:
-            outcome, proof = tracing.repaired(outcome, again, request.verbosity)
+            outcome, proof = tracing.repair(outcome, again, request.verbosity)
         else:
-            outcome, proof = proved(outcome, again, request.paths, request.proof)
+            outcome, proof = prove_outcome(outcome, again, request.paths, request.proof)
     outcome = _with_problems(outcome, problems)
     tried = outcome
     if request.mode is Mode.CHECK and outcome.resolutions and FORMATS[request.output_format].suggestions:
         tried = fixpoint.apply(files, settings, request.jobs, cache=cache, scope=scope)
-    if request.filters:
+    if request.is_filter:
         write_stdout(outcome.patch.files[0].new if outcome.patch.files else raw)
     elif request.mode is Mode.APPLY:
         outcome = write.land(outcome, whole=request.proof is not None)
-    texts = Texts(tried.patch, files)
+    texts = SourceTexts(tried.patch, files)
     if request.mode is Mode.APPLY:
         outcome, files = relocated(outcome, files)
-        tried, texts = Outcome(), Texts(Patch(), files)  # what is left has no fix
+        tried, texts = Outcome(), SourceTexts(Patch(), files)  # what is left has no fix
     report = Report(outcome, request.mode)
     view = View(report, texts, tried, proof)
     Output(request.output_format, request.output_file, request.statistics, request.verbosity).show(
-        view, diff=request.diff, filters=request.filters
+        view, diff=request.diff, is_filter=request.is_filter
     )
     return report.exit_code
 
@@ -97,7 +97,7 @@ def _not_excluded(paths: tuple[str, ...], settings: Settings) -> tuple[str, ...]
 
 def _settings(request: Request) -> Settings:
     paths = (request.stdin_filename or os.curdir,) if request.stdin else request.paths
-    settings = config.load(paths, known_rules(), request.config_file, request.isolated, with_local)
+    settings = config.load(paths, known_rules(), request.config_file, request.isolated, import_local_rules)
     known = known_rules()
     return config.override(
         settings,

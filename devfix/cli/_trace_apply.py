@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from devfix.cli._verifying import ProofRequest, one_line_errors
+from devfix.cli._verifying import ProofRequest, convert_run_errors
 
 if TYPE_CHECKING:
     from devfix.config import Settings
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from devfix.verify.result import Proof
     from devfix.verify.verdict import Verdict
 
-__all__ = ["Tracing"]
+__all__ = ["TraceApply"]
 
 
-class Tracing:
+class TraceApply:
     """One ``apply --trace``.
 
     Args:
@@ -35,7 +35,7 @@ class Tracing:
         from devfix.trace.repair.limits import Bounds
         from devfix.verify.patches import program_files
 
-        self.experiment: Experiment = request.prepared(given)
+        self.experiment: Experiment = request.prepare(given)
         project = self.experiment.project
         if project.module is not None:  # a name, and no path
             given = tuple(path for path in given if path != request.script(given))
@@ -45,7 +45,7 @@ class Tracing:
         inside = [path for path in program_files(project) if self.bounds.holds(path)]
         self.paths = (*given, *(project.shown(path) for path in inside if path not in known))
 
-    def repaired(
+    def repair(
         self, outcome: Outcome, again: Callable[[Sequence[Finding]], Outcome], verbosity: int
     ) -> tuple[Outcome, Proof | None]:
         """The outcome with what is proved, and the proof.
@@ -59,15 +59,15 @@ class Tracing:
         from devfix.trace.outcomes import explained, landed
         from devfix.trace.repair.search import repair
         from devfix.verify.patches import changes_of
-        from devfix.verify.subset import provable
+        from devfix.verify.subset import prove_subset
 
-        with one_line_errors():
+        with convert_run_errors():
             read = changes_of(self.experiment.project, outcome)
             with _progress(verbosity) as tell:
                 found = repair(self.experiment, read, self.bounds, tell=tell)
                 if not found.repaired and read:
                     tell("nothing helped by running; proving what reading repairs")
-                    proved = provable(self.experiment, outcome, again)
+                    proved = prove_subset(self.experiment, outcome, again)
                     outcome = (
                         proved.outcome
                         if found.diagnosis is None

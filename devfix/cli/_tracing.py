@@ -9,11 +9,11 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from devfix.cli._errors import OneLine
-from devfix.cli._output_pages import need_jinja2, print_run
-from devfix.cli._verifying import one_line_errors, prepared
+from devfix.cli._errors import CommandError
+from devfix.cli._output_pages import print_run, require_jinja2
+from devfix.cli._verifying import convert_run_errors, prepare_experiment
 
-__all__ = ["map_script", "refuse_what_runs", "trace_log", "trace_script"]
+__all__ = ["map_script", "refuse_run_options", "trace_log", "trace_script"]
 
 _OF_LOGS = ("script", "args", "log", "output_format", "module", "cwd", "project")
 
@@ -24,9 +24,9 @@ def trace_script(script: str, args: tuple[str, ...], output_format: str, **given
     from devfix.trace.tracing import trace
 
     if output_format == "html":
-        need_jinja2("--output-format html")
-    with interruptible(), one_line_errors():
-        found = trace(prepared(script, args, **given))
+        require_jinja2("--output-format html")
+    with interruptible(), convert_run_errors():
+        found = trace(prepare_experiment(script, args, **given))
     print_run(found, output_format, text="trace", json="trace_json", html="trace_html")
     return found.exit_code
 
@@ -37,14 +37,14 @@ def map_script(script: str, args: tuple[str, ...], output_format: str, **given: 
     from devfix.trace.device_map.survey import survey
 
     if output_format == "html":
-        need_jinja2("--output-format html")
-    with interruptible(), one_line_errors():
-        found = survey(prepared(script, args, **given))
+        require_jinja2("--output-format html")
+    with interruptible(), convert_run_errors():
+        found = survey(prepare_experiment(script, args, **given))
     print_run(found, output_format, text="device_map", json="device_map", html="device_map_html")
     return found.exit_code
 
 
-def refuse_what_runs(context: click.Context, args: Sequence[str], output_format: str) -> None:
+def refuse_run_options(context: click.Context, args: Sequence[str], output_format: str) -> None:
     """Options that say how to run go with no log; raises ``click.UsageError``."""
     if args:
         raise click.UsageError("arguments of the script go with a run: --log runs nothing.")
@@ -62,12 +62,12 @@ def trace_log(script: str, log: str, output_format: str, cwd: str | None, projec
     from devfix.trace.log.ranking import NoFrame, read_causes
     from devfix.verify.project import find_project
 
-    with one_line_errors():
+    with convert_run_errors():
         where = find_project(script, cwd, project, module=module)
         try:
             found = read_causes(where, _text(log))
         except NoFrame as error:
-            raise OneLine(f"no line of {script} or of its project is in the log: {error}") from error
+            raise CommandError(f"no line of {script} or of its project is in the log: {error}") from error
     if found is None:
         click.echo(f"no device error in {'the log' if log == '-' else log}", err=output_format == "json")
         return 0

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from devfix.cli._errors import OneLine
-from devfix.cli._output_pages import need_jinja2, print_run
+from devfix.cli._errors import CommandError
+from devfix.cli._output_pages import print_run, require_jinja2
 
 if TYPE_CHECKING:
     from devfix.model import Finding, Outcome
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 __all__ = [
     "ProofRequest",
     "ScriptCommand",
-    "display",
-    "limit_options",
-    "one_line_errors",
-    "proved",
-    "take_limits",
+    "convert_run_errors",
+    "prove_outcome",
+    "run_options",
+    "show_proof",
+    "take_run_options",
     "verify",
 ]
 
@@ -100,7 +100,7 @@ _OPTIONS = (
 )
 
 
-def limit_options(function: _Function) -> _Function:
+def run_options(function: _Function) -> _Function:
     """Where and how far the script runs."""
     for option in reversed(_OPTIONS):
         function = option(function)
@@ -119,21 +119,21 @@ class ScriptCommand(click.Command):
 
 
 @contextmanager
-def one_line_errors() -> Iterator[None]:
+def convert_run_errors() -> Iterator[None]:
     """A run that could not be made is wrong usage, told in one line."""
     from devfix.verify.records import RunError
 
     try:
         yield
     except RunError as error:
-        raise OneLine(str(error)) from error
+        raise CommandError(str(error)) from error
     except OSError as error:
         if error.filename is None:
             raise
-        raise OneLine(f"{error.filename}: {error.strerror}") from error
+        raise CommandError(f"{error.filename}: {error.strerror}") from error
 
 
-def prepared(
+def prepare_experiment(
     script: str,
     args: tuple[str, ...],
     *,
@@ -175,13 +175,13 @@ class ProofRequest:
             )
         return script
 
-    def prepared(self, paths: tuple[str, ...]) -> Experiment:
+    def prepare(self, paths: tuple[str, ...]) -> Experiment:
         """The experiment that was asked for."""
-        with one_line_errors():
-            return prepared(self.script(paths), self.args, keep=False, **self.limits)
+        with convert_run_errors():
+            return prepare_experiment(self.script(paths), self.args, keep=False, **self.limits)
 
 
-def take_limits(
+def take_run_options(
     context: click.Context, given: dict[str, Any], args: tuple[str, ...], *, wanted: bool, trace: bool = False
 ) -> ProofRequest | None:
     """Take the options for runs out of ``given``; raises ``click.UsageError`` where nothing is to run."""
@@ -195,18 +195,18 @@ def take_limits(
     return None
 
 
-def proved(
+def prove_outcome(
     outcome: Outcome, again: Callable[[Sequence[Finding]], Outcome], paths: tuple[str, ...], request: ProofRequest
 ) -> tuple[Outcome, Proof | None]:
     """The outcome with what is proved, and the proof; None where there was nothing to prove."""
-    from devfix.verify.subset import provable
+    from devfix.verify.subset import prove_subset
 
     request.script(paths)
     if not outcome.patch.files:
         return outcome, None
-    experiment = request.prepared(paths)
-    with one_line_errors():
-        found = provable(experiment, outcome, again)
+    experiment = request.prepare(paths)
+    with convert_run_errors():
+        found = prove_subset(experiment, outcome, again)
     if found.verdict is None:
         return found.outcome, None
     from devfix.verify.result import Proof
@@ -214,7 +214,7 @@ def proved(
     return found.outcome, Proof(experiment, found.verdict, found.changes)
 
 
-def display(proof: Proof, verbosity: int) -> None:
+def show_proof(proof: Proof, verbosity: int) -> None:
     """Show a proof beside the report of edits, on standard error."""
     from devfix.report.runs import verdict
 
@@ -233,15 +233,15 @@ def verify(
     from devfix.verify.result import Proof
 
     if output_format == "html" or page is not None:
-        need_jinja2("--output-format html" if output_format == "html" else "--html")
-    with interruptible(), one_line_errors():
-        experiment = prepared(script, args, **given)
+        require_jinja2("--output-format html" if output_format == "html" else "--html")
+    with interruptible(), convert_run_errors():
+        experiment = prepare_experiment(script, args, **given)
         notes: tuple[str, ...] = ()
         if patched is not None:
             changes = patches.read_patch(experiment.project, patched)
         else:
             outcome = patches.outcome_for(experiment.project)
-            changes, notes = patches.changes_of(experiment.project, outcome), patches.left_notes(outcome)
+            changes, notes = patches.changes_of(experiment.project, outcome), patches.unfixed_notes(outcome)
         proof = Proof(experiment, experiment.prove(changes), changes, notes)
         if page is not None:
             from devfix.report.runs import verdict_html

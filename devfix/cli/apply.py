@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from devfix.cli._options import selection_options
-from devfix.cli._verifying import limit_options
+from devfix.cli._verifying import run_options
 
 __all__ = ["command"]
 
@@ -42,7 +42,7 @@ class _Apply(click.Command):
     help="Like --verify, and where the script still fails, repair it from what its run shows, in all files of the"
     " program.",
 )
-@limit_options
+@run_options
 def command(diff: bool, check: bool, verify: bool, trace: bool, **given: Any) -> None:
     """Repair device bugs in files and folders; '-' reads standard input and writes the result to standard output.
 
@@ -53,10 +53,12 @@ def command(diff: bool, check: bool, verify: bool, trace: bool, **given: Any) ->
     """
     from devfix.cli._request import Request
     from devfix.cli._session import run
-    from devfix.cli._verifying import take_limits
+    from devfix.cli._verifying import take_run_options
     from devfix.report import Mode
 
     context = click.get_current_context()
-    proof = take_limits(context, given, context.meta.get(_SCRIPT_ARGUMENTS, ()), wanted=verify or trace, trace=trace)
+    proof = take_run_options(
+        context, given, context.meta.get(_SCRIPT_ARGUMENTS, ()), wanted=verify or trace, trace=trace
+    )
     mode = Mode.PREVIEW if diff or check else Mode.APPLY
     context.exit(run(Request.of(mode, diff=diff, proof=proof, **given)))

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from devfix.cli._errors import OneLine
+from devfix.cli._errors import CommandError
 
 if TYPE_CHECKING:
     from devfix.bot.artifact import Artifact
-    from devfix.bot.environment import Surroundings, Token
+    from devfix.bot.environment import CIEnvironment, Token
     from devfix.bot.settings import BotSettings
 
 __all__ = ["command"]
 
 _MOST_ANNOTATIONS = 10  # of one kind, which GitHub shows of a step
-_DRY_RUN = click.option("--dry-run", is_flag=True, help="Print every call to the host, and send those that only read.")
+_DRY_RUN = click.option("--dry-run", is_flag=True, help="Print every call to the forge, and send those that only read.")
 _NUMBER = click.option(
     "--number", type=click.IntRange(min=1), metavar="N", help="The pull request (default: the job's)."
 )
@@ -44,24 +44,24 @@ def command() -> None:
 def review(artifact: str | None, number: int | None, dry_run: bool, jobs: int) -> None:
     """Look at the lines that a pull request changes, and suggest repairs."""
     with _one_line_errors():
-        around, token, settings = _begin(number)
+        environment, token, settings = _begin(number)
         from devfix.bot import artifact as artifacts
         from devfix.bot.connect import connected
         from devfix.bot.review import examine, post
         from devfix.vcs.redaction import redacted
 
-        found = examine(around, settings, jobs)
+        found = examine(environment, settings, jobs)
         _summarise(found)
         for problem in found["problems"]:
             click.echo(redacted(f"{problem['path']}:{problem['line'] or 1}: {problem['message']}"), err=True)
         if settings.mode == "annotations":
-            _annotate(found, around)
+            _annotate(found, environment)
         if artifact is not None:
             artifacts.write(found, artifact)
             click.echo(f"wrote {artifact}: {_counted(found)}", err=True)
             return
-        with connected(around, token, dry_run) as host:
-            click.echo(post(found, around, host, token, dry_run=dry_run), err=True)
+        with connected(environment, token, dry_run) as forge:
+            click.echo(post(found, environment, forge, token, dry_run=dry_run), err=True)
 
 
 @command.command("post")
@@ -70,14 +70,14 @@ def review(artifact: str | None, number: int | None, dry_run: bool, jobs: int) -
 def post_command(folder: str, dry_run: bool) -> None:
     """Post what `devfix bot review --artifact DIR` has found in a job without rights; nothing in DIR is run."""
     with _one_line_errors():
-        around, token = _surroundings(None)
+        environment, token = _read_environment(None)
         from devfix.bot import artifact as artifacts
         from devfix.bot.connect import connected
         from devfix.bot.review import post
 
         found = artifacts.read(folder)
-        with connected(around, token, dry_run) as host:
-            click.echo(post(found, around, host, token, dry_run=dry_run), err=True)
+        with connected(environment, token, dry_run) as forge:
+            click.echo(post(found, environment, forge, token, dry_run=dry_run), err=True)
 
 
 @command.command("open")
@@ -86,58 +86,58 @@ def post_command(folder: str, dry_run: bool) -> None:
 def open_command(dry_run: bool, jobs: int) -> None:
     """Open a pull request for each group of rules, bring it up to date, or close it when it is not needed."""
     with _one_line_errors():
-        around, token, settings = _begin(None)
+        environment, token, settings = _begin(None)
         from devfix.bot.connect import connected
         from devfix.bot.environment import refuse_unsafe_runs
         from devfix.bot.pull_requests import open_all
 
         if settings.verification is not None:
-            refuse_unsafe_runs(around, os.getcwd())
-        with connected(around, token, dry_run) as host:
-            for line in open_all(around, settings, host, token, dry_run=dry_run, jobs=jobs):
+            refuse_unsafe_runs(environment, os.getcwd())
+        with connected(environment, token, dry_run) as forge:
+            for line in open_all(environment, settings, forge, token, dry_run=dry_run, jobs=jobs):
                 click.echo(line, err=True)
 
 
-def _surroundings(number: int | None) -> tuple[Surroundings, Token]:
-    from devfix.bot import environment
+def _read_environment(number: int | None) -> tuple[CIEnvironment, Token]:
+    from devfix.bot.environment import read_environment, take_token
 
-    around = environment.of(os.environ, number or 0)
-    return around, environment.take_token(around.kind)
+    environment = read_environment(os.environ, number or 0)
+    return environment, take_token(environment.kind)
 
 
-def _begin(number: int | None) -> tuple[Surroundings, Token, BotSettings]:
+def _begin(number: int | None) -> tuple[CIEnvironment, Token, BotSettings]:
     """Go to the repository's folder, and read what the bot may do there."""
     from pathlib import Path
 
-    from devfix.bot.settings import of_bytes
-    from devfix.bot.skip_reasons import BotError, LeftAlone
+    from devfix.bot.settings import parse_settings
+    from devfix.bot.skip_reasons import BotError, Skipped
     from devfix.sources import git_root
 
-    around, token = _surroundings(number)
+    environment, token = _read_environment(number)
     root = git_root(os.curdir)
     if root is None:
         raise BotError("this folder is in no git repository")
     os.chdir(root)
     file = Path("pyproject.toml")
-    settings = of_bytes(file.read_bytes() if file.is_file() else None, str(file))
+    settings = parse_settings(file.read_bytes() if file.is_file() else None, str(file))
     if not settings.enabled:
-        raise LeftAlone("pyproject.toml does not say [tool.devfix.bot] enabled = true")
-    return around, token, settings
+        raise Skipped("pyproject.toml does not say [tool.devfix.bot] enabled = true")
+    return environment, token, settings
 
 
 @contextmanager
 def _one_line_errors() -> Iterator[None]:
-    from devfix.bot.skip_reasons import BotError, LeftAlone
+    from devfix.bot.skip_reasons import BotError, Skipped
     from devfix.vcs.redaction import redacted
 
     try:
         yield
-    except LeftAlone as reason:
+    except Skipped as reason:
         click.echo(redacted(f"nothing was done: {reason}"), err=True)
     except BotError as error:
-        raise OneLine(redacted(str(error))) from error
+        raise CommandError(redacted(str(error))) from error
     except ModuleNotFoundError as error:
-        raise OneLine(f"the bot needs {error.name}: pip install 'devfix[bot]'") from error
+        raise CommandError(f"the bot needs {error.name}: pip install 'devfix[bot]'") from error
 
 
 def _counted(found: Artifact) -> str:
@@ -156,9 +156,9 @@ def _summarise(found: Artifact) -> None:
         file.write(body(found.manifest, (), "") + "\n")
 
 
-def _annotate(found: Artifact, around: Surroundings) -> None:
+def _annotate(found: Artifact, environment: CIEnvironment) -> None:
     """Findings as GitHub's own annotations; GitLab takes them from devfix check --output-format gitlab."""
-    if around.kind != "github":
+    if environment.kind != "github":
         return
 
     from devfix.report.findings.github import workflow_command

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from devfix.cli._rule_docs import Card, card_for, completed
+from devfix.cli._rule_docs import RuleDocs, complete_rules, rule_docs
 
 if TYPE_CHECKING:
     from devfix.rules.rule import Rule
@@ -15,34 +15,34 @@ __all__ = ["command"]
 
 
 @click.command("explain", short_help="Explain one rule, with an example.")
-@click.argument("code", shell_complete=completed)
+@click.argument("code", shell_complete=complete_rules)
 @click.option("--format", "style", type=click.Choice(["text", "md", "json"]), default="text", show_default=True)
 def command(code: str, style: str) -> None:
-    """Explain one rule, by its code (DEV201) or its name: what it does, why, an example, and how safe the fix is."""
-    card = card_for(code) if style != "json" else None
-    if card is not None:
-        click.echo(_text(card) if style == "text" else _markdown(card), nl=False)
+    """Explain one rule, given its code (DEV201) or name: what it checks, why, an example, and the safety of its fix."""
+    docs = rule_docs(code) if style != "json" else None
+    if docs is not None:
+        click.echo(_text(docs) if style == "text" else _markdown(docs), nl=False)
         return
-    from devfix.cli._rule_names import with_those_of_here
+    from devfix.cli._rule_names import import_configured_rules
     from devfix.rules.registry import rule_for
 
     rule = rule_for(code)
     if rule is None:
-        with_those_of_here()
+        import_configured_rules()
         rule = rule_for(code)
     if rule is None:
         raise click.UsageError(_unknown(code))
     click.echo({"text": _text, "md": _markdown, "json": _json}[style](rule), nl=False)
 
 
-def _text(rule: Rule | Card) -> str:
-    """The Markdown without its marks: headings in capitals, code indented."""
-    from devfix.report.rules import plain
+def _text(rule: Rule | RuleDocs) -> str:
+    """Return the documentation as plain text: headings in capitals, code indented."""
+    from devfix.report.rules import plain_text
 
-    return f"{rule.code} {rule.name}: {rule.summary}\n\n{plain(rule.documentation)}"
+    return f"{rule.code} {rule.name}: {rule.summary}\n\n{plain_text(rule.documentation)}"
 
 
-def _markdown(rule: Rule | Card) -> str:
+def _markdown(rule: Rule | RuleDocs) -> str:
     return f"# {rule.code} {rule.name}\n\n{rule.documentation.strip()}\n"
 
 

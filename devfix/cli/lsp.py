@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import click
 
-from devfix.cli._errors import OneLine
+from devfix.cli._errors import CommandError
 
 __all__ = ["command"]
 
@@ -20,7 +20,7 @@ def command(stdio: bool) -> None:
     without.
     """
     if find_spec("pygls") is None:
-        raise OneLine("devfix lsp needs pygls: pip install 'devfix[lsp]'")
+        raise CommandError("devfix lsp needs pygls: pip install 'devfix[lsp]'")
     from devfix.lsp.serving import serve
 
     click.get_current_context().exit(serve())

@@ -9,14 +9,14 @@ __all__ = ["command"]
 
 @click.command("rules", short_help="List all rules.")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--isolated", is_flag=True, help="Read no configuration, and so no rules of the repository.")
+@click.option("--isolated", is_flag=True, help="Ignore configuration files, and with them local rules.")
 def command(style: str, isolated: bool) -> None:
-    """List all rules: code, name, and what each one looks for."""
-    from devfix.cli._rule_names import with_those_of_here
+    """List all rules with their codes, names and summaries."""
+    from devfix.cli._rule_names import import_configured_rules
     from devfix.rules.registry import all_rules
 
     if not isolated:
-        with_those_of_here()
+        import_configured_rules()
     rules = all_rules()
     if style == "json":
         import json
@@ -33,8 +33,8 @@ def command(style: str, isolated: bool) -> None:
         ]
         click.echo(json.dumps(rows, indent=2))
         return
-    coded = max((len(rule.code) for rule in rules), default=0)
-    widest = max((len(rule.name) for rule in rules), default=0)
+    code_width = max((len(rule.code) for rule in rules), default=0)
+    name_width = max((len(rule.name) for rule in rules), default=0)
     for rule in rules:
-        opt_in = "" if rule.default else f" Only with --select {rule.code}."
-        click.echo(f"{rule.code:<{coded}}  {rule.name:<{widest}}  {rule.summary}{opt_in}")
+        opt_in = "" if rule.default else f" Enabled only by --select {rule.code}."
+        click.echo(f"{rule.code:<{code_width}}  {rule.name:<{name_width}}  {rule.summary}{opt_in}")

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from devfix.cli._output_pages import format_option
-from devfix.cli._verifying import ScriptCommand, limit_options
+from devfix.cli._verifying import ScriptCommand, run_options
 
 __all__ = ["command"]
 
@@ -22,7 +22,7 @@ __all__ = ["command"]
     is_flag=True,
     help="Show where everything lives after the first step: modules, optimizers, batches, memory; end there.",
 )
-@limit_options
+@run_options
 @click.option("--keep", is_flag=True, help="Leave the scratch copy behind, and say where.")
 @format_option
 def command(
@@ -47,5 +47,5 @@ def command(
         context.exit(_tracing.map_script(script, args, output_format, **given))
     if log is None:
         context.exit(_tracing.trace_script(script, args, output_format, **given))
-    _tracing.refuse_what_runs(context, args, output_format)
+    _tracing.refuse_run_options(context, args, output_format)
     context.exit(_tracing.trace_log(script, log, output_format, given["cwd"], given["project"], module=given["module"]))

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from devfix.cli._output_pages import format_option
-from devfix.cli._verifying import ScriptCommand, limit_options
+from devfix.cli._verifying import ScriptCommand, run_options
 
 __all__ = ["command"]
 
@@ -18,7 +18,7 @@ __all__ = ["command"]
 @click.option(
     "--patched", metavar="PATH", help="The patched script or folder (default: what `devfix apply` would make of it)."
 )
-@limit_options
+@run_options
 @click.option("--keep", is_flag=True, help="Leave the scratch copies behind, and say where.")
 @format_option
 @click.option("--html", "page", type=click.Path(dir_okay=False), metavar="FILE", help="Write the html to FILE, too.")

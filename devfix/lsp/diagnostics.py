@@ -11,7 +11,7 @@ from lsprotocol import types
 from devfix.lsp.documents import Text
 from devfix.lsp.project import Report
 from devfix.model import Event, Problem, Resolution, Severity, Span, Status
-from devfix.report.rules import address
+from devfix.report.rules import help_uri
 
 __all__ = ["SOURCE", "Abilities", "Located", "Reader", "Shown", "shown"]
 
@@ -76,7 +76,7 @@ def _of_finding(resolution: Resolution, text: Text, read: Reader, abilities: Abi
         message="\n".join(lines),
         severity=_SEVERITIES[finding.severity],
         code=finding.code,
-        code_description=types.CodeDescription(address(finding.code)) if abilities.descriptions else None,
+        code_description=types.CodeDescription(help_uri(finding.code)) if abilities.descriptions else None,
         source=SOURCE,
         related_information=related,
         data={"name": finding.name},

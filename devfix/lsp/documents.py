@@ -14,12 +14,12 @@ from functools import cached_property
 from lsprotocol import types
 
 from devfix.model import Span
-from devfix.report.positions import in_utf8, in_utf16
+from devfix.report.positions import utf8_length, utf16_length
 
 __all__ = ["Text", "changed", "edits_between", "moved_span"]
 
 _COUNTS: dict[str, Callable[[str], int]] = {
-    types.PositionEncodingKind.Utf8: in_utf8,
+    types.PositionEncodingKind.Utf8: utf8_length,
     types.PositionEncodingKind.Utf32: len,
 }
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
@@ -75,7 +75,7 @@ class Text:
         return self._starts[line - 1] + column
 
     def _units(self, text: str) -> int:
-        return _COUNTS.get(self.encoding, in_utf16)(text)
+        return _COUNTS.get(self.encoding, utf16_length)(text)
 
 
 def changed(text: Text, change: types.TextDocumentContentChangeEvent) -> Text:

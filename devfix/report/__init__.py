@@ -1,6 +1,12 @@
-"""What one run has to say, to people and to programs; the exit code is part of it.
+"""Reports: the results of a run as text, JSON, SARIF, HTML and other formats, and the exit code.
 
-The writers are modules of their own (``text``, ``concise``, ``json``, ``diff``), imported when they are used.
+In come the outcomes of ``devfix.model``, proofs of ``devfix.verify``, traces of ``devfix.trace`` and records of
+``devfix.migrate``; out go text and bytes. ``findings`` writes the reports of ``devfix check`` and ``devfix apply``,
+``runs`` those of ``devfix verify`` and ``devfix trace``, and ``migrations`` those of ``devfix migrate``. ``templates``
+holds the HTML pages.
+
+Modules of this package may import ``model``, ``sources``, ``vcs``, ``rules``, ``rewrite``, ``engine``, ``verify``,
+``trace`` and ``migrate``, never ``bot``, ``lsp`` or ``cli``. The module of each format is imported on first use.
 """
 
 from devfix.report.summary import Mode, Report

@@ -1,6 +1,6 @@
-"""The formats of a report: who reads each, what it needs, and the module that writes it.
+"""Registry of report formats.
 
-Nothing is imported here but what every verb needs: a format's module is imported when it is asked for.
+Every command imports this module, so it imports a format's module only on first use.
 """
 
 from __future__ import annotations
@@ -17,49 +17,49 @@ __all__ = ["FORMATS", "Format", "render"]
 
 @dataclass(frozen=True)
 class Format:
-    """How a report is written.
+    """A report format.
 
     Attributes:
-        module: of ``devfix.report.findings``; its function ``render`` turns a view into text, with a newline at the end of each
-            line.  Empty for text on a terminal.
-        fixes: it says what each fix replaces, so the edits are tried also where nothing is to be changed.
-        on_disk: it knows files and no cells, so that a notebook's findings stand in the lines of its JSON.
-        counts: it can hold ``--statistics``.
-        needs: the module, beyond the core's, without which it cannot be written, and the extra that brings it.
+        module: name of a module in ``devfix.report.findings``; its function ``render`` turns a view into text that ends
+            in a newline.  Empty for terminal text.
+        suggestions: the format lists replacements, so ``check`` also computes fixes.
+        has_statistics: the format supports ``--statistics``.
+        uses_file_positions: the format has no notebook cells; notebook findings get positions in the JSON file.
+        requires: an optional module that the format imports, and the extra that installs it.
 
     """
 
     module: str
     suggestions: bool = False
-    counts: bool = False
-    on_disk: bool = False
-    needs: tuple[str, str] | None = None
+    has_statistics: bool = False
+    uses_file_positions: bool = False
+    requires: tuple[str, str] | None = None
 
     @property
-    def people(self) -> bool:
-        """For people, on standard error; the others are data, on standard output."""
+    def is_text(self) -> bool:
+        """Whether the report is text on standard error; all other formats are data on standard output."""
         return not self.module
 
 
 FORMATS = {
-    "text": Format("", counts=True),
-    "concise": Format("concise", counts=True),
-    "json": Format("json", counts=True),
+    "text": Format("", has_statistics=True),
+    "concise": Format("concise", has_statistics=True),
+    "json": Format("json", has_statistics=True),
     "jsonl": Format("jsonl"),
-    "sarif": Format("sarif", suggestions=True, on_disk=True),
-    "github": Format("github", on_disk=True),
-    "gitlab": Format("gitlab", on_disk=True),
+    "sarif": Format("sarif", suggestions=True, uses_file_positions=True),
+    "github": Format("github", uses_file_positions=True),
+    "gitlab": Format("gitlab", uses_file_positions=True),
     "junit": Format("junit"),
-    "rdjson": Format("rdjson", suggestions=True, on_disk=True),
-    "html": Format("page", suggestions=True, needs=("jinja2", "report")),
+    "rdjson": Format("rdjson", suggestions=True, uses_file_positions=True),
+    "html": Format("page", suggestions=True, requires=("jinja2", "report")),
 }
 
 
 def render(name: str, view: View) -> str:
-    """The report in a format for programs."""
-    if FORMATS[name].on_disk and view.report.outcome.notebooks:
-        from devfix.report.notebook_positions import on_disk
+    """Return the report in a machine-readable format, a key of :data:`FORMATS`."""
+    if FORMATS[name].uses_file_positions and view.report.outcome.notebooks:
+        from devfix.report.notebook_positions import to_file_positions
 
-        view = on_disk(view)
+        view = to_file_positions(view)
     text: str = import_module(f"devfix.report.findings.{FORMATS[name].module}").render(view)
     return text

@@ -1,7 +1,6 @@
-"""Pages of one file each: nothing is loaded from elsewhere, light and dark; no script runs but a page's own.
+"""Self-contained HTML pages, light and dark.
 
-What a page's own script is, the page's policy says by its hash: another one that came in with other people's text
-would not run.
+The Content-Security-Policy of a page allows its own script by hash, and no other script and no request.
 """
 
 from __future__ import annotations
@@ -17,19 +16,22 @@ from devfix import __version__
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-__all__ = ["embedded", "on_screen", "rendered", "visible"]
+__all__ = ["render_page", "script_json", "terminal_text", "visible"]
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-#: Colours, window titles and links of a terminal.
+#: Terminal escape sequences: colours, window titles, links.
 _ESCAPES = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?)")
-#: What in JSON could end the element that it stands in, or begin another.
+#: Characters of JSON that could close a ``script`` element or open one.
 _MARKUP = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 
 
-def rendered(template: str, script: str = "", **values: Any) -> str:
-    """A page of ``templates/``; what comes out of other people's programs goes through its filter ``visible``.
+def render_page(template: str, script: str = "", **values: Any) -> str:
+    """Render a page of ``templates/``; templates pass untrusted text through the filter ``visible``.
 
-    ``script`` is the name of the script there that the page may run, as ``script.text``; ``script.policy`` is its hash.
+    Args:
+        template: file name in ``templates/``.
+        script: file name of the page's script; the template gets ``script.text`` and its hash, ``script.policy``.
+        values: variables of the template.
 
     Raises:
         ImportError: jinja2 is not installed.
@@ -46,15 +48,15 @@ def rendered(template: str, script: str = "", **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(visible=visible, embedded=embedded)
+    environment.filters.update(visible=visible, script_json=script_json)
     if script:
         text, _, _ = loader.get_source(environment, script)
         values["script"] = {"text": Markup(text), "policy": _policy(text)}
     return environment.get_template(template).render(version=__version__, **values)
 
 
-def embedded(value: object) -> Markup:
-    """Dicts, lists, strings and finite numbers as JSON for an element ``script`` of a type that does not run.
+def script_json(value: object) -> Markup:
+    """Return JSON that is safe inside ``<script type="application/json">``.
 
     Raises:
         ImportError: jinja2 is not installed.
@@ -67,12 +69,12 @@ def embedded(value: object) -> Markup:
 
 
 def visible(text: str) -> str:
-    """Text out of other people's programs, without what a browser would not show."""
+    """Replace unprintable characters of untrusted text by U+FFFD."""
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
-def on_screen(text: str) -> str:
-    """What a program printed, as a terminal would leave it: no colours, and of a line written over, the last state."""
+def terminal_text(text: str) -> str:
+    """Return program output as a terminal shows it: without escape sequences, carriage returns applied."""
     lines = _ESCAPES.sub("", text).replace("\r\n", "\n").split("\n")
     return visible("\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines))
 

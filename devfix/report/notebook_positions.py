@@ -1,7 +1,7 @@
-"""Notebooks as other programs see them: lines and columns of the JSON file, and replacements in it.
+"""Notebook findings in lines and columns of the JSON file.
 
-Code scanning, annotations of a pull request and reviewers' services know files, and no cells: a finding of a notebook
-gets the place of its source within the file, and its message says the cell.
+Code scanning, pull request annotations and review services have no notion of cells.  For them, findings and
+replacements in a notebook get positions in the ``.ipynb`` file, and the message names the cell.
 """
 
 from __future__ import annotations
@@ -12,31 +12,35 @@ from typing import TYPE_CHECKING
 
 from devfix import sources
 from devfix.model import Event, Finding, Outcome, Patch, Problem, Resolution, Span
-from devfix.report.positions import Texts
+from devfix.report.positions import SourceTexts
 from devfix.sources import SourceFile
 
 if TYPE_CHECKING:
     from devfix.report.view import View
 
-__all__ = ["on_disk"]
+__all__ = ["to_file_positions"]
 
-_Spot = Callable[[int, int], tuple[int, int]]  # line and column of the program → those of the file
+_PositionMap = Callable[[int, int], tuple[int, int]]  # line and column in the program → those in the file
 
 
-def on_disk(view: View) -> View:
-    """The same view, in the lines of files; unchanged where no notebook is concerned."""
+def to_file_positions(view: View) -> View:
+    """Return the view with positions in files; the same view if it has no notebooks."""
     if not view.report.outcome.notebooks:
         return view
-    spots = {cells.path: spot for cells in view.report.outcome.notebooks if (spot := _spots(view, cells.path))}
+    maps = {
+        cells.path: position_map
+        for cells in view.report.outcome.notebooks
+        if (position_map := _position_map(view, cells.path))
+    }
     return replace(
         view,
-        report=replace(view.report, outcome=_outcome(view.report.outcome, spots)),
-        tried=_outcome(view.tried, spots),
-        texts=_FileTexts(view.texts, view.tried.patch, spots),
+        report=replace(view.report, outcome=_outcome(view.report.outcome, maps)),
+        preview=_outcome(view.preview, maps),
+        texts=_FileTexts(view.texts, view.preview.patch, maps),
     )
 
 
-def _spots(view: View, path: str) -> _Spot | None:
+def _position_map(view: View, path: str) -> _PositionMap | None:
     file = view.texts.file(path)
     if file is None or file.cells is None:
         return None
@@ -45,10 +49,10 @@ def _spots(view: View, path: str) -> _Spot | None:
     return spots(file)
 
 
-class _FileTexts(Texts):
-    """Files as they lie on the disk."""
+class _FileTexts(SourceTexts):
+    """Source files, with notebooks as JSON text."""
 
-    def __init__(self, texts: Texts, patch: Patch, notebooks: Iterable[str]) -> None:
+    def __init__(self, texts: SourceTexts, patch: Patch, notebooks: Iterable[str]) -> None:
         super().__init__(patch)
         self._texts = texts
         self._notebooks = frozenset(notebooks)
@@ -60,9 +64,9 @@ class _FileTexts(Texts):
         return replace(file, text=sources.as_text(file.raw), cells=None)
 
 
-def _outcome(outcome: Outcome, spots: dict[str, _Spot]) -> Outcome:
+def _outcome(outcome: Outcome, maps: dict[str, _PositionMap]) -> Outcome:
     def resolution(item: Resolution) -> Resolution:
-        return replace(item, finding=_finding(item.finding, outcome, spots))
+        return replace(item, finding=_finding(item.finding, outcome, maps))
 
     def problem(each: Problem) -> Problem:
         return replace(each, line=outcome.line_in_file(each.path, each.line))
@@ -76,20 +80,20 @@ def _outcome(outcome: Outcome, spots: dict[str, _Spot]) -> Outcome:
     )
 
 
-def _finding(finding: Finding, outcome: Outcome, spots: dict[str, _Spot]) -> Finding:
+def _finding(finding: Finding, outcome: Outcome, maps: dict[str, _PositionMap]) -> Finding:
     place = outcome.place(finding.path, finding.span.line)
     message = finding.message if place is None else f"cell {place[0]}, line {place[1]}: {finding.message}"
-    events = tuple(_event(event, spots) for event in finding.events)
-    spot = spots.get(finding.path)
+    events = tuple(_event(event, maps) for event in finding.events)
+    to_file = maps.get(finding.path)
     span = finding.span
-    if spot is not None:
-        span = Span(*spot(span.line, span.column), *spot(span.end_line, span.end_column))
+    if to_file is not None:
+        span = Span(*to_file(span.line, span.column), *to_file(span.end_line, span.end_column))
     return replace(finding, message=message, events=events, span=span)
 
 
-def _event(event: Event, spots: dict[str, _Spot]) -> Event:
-    spot = spots.get(event.path)
-    if spot is None:
+def _event(event: Event, maps: dict[str, _PositionMap]) -> Event:
+    to_file = maps.get(event.path)
+    if to_file is None:
         return event
-    line, column = spot(event.line, event.column)
+    line, column = to_file(event.line, event.column)
     return replace(event, line=line, column=column)

@@ -1,6 +1,7 @@
-"""Places in files as formats count them: lines from 1; columns in UTF-16 code units or UTF-8 bytes, from 1.
+"""Lines, columns and offsets of source text.
 
-Findings count columns in code points from 0, over the text as it was read, without a byte-order mark.
+Lines count from 1.  Columns of findings count code points of the decoded text, without a byte-order mark, from 0;
+report formats count UTF-16 code units or UTF-8 bytes, from 1.
 """
 
 from __future__ import annotations
@@ -14,38 +15,38 @@ from devfix import sources
 from devfix.model import Patch
 from devfix.sources import SourceError, SourceFile
 
-__all__ = ["Lines", "Place", "Texts", "in_utf8", "in_utf16"]
+__all__ = ["Lines", "Position", "SourceTexts", "utf8_length", "utf16_length"]
 
-#: Where a line ends: as Python ends it, and nowhere else (a form feed ends none).
+#: Line endings of Python source; unlike ``str.splitlines``, a form feed does not end a line.
 _END = re.compile(r"\r\n|\r|\n")
 
 
-class Place(NamedTuple):
-    """A place in a text: line from 1, column in code points from 0."""
+class Position(NamedTuple):
+    """A position in a text: line from 1, column in code points from 0."""
 
     line: int
     column: int
 
 
-def in_utf16(text: str) -> int:
-    """How many UTF-16 code units a text has."""
+def utf16_length(text: str) -> int:
+    """Return the number of UTF-16 code units of a text."""
     return len(text) if text.isascii() else len(text) + sum(character > "\uffff" for character in text)
 
 
-def in_utf8(text: str) -> int:
-    """How many bytes a text has in UTF-8."""
+def utf8_length(text: str) -> int:
+    """Return the number of UTF-8 bytes of a text."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 class Lines:
-    """A text by its lines."""
+    """The lines of a text, numbered from 1."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     @cached_property
     def _bounds(self) -> list[tuple[int, int, int]]:
-        """Of each line where it starts, where its text ends, and where the next one starts."""
+        """Offsets of each line: start, end without and end with its line ending."""
         found, start = [], 0
         for end in _END.finditer(self.text):
             found.append((start, end.start(), end.end()))
@@ -57,44 +58,44 @@ class Lines:
         return len(self._bounds)
 
     def __getitem__(self, number: int) -> str:
-        """The line with this number, without its end; empty where there is none."""
+        """Return a line without its line ending; empty if there is no such line."""
         start, end, _ = self._at(number)
         return self.text[start:end]
 
-    def whole(self) -> list[str]:
-        """The lines with their ends; an empty last one is left out."""
+    def with_line_ends(self) -> list[str]:
+        """Return the lines with their line endings, without an empty last line."""
         return [self.text[start:after] for start, _, after in self._bounds if start < after]
 
     def start(self, number: int) -> int:
-        """Where a line starts in the text."""
+        """Return the offset of a line's first character."""
         return self._at(number)[0]
 
     def end(self, number: int) -> int:
-        """Where a line's text ends, ahead of its end of line."""
+        """Return the offset of a line's end, before the line ending."""
         return self._at(number)[1]
 
-    def place(self, offset: int) -> Place:
-        """Line and column of an offset in the text."""
+    def position(self, offset: int) -> Position:
+        """Return the line and column of an offset."""
         from bisect import bisect_right
 
         line = bisect_right(self._bounds, offset, key=lambda bound: bound[0])
-        return Place(line, offset - self._bounds[line - 1][0])
+        return Position(line, offset - self._bounds[line - 1][0])
 
-    def before(self, place: Place) -> str:
-        """What stands ahead of a place on its line."""
-        return self[place.line][: place.column]
+    def prefix(self, position: Position) -> str:
+        """Return the text before a position on its line."""
+        return self[position.line][: position.column]
 
     def _at(self, number: int) -> tuple[int, int, int]:
         last = len(self.text)
         return self._bounds[number - 1] if 0 < number <= len(self._bounds) else (last, last, last)
 
 
-class Texts:
-    """The files of a report as they were when findings counted their lines, read when they are asked for.
+class SourceTexts:
+    """The source files of a report in the version that its findings refer to, read on first use.
 
     Args:
-        patch: what has been written, or would be: its old bytes count.
-        given: what was not read from the disk, as standard input.
+        patch: the patch of the run; its old bytes stand for changed files.
+        given: files that need not be read again, such as standard input.
 
     """
 
@@ -104,7 +105,7 @@ class Texts:
         self._lines: dict[str, Lines] = {}
 
     def file(self, path: str) -> SourceFile | None:
-        """The file under the name that findings give it; None where it can no longer be read."""
+        """Return a file by the path that findings give; None if it can no longer be read."""
         if path not in self._files:
             try:
                 old = self._old.get(path)
@@ -114,7 +115,7 @@ class Texts:
         return self._files[path]
 
     def lines(self, path: str) -> Lines:
-        """The lines of a file; none where it can no longer be read."""
+        """Return the lines of a file; no lines if it can no longer be read."""
         if path not in self._lines:
             file = self.file(path)
             self._lines[path] = Lines("" if file is None else file.text)

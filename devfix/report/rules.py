@@ -1,31 +1,31 @@
-"""What formats say of rules: where they are explained, and their documentation without Markdown."""
+"""Rule documentation for report formats: links and plain text."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 
-__all__ = ["HOME", "address", "paragraph", "plain"]
+__all__ = ["HOMEPAGE", "first_paragraph", "help_uri", "plain_text"]
 
-#: Where the tool is found.
-HOME = "https://pypi.org/project/devfix/"
+#: devfix's home page.
+HOMEPAGE = "https://pypi.org/project/devfix/"
 
 _LINK = re.compile(r"\((https?://[^\s()]+)\)")
 
 
 @cache
-def address(code: str) -> str:
-    """A page that says more of what a rule is about: the first of its references."""
+def help_uri(code: str) -> str:
+    """Return the first link of a rule's references; the home page if there is none."""
     from devfix.rules.registry import rule_for
 
     rule = rule_for(code)
     _, _, references = (rule.documentation if rule else "").partition("## References")
     found = _LINK.search(references)
-    return found[1] if found else HOME
+    return found[1] if found else HOMEPAGE
 
 
-def plain(documentation: str) -> str:
-    """Markdown without its marks: headings in capitals, code indented."""
+def plain_text(documentation: str) -> str:
+    """Return Markdown as plain text, with headings in capitals and indented code."""
     lines, in_code = [], False
     for line in documentation.strip().splitlines():
         if line.startswith("```"):
@@ -37,8 +37,8 @@ def plain(documentation: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def paragraph(documentation: str) -> str:
-    """The first paragraph, without marks, on one line."""
+def first_paragraph(documentation: str) -> str:
+    """Return the first paragraph as plain text on one line."""
     for block in documentation.strip().split("\n\n"):
         text = " ".join(line for line in block.splitlines() if not line.startswith("#")).strip()
         if text:

@@ -1,4 +1,4 @@
-"""Text out of other people's files, made safe for a terminal and for one line."""
+"""Sanitizing untrusted text for terminals."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 
 __all__ = ["printable"]
 
-# Control characters (a terminal obeys ESC), line separators, direction marks, and bytes that are not text.
+# Control characters, line separators, bidirectional formatting characters, and surrogates.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
-    """``text`` on one line, with escapes in the place of characters that a terminal would obey."""
+    """Return ``text`` on one line, with control characters escaped."""
     return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)

@@ -1,8 +1,8 @@
-"""What repairs each finding, as replacements in the text that was read.
+"""Fixes of findings as text replacements.
 
-A repair is taken from what the engine has tried and kept, never from a fix alone.  Several repairs of a file stand
-beside each other only where all of them together give the very bytes of the patch; else the first finding has the
-patch of the file, and the others name that finding.
+Replacements come from the engine's patch, not from a fix's edits.  Findings whose fixes change the same files get
+separate replacements only if applying all of them gives exactly the patch.  Otherwise, the first finding gets the whole
+patch, and the others refer to it.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from dataclasses import dataclass, field
 from devfix import sources
 from devfix.engine.scan import Identity, identity
 from devfix.model import Applicability, FileChange, Finding, Outcome, Resolution, Status
-from devfix.report.positions import Lines, Texts
+from devfix.report.positions import Lines, SourceTexts
 
-__all__ = ["Suggestion", "Suggestions", "Replacement", "applied", "suggestions_of", "replacements"]
+__all__ = ["Replacement", "Suggestion", "Suggestions", "apply_replacements", "find_replacements", "suggestions_of"]
 
 
-#: Findings of one file, or of files that change together, that are taken apart: each costs a walk through the file.
-_MOST_TOGETHER = 50
+#: Maximum number of findings of the same files that get separate replacements; each costs one rewrite of the file.
+_MAX_GROUP = 50
 
 
 @dataclass(frozen=True)
 class Replacement:
-    """``text`` in the place of what stands from ``start`` to ``end``, offsets in code points of the decoded text."""
+    """Replacement of the range from ``start`` to ``end``, offsets in code points of the decoded text, by ``text``."""
 
     path: str
     start: int
@@ -35,7 +35,7 @@ class Replacement:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """What repairs a finding: what to do, how safe it is, and the replacements by file and place."""
+    """The fix of a finding: title, applicability, and replacements."""
 
     title: str
     applicability: Applicability
@@ -43,59 +43,59 @@ class Suggestion:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files that it changes."""
+        """The changed files, sorted."""
         return tuple(sorted({each.path for each in self.replacements}))
 
 
 @dataclass(frozen=True)
 class Suggestions:
-    """Fixes by finding.
+    """Suggestions by finding.
 
     Attributes:
-        own: the fix of a finding.
-        along: of a finding that has none, the one whose fix repairs it along.
+        by_finding: the suggestion of each finding that has one.
+        fixed_with: for a finding without a suggestion, the finding whose suggestion fixes it.
 
     """
 
-    own: Mapping[Identity, Suggestion] = field(default_factory=dict)
-    along: Mapping[Identity, Finding] = field(default_factory=dict)
+    by_finding: Mapping[Identity, Suggestion] = field(default_factory=dict)
+    fixed_with: Mapping[Identity, Finding] = field(default_factory=dict)
 
     def of(self, finding: Finding) -> Suggestion | None:
-        """The fix of a finding; None where it has none of its own."""
-        return self.own.get(identity(finding))
+        """Return the suggestion of a finding, or None."""
+        return self.by_finding.get(identity(finding))
 
 
-def suggestions_of(outcome: Outcome, texts: Texts) -> Suggestions:
-    """The fixes of the findings that a patch repairs."""
+def suggestions_of(outcome: Outcome, texts: SourceTexts) -> Suggestions:
+    """Return suggestions for the findings that the patch of an outcome fixes."""
     fixed = [item for item in outcome.resolutions if item.status is Status.FIXED]
     changes = {change.path: change for change in outcome.patch.files}
-    own: dict[Identity, Suggestion] = {}
-    along: dict[Identity, Finding] = {}
-    for items, paths in _together(fixed, changes):
-        parts = _parts(items, [changes[path] for path in paths], texts)
+    by_finding: dict[Identity, Suggestion] = {}
+    fixed_with: dict[Identity, Finding] = {}
+    for items, paths in _group_by_files(fixed, changes):
+        parts = _separate(items, [changes[path] for path in paths], texts)
         if parts is None:
             first, *others = items
-            whole = [each for path in paths for each in _whole(changes[path])]
+            whole = [each for path in paths for each in _replacements_of(changes[path])]
             if whole:
-                own[identity(first.finding)] = _fix(first, whole, len(others))
-                along.update({identity(other.finding): first.finding for other in others})
+                by_finding[identity(first.finding)] = _fix(first, whole, len(others))
+                fixed_with.update({identity(other.finding): first.finding for other in others})
             continue
         for item, replaced in zip(items, parts, strict=True):
             if replaced:
-                own[identity(item.finding)] = _fix(item, replaced)
-    return Suggestions(own, along)
+                by_finding[identity(item.finding)] = _fix(item, replaced)
+    return Suggestions(by_finding, fixed_with)
 
 
 def _fix(item: Resolution, replaced: Sequence[Replacement], others: int = 0) -> Suggestion:
     fix = item.fix or item.finding.fixes[0]
-    along = f", with the repair of {others} more" if others else ""
-    return Suggestion(fix.title + along, fix.applicability, tuple(replaced))
+    also = f"; also fixes {others} more {'finding' if others == 1 else 'findings'}" if others else ""
+    return Suggestion(fix.title + also, fix.applicability, tuple(replaced))
 
 
-def _together(
+def _group_by_files(
     fixed: Sequence[Resolution], changes: Mapping[str, FileChange]
 ) -> Iterator[tuple[list[Resolution], list[str]]]:
-    """Findings that change the same files, directly or by way of others, and these files."""
+    """Yield groups of findings whose fixes share files, directly or transitively, with these files."""
     group: dict[str, str] = {path: path for path in changes}
 
     def head(path: str) -> str:
@@ -122,11 +122,13 @@ def _paths(item: Resolution) -> tuple[str, ...]:
     return item.fix.paths if item.fix is not None else (item.finding.path,)
 
 
-def _parts(items: Sequence[Resolution], changes: Sequence[FileChange], texts: Texts) -> list[list[Replacement]] | None:
-    """The replacements of each finding, where all together give the patch; None where they do not."""
+def _separate(
+    items: Sequence[Resolution], changes: Sequence[FileChange], texts: SourceTexts
+) -> list[list[Replacement]] | None:
+    """Return the replacements of each finding; None if together they do not give the patch."""
     if len(items) == 1:
-        return [[each for change in changes for each in _whole(change)]]
-    if len(items) > _MOST_TOGETHER:
+        return [[each for change in changes for each in _replacements_of(change)]]
+    if len(items) > _MAX_GROUP:
         return None
     from devfix.rewrite import RewriteError, Rewriter
 
@@ -137,43 +139,43 @@ def _parts(items: Sequence[Resolution], changes: Sequence[FileChange], texts: Te
             return None
         rewriter = Rewriter(file.text)
         for item, part in zip(items, parts, strict=True):
-            wanted = item.fix
-            fix = next((each for each in item.finding.fixes if wanted and each.title == wanted.title), None)
+            applied = item.fix
+            fix = next((each for each in item.finding.fixes if applied and each.title == applied.title), None)
             edits = [edit for edit in fix.edits if edit.path == change.path] if fix is not None else []
             try:
-                part.extend(replacements(change.path, file.text, rewriter.rewrite(edits)) if edits else ())
+                part.extend(find_replacements(change.path, file.text, rewriter.rewrite(edits)) if edits else ())
             except RewriteError:
                 return None
-        mine = [each for part in parts for each in part if each.path == change.path]
-        new = applied(file.text, mine)
+        in_file = [each for part in parts for each in part if each.path == change.path]
+        new = apply_replacements(file.text, in_file)
         if new is None or sources.encode(file, new) != change.new:
             return None
     return parts
 
 
-def _whole(change: FileChange) -> list[Replacement]:
-    if change.path.endswith(sources.NOTEBOOK):  # as it lies on the disk
-        return replacements(change.path, sources.as_text(change.old), sources.as_text(change.new))
+def _replacements_of(change: FileChange) -> list[Replacement]:
+    if change.path.endswith(sources.NOTEBOOK):  # positions in the JSON file
+        return find_replacements(change.path, sources.as_text(change.old), sources.as_text(change.new))
     old, new = sources.decode(change.path, change.old), sources.decode(change.path, change.new)
-    return replacements(change.path, old.text, new.text)
+    return find_replacements(change.path, old.text, new.text)
 
 
-def applied(text: str, replaced: Sequence[Replacement]) -> str | None:
-    """A text after replacements; None where two of them touch the same place."""
-    made, at, last = [], 0, -1
+def apply_replacements(text: str, replaced: Sequence[Replacement]) -> str | None:
+    """Return a text after replacements; None if two of them overlap or start at the same offset."""
+    pieces, at, last = [], 0, -1
     for each in sorted(replaced, key=lambda item: (item.start, item.end)):
         if each.start < at or each.start == last:
             return None
-        made += [text[at : each.start], each.text]
+        pieces += [text[at : each.start], each.text]
         at, last = each.end, each.start
-    return "".join([*made, text[at:]])
+    return "".join([*pieces, text[at:]])
 
 
-def replacements(path: str, old: str, new: str) -> list[Replacement]:
-    """The few places in which two texts differ."""
-    lines, others = Lines(old).whole(), Lines(new).whole()
-    head = _shared(lines, others, min(len(lines), len(others)))
-    tail = _shared(lines[::-1], others[::-1], min(len(lines), len(others)) - head)
+def find_replacements(path: str, old: str, new: str) -> list[Replacement]:
+    """Return minimal replacements that turn one text of a file into another."""
+    lines, others = Lines(old).with_line_ends(), Lines(new).with_line_ends()
+    head = _common_prefix(lines, others, min(len(lines), len(others)))
+    tail = _common_prefix(lines[::-1], others[::-1], min(len(lines), len(others)) - head)
     start = sum(map(len, lines[:head]))
     before, after = lines[head : len(lines) - tail], others[head : len(others) - tail]
     offsets = [start]
@@ -185,34 +187,33 @@ def replacements(path: str, old: str, new: str) -> list[Replacement]:
             continue
         pairs = [(a1 + n, a1 + n + 1, b1 + n, b1 + n + 1) for n in range(a2 - a1)]
         for i1, i2, j1, j2 in pairs if a2 - a1 == b2 - b1 else [(a1, a2, b1, b2)]:
-            gone, come = "".join(before[i1:i2]), "".join(after[j1:j2])
-            if gone != come:
-                found.append(_trimmed(path, offsets[i1], gone, come))
-    return _joined(found)
+            removed, added = "".join(before[i1:i2]), "".join(after[j1:j2])
+            if removed != added:
+                found.append(_trim(path, offsets[i1], removed, added))
+    return _join_adjacent(found)
 
 
-def _joined(found: Sequence[Replacement]) -> list[Replacement]:
-    """Those that touch each other as one."""
-    made: list[Replacement] = []
+def _join_adjacent(found: Sequence[Replacement]) -> list[Replacement]:
+    joined: list[Replacement] = []
     for each in found:
-        if made and made[-1].end == each.start:
-            last = made.pop()
+        if joined and joined[-1].end == each.start:
+            last = joined.pop()
             each = Replacement(each.path, last.start, each.end, last.text + each.text)
-        made.append(each)
-    return made
+        joined.append(each)
+    return joined
 
 
-def _trimmed(path: str, at: int, gone: str, come: str) -> Replacement:
-    """Without what both begin and end with; an end of line of two characters is not cut in two."""
-    shorter = min(len(gone), len(come))
-    head = _shared(gone, come, shorter)
-    tail = _shared(gone[::-1], come[::-1], shorter - head)
-    if head and gone[head - 1 : head + 1] == "\r\n":
+def _trim(path: str, start: int, removed: str, added: str) -> Replacement:
+    """Return a replacement without the common prefix and suffix; ``\\r\\n`` is never split."""
+    shorter = min(len(removed), len(added))
+    head = _common_prefix(removed, added, shorter)
+    tail = _common_prefix(removed[::-1], added[::-1], shorter - head)
+    if head and removed[head - 1 : head + 1] == "\r\n":
         head -= 1
-    if tail and gone[len(gone) - tail - 1 : len(gone) - tail + 1] == "\r\n":
+    if tail and removed[len(removed) - tail - 1 : len(removed) - tail + 1] == "\r\n":
         tail -= 1
-    return Replacement(path, at + head, at + len(gone) - tail, come[head : len(come) - tail])
+    return Replacement(path, start + head, start + len(removed) - tail, added[head : len(added) - tail])
 
 
-def _shared(first: Sequence[str], second: Sequence[str], limit: int) -> int:
+def _common_prefix(first: Sequence[str], second: Sequence[str], limit: int) -> int:
     return next((index for index in range(limit) if first[index] != second[index]), limit)

@@ -1,4 +1,4 @@
-"""Counts, and the exit code that follows from them."""
+"""Counts of a run, its summary line, and its exit code."""
 
 from __future__ import annotations
 
@@ -12,50 +12,50 @@ __all__ = ["Mode", "Report"]
 
 
 class Mode(str, Enum):
-    """What the run was asked for."""
+    """The kind of run."""
 
     CHECK = "check"  # findings only
-    PREVIEW = "preview"  # what apply would change (``--diff``, ``--check``): nothing is written
+    PREVIEW = "preview"  # changes are computed, not written (``apply --diff``, ``apply --check``)
     APPLY = "apply"
 
 
 @dataclass(frozen=True)
 class Report:
-    """The outcome of one run, sorted, counted, and judged."""
+    """The outcome of one run by status, its summary, and its exit code."""
 
     outcome: Outcome
     mode: Mode
 
     @cached_property
     def fixed(self) -> tuple[Resolution, ...]:
-        """Findings that the patch repairs."""
+        """Findings that the patch fixes."""
         return self._with(Status.FIXED)
 
     @cached_property
     def remaining(self) -> tuple[Resolution, ...]:
-        """Findings that are still there after the patch."""
+        """Findings that the patch does not fix."""
         return self._with(Status.FIXABLE, Status.NOT_FIXED)
 
     @cached_property
     def suppressed(self) -> tuple[Resolution, ...]:
-        """Findings that a comment in the source answers for."""
+        """Findings that a comment in the source suppresses."""
         return self._with(Status.SUPPRESSED)
 
     @cached_property
     def listed(self) -> tuple[Resolution, ...]:
-        """Findings that are still there, or would be: neither suppressed, nor repaired on the disk."""
-        repaired = self.fixed if self.mode is not Mode.APPLY else ()
-        return self.remaining if not repaired else self._with(Status.FIXED, Status.FIXABLE, Status.NOT_FIXED)
+        """Findings in the files on disk, without suppressed ones."""
+        pending = self.fixed if self.mode is not Mode.APPLY else ()
+        return self.remaining if not pending else self._with(Status.FIXED, Status.FIXABLE, Status.NOT_FIXED)
 
     @property
     def exit_code(self) -> int:
-        """0: nothing to do, or all done.  1: findings remain, files would change, or a file could not be handled."""
+        """0 if nothing is left to do; 1 if findings remain, files would change, or a file could not be processed."""
         would_change = self.mode is Mode.PREVIEW and bool(self.outcome.patch.files)
-        unrepaired = self.mode is not Mode.APPLY and bool(self.fixed)
-        return int(would_change or unrepaired or bool(self.remaining) or bool(self.outcome.problems))
+        unfixed = self.mode is not Mode.APPLY and bool(self.fixed)
+        return int(would_change or unfixed or bool(self.remaining) or bool(self.outcome.problems))
 
     def summary(self) -> str:
-        """One line: what was found, what became of it, in how many files."""
+        """Return one line with the number of findings by status, and of files and problems."""
         found = len(self.fixed) + len(self.remaining)
         parts = [_count(found, "finding") if found else "no findings"]
         fixed_word = "fixed" if self.mode is Mode.APPLY else "would be fixed"

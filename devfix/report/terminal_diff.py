@@ -1,6 +1,6 @@
-"""Diffs for people: of a notebook cell by cell, as the lines of a notebook's file are strings of JSON.
+"""Diffs for reading: notebooks cell by cell, coloured on a terminal.
 
-``git apply`` takes the other one (:mod:`devfix.vcs.unified_diff`), which is in the lines of the file.
+:mod:`devfix.vcs.unified_diff` makes the diffs for ``git apply``, in lines of the notebook's JSON.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from devfix.model import Patch
 from devfix.report.sanitize import printable
 from devfix.sources import SourceError, SourceFile
 
-__all__ = ["coloured", "lines", "readable"]
+__all__ = ["lines", "notebook_diff", "print_coloured"]
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
-def readable(patch: Patch) -> bytes | None:
-    """The diff of a patch with notebooks; ``None`` where it has none, and the diff for git is readable as it is."""
+def notebook_diff(patch: Patch) -> bytes | None:
+    """Return the diff of a patch, with notebooks cell by cell; None if the patch has no notebooks."""
     if not any(change.path.endswith(sources.NOTEBOOK) for change in patch.files):
         return None
     root = sources.diff_root(change.path for change in patch.files)
-    told = [line for each in patch.files for line in lines(sources.display(each.path, root), each.old, each.new)]
-    return "".join(f"{line}\n" for line in told).encode("utf-8", "surrogateescape")
+    diff = [line for each in patch.files for line in lines(sources.display(each.path, root), each.old, each.new)]
+    return "".join(f"{line}\n" for line in diff).encode("utf-8", "surrogateescape")
 
 
 def lines(name: str, old: bytes, new: bytes) -> Iterator[str]:
-    """The lines of a unified diff of one file; the cells of a notebook that differ are files of their own."""
+    """Yield the unified diff of one file; each changed cell of a notebook is shown as a file."""
     before, after = _cells(name, old), _cells(name, new)
     if before is None or after is None or before.keys() != after.keys():
         yield from _unified(name, *(content.decode("utf-8", "replace").splitlines() for content in (old, new)))
@@ -43,7 +43,7 @@ def _unified(name: str, old: list[str], new: list[str]) -> Iterator[str]:
 
 
 def _cells(name: str, content: bytes) -> dict[int, str] | None:
-    """Sources by number; ``None`` where it is no notebook that can be read."""
+    """Return cell sources by cell number; None if the file is not a readable notebook."""
     if not name.endswith(sources.NOTEBOOK):
         return None
     from devfix.sources.notebooks import runnable
@@ -55,8 +55,8 @@ def _cells(name: str, content: bytes) -> dict[int, str] | None:
     return {cell["number"]: cell["shown"] for cell in runnable(file.text)}
 
 
-def coloured(diff: bytes) -> None:
-    """Print the diff on standard output, a terminal, in colours."""
+def print_coloured(diff: bytes) -> None:
+    """Print a diff in colour to standard output."""
     from rich.console import Console
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""What a writer of a format is given: the report, and what has to be looked up for it."""
+"""Input of the report formats: a report with its source files and fixes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from devfix import sources
 from devfix.model import Finding, Outcome, Resolution
-from devfix.report.positions import Texts
+from devfix.report.positions import SourceTexts
 from devfix.report.summary import Report
 
 if TYPE_CHECKING:
@@ -20,53 +20,53 @@ __all__ = ["View"]
 
 @dataclass(frozen=True)
 class View:
-    """A report, and what belongs to it.
+    """A report with the data that formats look up.
 
     Attributes:
-        report: what was found.
-        texts: the files as findings count their lines.
-        tried: what ``apply`` would come to: its patch and findings are where fixes are taken from.
-        proof: what runs prove of the patch; None where nothing was run.
+        report: the findings and problems.
+        texts: the source files.
+        preview: the outcome of ``apply``; suggestions come from its patch.
+        proof: the verdict on the patch and its runs; None if nothing was run.
 
     """
 
     report: Report
-    texts: Texts
-    tried: Outcome
+    texts: SourceTexts
+    preview: Outcome
     proof: Proof | None = None
     _names: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def listed(self) -> tuple[Resolution, ...]:
-        """Findings that are still there, or would be: neither suppressed, nor repaired on the disk."""
+        """Findings in the files on disk, without suppressed ones."""
         return self.report.listed
 
     @cached_property
     def suggestions(self) -> Suggestions:
-        """What repairs each finding."""
+        """The fixes of the findings, as replacements."""
         from devfix.report.suggestions import suggestions_of
 
-        return suggestions_of(self.tried, self.texts)
+        return suggestions_of(self.preview, self.texts)
 
     @cached_property
     def root(self) -> str:
-        """The folder that names are relative to: the repository."""
+        """The root of the repository, which names are relative to."""
         outcome = self.report.outcome
         paths = {item.finding.path for item in outcome.resolutions}
         return sources.diff_root(sorted({*paths, *(problem.path for problem in outcome.problems)}))
 
     def name(self, path: str) -> str:
-        """A path relative to the repository, with forward slashes."""
+        """Return a path relative to the repository, with forward slashes."""
         if path not in self._names:
             self._names[path] = sources.display(path, self.root)
         return self._names[path]
 
-    def worst_first(self) -> list[Resolution]:
-        """What is listed, the most severe first, else by place."""
+    def by_severity(self) -> list[Resolution]:
+        """Return the listed findings, the most severe first, in source order within a severity."""
         return sorted(self.listed, key=lambda item: item.finding.severity.rank)
 
-    def sentence(self, finding: Finding) -> str:
-        """The message, and where it comes to the failure: one sentence for those who show no path of events."""
+    def message_with_failure(self, finding: Finding) -> str:
+        """Return the message and the position of the failing line, for formats without an event path."""
         last = finding.events[-1] if finding.events else None
         if last is None or (last.path, last.line) == (finding.path, finding.span.line):
             return finding.message

@@ -21,7 +21,7 @@ from devfix.model import (
     Status,
 )
 from devfix.report import Mode, Report
-from devfix.report.positions import Texts
+from devfix.report.positions import SourceTexts
 from devfix.report.view import View
 
 SPAN = Span(23, 4, 23, 10)
@@ -75,7 +75,7 @@ def outcome(resolutions):
 
 def view_of(outcome, mode=Mode.CHECK):
     """What the writer of a format is given."""
-    return View(Report(outcome, mode), Texts(outcome.patch), outcome)
+    return View(Report(outcome, mode), SourceTexts(outcome.patch), outcome)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from devfix.model import Outcome, Patch, Resolution, Status
 from devfix.report import Mode, Report
 from devfix.report.findings import page as findings_page
-from devfix.report.positions import Texts
+from devfix.report.positions import SourceTexts
 from devfix.report.view import View
 
 pytestmark = pytest.mark.browser
@@ -19,7 +19,7 @@ def opened(shown, outcome):
 
     def made(given=None, **options):
         result = given or outcome
-        view = View(Report(result, Mode.CHECK), Texts(Patch()), replace(result, patch=Patch()))
+        view = View(Report(result, Mode.CHECK), SourceTexts(Patch()), replace(result, patch=Patch()))
         return shown(findings_page.render(view), **options)
 
     return made

@@ -8,7 +8,7 @@ import pytest
 from devfix.model import FileChange, Outcome, Patch, Problem, Resolution, Status
 from devfix.report import Mode, Report
 from devfix.report.findings import page as findings_page
-from devfix.report.positions import Texts
+from devfix.report.positions import SourceTexts
 from devfix.report.view import View
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\x00\x1b[31m"
@@ -16,7 +16,7 @@ HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\x00\x1
 
 def page(outcome, mode=Mode.CHECK):
     tried = replace(outcome, patch=Patch())
-    return findings_page.render(View(Report(outcome, mode), Texts(Patch()), tried))
+    return findings_page.render(View(Report(outcome, mode), SourceTexts(Patch()), tried))
 
 
 def test_findings_stand_worst_first_with_path_fix_and_reason(outcome):
@@ -38,7 +38,7 @@ def test_a_fix_is_shown_as_a_diff(tmp_path, resolutions):
     change = FileChange(str(file), b"a\nb\n", b"a\nb.to(device)\n")
     outcome = Outcome((item,), Patch((change,)))
 
-    text = findings_page.render(View(Report(outcome, Mode.PREVIEW), Texts(outcome.patch), outcome))
+    text = findings_page.render(View(Report(outcome, Mode.PREVIEW), SourceTexts(outcome.patch), outcome))
 
     assert '<span class="removed">-' in text and "to" in text.split('<span class="added">+')[1]
 
@@ -59,9 +59,9 @@ def test_an_empty_report_says_so():
     assert "No findings." in text and "3 files checked" in text and 'id="filters"' not in text
 
 
-@pytest.mark.parametrize("many", [findings_page.MOST_FINDINGS + 7])
+@pytest.mark.parametrize("many", [findings_page.MAX_FINDINGS + 7])
 def test_of_many_findings_the_others_are_counted(resolutions, many):
     text = page(Outcome((resolutions["not-fixed"],) * many))
 
-    assert text.count("<details class=") == findings_page.MOST_FINDINGS
+    assert text.count("<details class=") == findings_page.MAX_FINDINGS
     assert "7 more findings are counted above" in text

@@ -5,7 +5,7 @@ import pytest
 from devfix.report.formats import FORMATS, render
 
 
-@pytest.mark.parametrize("name", [name for name, each in FORMATS.items() if not each.people and each.needs is None])
+@pytest.mark.parametrize("name", [name for name, each in FORMATS.items() if not each.is_text and each.requires is None])
 def test_every_format_ends_its_lines_and_tells_of_each_rule(view, name):
     text = render(name, view)
 
@@ -14,4 +14,4 @@ def test_every_format_ends_its_lines_and_tells_of_each_rule(view, name):
 
 
 def test_only_text_is_for_people():
-    assert [name for name, each in FORMATS.items() if each.people] == ["text"]
+    assert [name for name, each in FORMATS.items() if each.is_text] == ["text"]

@@ -5,7 +5,7 @@ import pytest
 from devfix.model import Finding, Outcome, Problem, Resolution, Severity, Span, Status
 from devfix.report import Mode, Report
 from devfix.report.findings.github import render
-from devfix.report.positions import Texts
+from devfix.report.positions import SourceTexts
 from devfix.report.view import View
 
 
@@ -17,7 +17,7 @@ def found(severity, number, path="a.py"):
 
 def lines(*items, problems=()):
     outcome = Outcome(tuple(items), problems=problems)
-    return render(View(Report(outcome, Mode.CHECK), Texts(outcome.patch), outcome)).splitlines()
+    return render(View(Report(outcome, Mode.CHECK), SourceTexts(outcome.patch), outcome)).splitlines()
 
 
 def test_the_message_is_escaped():
@@ -35,7 +35,7 @@ def test_a_step_shows_the_worst_and_counts_the_others():
     told = lines(*items, problems=(Problem("b.py", "cannot be read", 3, "look"),))
 
     assert [line.split(" ")[0] for line in told] == ["::error"] * 10 + ["::warning"] * 10 + ["::notice"] * 10
-    assert told[-1].endswith("::and 8 more: this step shows no more than its first annotations")
+    assert told[-1].endswith("::8 more not shown: GitHub limits the annotations of a step")
 
 
 @pytest.mark.parametrize("severity", Severity)

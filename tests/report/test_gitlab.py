@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from devfix.model import Outcome
 from devfix.report.findings.gitlab import render
-from devfix.report.positions import Texts
+from devfix.report.positions import SourceTexts
 
 
 def test_what_is_listed_and_problems_are_issues(view):
@@ -35,7 +35,7 @@ def test_issues_have_names_of_their_own_that_do_not_change_where_lines_move(view
 
     outcome = view.report.outcome
     outcome = replace(outcome, resolutions=tuple(map(moved, outcome.resolutions)))
-    after = replace(view, report=replace(view.report, outcome=outcome), texts=Texts(outcome.patch))
+    after = replace(view, report=replace(view.report, outcome=outcome), texts=SourceTexts(outcome.patch))
 
     assert len(set(names)) == 4
     assert [issue["fingerprint"] for issue in json.loads(render(after))] == names

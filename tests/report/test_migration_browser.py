@@ -73,7 +73,7 @@ def test_filters_are_joined_and_the_count_follows(opened):
     assert names(page) == ["not-fixed-3"]
     page.get_by_label("Severity", exact=True).select_option("error")
     count(page, 0)
-    assert page.get_by_text("No repository is like that.").is_visible()
+    assert page.get_by_text("No matching repositories.").is_visible()
     page.get_by_role("button", name="Show all").click()
     count(page, 4)
     assert len(names(page)) == 4
@@ -128,8 +128,8 @@ def test_a_failure_says_why_and_ends_with_its_log(opened):
 
     opener(page, "failed-2").click()
 
-    assert "Failed at the stage fetch, because: git ended with 128" in page.locator("tr.details").inner_text()
-    log = page.get_by_role("region", name="End of the log")
+    assert "Failed in stage fetch: git ended with 128" in page.locator("tr.details").inner_text()
+    log = page.get_by_role("region", name="End of log")
     assert log.inner_text() == "fatal: no such remote\nReceiving: 99%"
 
 

@@ -11,7 +11,7 @@ import migrations
 import pytest
 
 from devfix.migrate.record import Record, RepositoryOutcome
-from devfix.report.html import embedded, on_screen
+from devfix.report.html import script_json, terminal_text
 from devfix.report.migrations.details import details
 
 pytest.importorskip("jinja2")
@@ -86,9 +86,9 @@ def test_totals_count_every_repository_once():
     read = page([*migrations.one_of_each(), migrations.record(4, findings=(suppressed,))])
 
     text = words(read.text)
-    assert "5 repositories, 10 files read, 17.5 s of work" in text
+    assert "5 repositories, 10 files checked, 17.5 s of computation" in text
     assert "findings 2 in 2 repositories" in text and "fixed 1 by 1 patch" in text
-    assert "left 1 1 suppressed" in text and "proved by running 1 1 fixed" in text
+    assert "remaining 1 1 suppressed" in text and "verified 1 1 fixed" in text
     assert "DEV101 batch-not-moved 1 1 0 1" in text and "DEV301 batch-not-moved 1 0 1 1" in text
 
 
@@ -96,15 +96,15 @@ def test_a_repair_whose_patch_was_not_kept_counts_as_left():
     dropped = migrations.fixed(1, patch="", verdict=migrations.verdict(status="loss-differs", good=False))
     read = page([replace(dropped, outcome=RepositoryOutcome.NOT_FIXED, reason="the verdict is loss-differs")])
 
-    assert "fixed 0 by 0 patches" in words(read.text) and "left 1 0 suppressed" in words(read.text)
+    assert "fixed 0 by 0 patches" in words(read.text) and "remaining 1 0 suppressed" in words(read.text)
     assert read.details[0]["findings"][0]["status"] == "not kept"
 
 
 def test_of_too_many_those_without_trouble_are_counted_and_not_listed():
-    read = page([*(migrations.record(number) for number in range(9)), migrations.failed(9)], most=3)
+    read = page([*(migrations.record(number) for number in range(9)), migrations.failed(9)], limit=3)
 
     assert [row[0] for row in read.index] == ["failed-9", "clean-0", "clean-1"]
-    assert "10 repositories" in read.text and "7 more repositories are counted above and not listed" in read.text
+    assert "10 repositories" in read.text and "7 more repositories are counted above but not listed" in read.text
 
 
 def test_a_page_of_nothing_is_a_page():
@@ -148,26 +148,26 @@ def test_only_an_address_of_the_web_becomes_a_link(address):
 
 @pytest.mark.parametrize("text", ["</script>", "<!--<script>", "]]>", "&lt;", "\u2028", "a\\u003c"])
 def test_embedded_json_holds_no_markup_and_gives_back_the_text(text):
-    made = str(embedded([text]))
+    made = str(script_json([text]))
 
     assert not set(made) & set("<>&\u2028") and json.loads(made) == [text]
 
 
 def test_json_of_numbers_that_are_none_is_refused():
     with pytest.raises(ValueError, match="not JSON compliant"):
-        embedded(float("nan"))
+        script_json(float("nan"))
 
 
 def test_a_log_is_shown_as_a_terminal_leaves_it():
     log = "\x1b[1;31mfatal:\x1b[0m no\r\n10%\r50%\r\r99%\r\n\x1b]0;title\x07end\x00"
 
-    assert on_screen(log) == "fatal: no\n99%\nend\ufffd"
+    assert terminal_text(log) == "fatal: no\n99%\nend\ufffd"
     assert details(migrations.failed(0))["log"] == "fatal: no such remote\nReceiving: 99%"
 
 
 def test_why_it_is_not_fixed_is_said():
-    assert details(migrations.failed(0))["why"] == ["Failed at the stage fetch, because", "git ended with 128"]
-    assert details(migrations.not_fixed(0))["why"] == ["Not fixed, because", "1 finding is left"]
+    assert details(migrations.failed(0))["why"] == ["Failed in stage fetch", "git ended with 128"]
+    assert details(migrations.not_fixed(0))["why"] == ["Not fixed", "1 finding is left"]
     assert details(migrations.fixed(0))["why"] == []
 
 

@@ -8,8 +8,8 @@ from devfix.config import Settings
 from devfix.engine import fixpoint
 from devfix.model import Problem
 from devfix.report import Mode, Report
-from devfix.report.notebook_positions import on_disk
-from devfix.report.positions import Texts
+from devfix.report.notebook_positions import to_file_positions
+from devfix.report.positions import SourceTexts
 from devfix.report.view import View
 
 RAW = notebook(*HEAD_REPLACED, "x = (")
@@ -18,7 +18,7 @@ RAW = notebook(*HEAD_REPLACED, "x = (")
 def view_of(name, raw):
     file = sources.decode(name, raw)
     tried = fixpoint.apply([file], Settings())
-    return View(Report(tried, Mode.PREVIEW), Texts(tried.patch, [file]), tried)
+    return View(Report(tried, Mode.PREVIEW), SourceTexts(tried.patch, [file]), tried)
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def view():
 
 def test_findings_events_and_problems_stand_in_the_file(view):
     lines = RAW.decode().split("\n")
-    told = on_disk(view)
+    told = to_file_positions(view)
     (item,) = told.report.outcome.resolutions
     span = item.finding.span
 
@@ -41,20 +41,20 @@ def test_findings_events_and_problems_stand_in_the_file(view):
 
 
 def test_a_fix_replaces_text_of_the_file(view):
-    told = on_disk(view)
-    suggestion = told.suggestions.of(told.tried.resolutions[0].finding)
+    told = to_file_positions(view)
+    suggestion = told.suggestions.of(told.preview.resolutions[0].finding)
     (replacement,) = suggestion.replacements
     text = told.texts.lines("a.ipynb").text
 
     assert text == RAW.decode()
     new = text[: replacement.start] + replacement.text + text[replacement.end :]
-    assert new.encode() == view.tried.patch.files[0].new
+    assert new.encode() == view.preview.patch.files[0].new
 
 
 def test_python_files_stay_as_they_are():
     view = view_of("a.py", b"import torch\n")
 
-    assert on_disk(view) is view
+    assert to_file_positions(view) is view
 
 
 def test_a_problem_without_a_line_has_none(view):

@@ -3,7 +3,7 @@
 import pytest
 
 from devfix.model import FileChange, Patch
-from devfix.report.positions import Lines, Place, Texts, in_utf8, in_utf16
+from devfix.report.positions import Lines, Position, SourceTexts, utf8_length, utf16_length
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from devfix.report.positions import Lines, Place, Texts, in_utf8, in_utf16
     ],
 )
 def test_lines_end_where_python_ends_them(text, lines):
-    assert Lines(text).whole() == lines
+    assert Lines(text).with_line_ends() == lines
     assert "".join(lines) == text
 
 
@@ -32,20 +32,25 @@ def test_a_line_has_no_end_and_none_is_there_beyond_the_last():
 def test_a_place_is_where_its_offset_is(text):
     lines = Lines(text)
     for offset in range(len(text) + 1):
-        place = lines.place(offset)
+        place = lines.position(offset)
         assert lines.start(place.line) + place.column == offset
 
 
 def test_units_of_text():
-    assert [(in_utf16(text), in_utf8(text)) for text in ("ab", "é", "😀", "\ud800")] == [(2, 2), (1, 2), (2, 4), (1, 3)]
-    assert Lines("😀é = x\n").before(Place(1, 3)) == "😀é "
+    assert [(utf16_length(text), utf8_length(text)) for text in ("ab", "é", "😀", "\ud800")] == [
+        (2, 2),
+        (1, 2),
+        (2, 4),
+        (1, 3),
+    ]
+    assert Lines("😀é = x\n").prefix(Position(1, 3)) == "😀é "
 
 
 def test_what_was_written_is_read_as_it_was(tmp_path):
     file = tmp_path / "a.py"
     file.write_bytes(b"new\n")
 
-    texts = Texts(Patch((FileChange(str(file), b"old\n", b"new\n"),)))
+    texts = SourceTexts(Patch((FileChange(str(file), b"old\n", b"new\n"),)))
 
     assert texts.lines(str(file))[1] == "old"
     assert texts.file(str(tmp_path / "gone.py")) is None and texts.lines(str(tmp_path / "gone.py"))[1] == ""

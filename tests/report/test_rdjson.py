@@ -7,7 +7,7 @@ import pytest
 from devfix.model import AppendCode, FileChange, Finding, Fix, Outcome, Patch, Resolution, Severity, Span, Status
 from devfix.report import Mode, Report
 from devfix.report.findings.rdjson import render
-from devfix.report.positions import Texts
+from devfix.report.positions import SourceTexts
 from devfix.report.view import View
 
 
@@ -41,7 +41,7 @@ def suggested(*changes):
     finding = Finding("DEV101", "", Severity.ERROR, "a.py", Span(1, 0, 1, 1), "", fixes=(fix,))
     patch = Patch(tuple(FileChange(path, old.encode(), new.encode()) for path, old, new in changes))
     outcome = Outcome((Resolution(finding, Status.FIXED, fix=fix),), patch)
-    (found,) = diagnostics(View(Report(outcome, Mode.PREVIEW), Texts(patch), outcome))
+    (found,) = diagnostics(View(Report(outcome, Mode.PREVIEW), SourceTexts(patch), outcome))
     return [
         (each["range"]["start"]["line"], each["range"]["end"], each["text"]) for each in found.get("suggestions", ())
     ]

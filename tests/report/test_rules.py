@@ -2,7 +2,7 @@
 
 import pytest
 
-from devfix.report.rules import HOME, address, paragraph, plain
+from devfix.report.rules import HOMEPAGE, first_paragraph, help_uri, plain_text
 from devfix.rules.registry import all_rules
 
 DOCUMENTATION = """
@@ -23,15 +23,15 @@ x = `y`
 
 def test_every_rule_has_an_address_of_its_own_documentation():
     for rule in all_rules():
-        assert address(rule.code) in rule.documentation.partition("## References")[2]
+        assert help_uri(rule.code) in rule.documentation.partition("## References")[2]
 
 
 def test_an_unknown_rule_has_the_address_of_the_tool():
-    assert address("DEV000") == HOME
+    assert help_uri("DEV000") == HOMEPAGE
 
 
 def test_plain_text_has_no_marks_but_those_of_code():
-    told = plain(DOCUMENTATION)
+    told = plain_text(DOCUMENTATION)
 
     assert told.startswith("WHAT IT DOES\nFinds x\nand moves it.\n")
     assert "\n    # a comment\n    x = `y`\n" in told
@@ -42,4 +42,4 @@ def test_plain_text_has_no_marks_but_those_of_code():
     ("text", "expected"), [(DOCUMENTATION, "Finds x and moves it."), ("# Title\n\nBody.", "Body."), ("", "")]
 )
 def test_the_first_paragraph_is_one_line(text, expected):
-    assert paragraph(text) == expected
+    assert first_paragraph(text) == expected

@@ -11,7 +11,7 @@ import pytest
 from devfix.model import Outcome, Severity, Span
 from devfix.report import Mode, Report
 from devfix.report.findings import sarif
-from devfix.report.positions import Texts
+from devfix.report.positions import SourceTexts
 from devfix.report.view import View
 
 SCHEMA = json.loads(
@@ -21,7 +21,7 @@ SCHEMA = json.loads(
 
 def log(outcome, mode=Mode.CHECK, proof=None):
     tried = replace(outcome, patch=type(outcome.patch)())
-    document = json.loads(sarif.render(View(Report(outcome, mode), Texts(tried.patch), tried, proof)))
+    document = json.loads(sarif.render(View(Report(outcome, mode), SourceTexts(tried.patch), tried, proof)))
     jsonschema.Draft202012Validator(SCHEMA).validate(document)
     return document["runs"][0]
 
@@ -38,7 +38,7 @@ def many(resolutions, number):
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(sarif, "MOST_RESULTS", 10)
+    monkeypatch.setattr(sarif, "MAX_RESULTS", 10)
 
 
 def test_the_most_severe_are_kept_and_the_others_are_counted(resolutions, few):
@@ -46,13 +46,13 @@ def test_the_most_severe_are_kept_and_the_others_are_counted(resolutions, few):
 
     assert [result["level"] for result in run["results"]] == ["error"] * 8 + ["warning"] * 2
     [told] = run["invocations"][0]["toolExecutionNotifications"]
-    assert told["message"]["text"].startswith("14 results are left out, the least severe ones")
+    assert told["message"]["text"].startswith("the 14 least severe results are omitted")
 
 
 def test_a_log_is_cut_until_its_upload_is_small_enough(resolutions, monkeypatch):
     whole = log(many(resolutions, 300))
     most = len(gzip.compress(json.dumps(whole, separators=(",", ":")).encode(), 6)) - 1000
-    monkeypatch.setattr(sarif, "MOST_BYTES", most)
+    monkeypatch.setattr(sarif, "MAX_BYTES", most)
 
     run = log(many(resolutions, 300))
 

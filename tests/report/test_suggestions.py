@@ -16,8 +16,8 @@ from devfix.model import (
     Span,
     Status,
 )
-from devfix.report.positions import Texts
-from devfix.report.suggestions import Replacement, applied, replacements, suggestions_of
+from devfix.report.positions import SourceTexts
+from devfix.report.suggestions import Replacement, apply_replacements, find_replacements, suggestions_of
 
 PIECES = st.lists(st.sampled_from(["a = b", "x", "\n", "\r\n", "\r", " ", "é😀", "a = b.to(device)\n"]), max_size=25)
 
@@ -26,23 +26,23 @@ PIECES = st.lists(st.sampled_from(["a = b", "x", "\n", "\r\n", "\r", " ", "é�
 def test_replacements_lead_from_one_text_to_the_other(old, new):
     before, after = "".join(old), "".join(new)
 
-    found = replacements("a.py", before, after)
+    found = find_replacements("a.py", before, after)
 
-    assert applied(before, found) == after
+    assert apply_replacements(before, found) == after
     for each in found:
         for at in (each.start, each.end):
             assert before[at - 1 : at + 1] != "\r\n" or at == 0, "an end of line is not cut in two"
 
 
 def test_an_insertion_deletes_nothing():
-    assert replacements("a.py", "x = f(y)\nz\n", "x = f(y.cuda())\nz\n") == [Replacement("a.py", 7, 7, ".cuda()")]
+    assert find_replacements("a.py", "x = f(y)\nz\n", "x = f(y.cuda())\nz\n") == [Replacement("a.py", 7, 7, ".cuda()")]
 
 
 @pytest.mark.parametrize(
     "pair", [((1, 3), (2, 4)), ((1, 1), (1, 1)), ((1, 3), (1, 1))], ids=["overlap", "same place", "same start"]
 )
 def test_what_touches_the_same_place_does_not_go_together(pair):
-    assert applied("abcdef", [Replacement("a.py", start, end, "x") for start, end in pair]) is None
+    assert apply_replacements("abcdef", [Replacement("a.py", start, end, "x") for start, end in pair]) is None
 
 
 def finding(path, line, *spans):
@@ -57,7 +57,7 @@ def outcome(items, **files):
 
 
 def suggestions(result):
-    return suggestions_of(result, Texts(result.patch))
+    return suggestions_of(result, SourceTexts(result.patch))
 
 
 def test_each_finding_has_its_own_fix_where_all_together_are_the_patch():
@@ -70,7 +70,7 @@ def test_each_finding_has_its_own_fix_where_all_together_are_the_patch():
         (Replacement("a.py", 5, 5, ".cuda()"),),
         (Replacement("a.py", 11, 11, ".cuda()"),),
     ]
-    assert not found.along
+    assert not found.fixed_with
 
 
 def test_where_they_are_not_the_patch_the_first_has_all_of_it():
@@ -80,8 +80,8 @@ def test_where_they_are_not_the_patch_the_first_has_all_of_it():
     found = suggestions(result)
 
     assert [each.text for each in found.of(items[0].finding).replacements] == [".cuda()", ".cuda(1)"]
-    assert found.of(items[0].finding).title == "move line 1, with the repair of 1 more"
-    assert found.of(items[1].finding) is None and list(found.along.values()) == [items[0].finding]
+    assert found.of(items[0].finding).title == "move line 1; also fixes 1 more finding"
+    assert found.of(items[1].finding) is None and list(found.fixed_with.values()) == [items[0].finding]
 
 
 def test_a_fix_of_two_files_is_never_taken_apart():
@@ -109,4 +109,4 @@ def test_many_findings_of_one_file_share_the_patch():
 
     found = suggestions(outcome(items, a=(old, old.replace(b"= a", b"= a.cuda()"))))
 
-    assert len(found.own) == 1 and len(found.along) == 199
+    assert len(found.by_finding) == 1 and len(found.fixed_with) == 199

@@ -31,14 +31,14 @@ def test_other_files_and_broken_notebooks_are_shown_by_line():
 def test_a_patch_without_notebooks_is_readable_as_it_is(tmp_path):
     python = FileChange(str(tmp_path / "a.py"), b"a\n", b"b\n")
 
-    assert terminal_diff.readable(Patch((python,))) is None
-    shown = terminal_diff.readable(Patch((FileChange(str(tmp_path / "a.ipynb"), OLD, NEW), python))).decode()
+    assert terminal_diff.notebook_diff(Patch((python,))) is None
+    shown = terminal_diff.notebook_diff(Patch((FileChange(str(tmp_path / "a.ipynb"), OLD, NEW), python))).decode()
     assert "a.ipynb:cell 3\n" in shown and shown.endswith("-a\n+b\n")
 
 
 def test_colours_are_for_terminals_and_say_the_same(capsys):
     patch = Patch((FileChange("a.py", b"a = '[bold]'\r\n", b"a = '\x1b[2J'\r\n"),))
 
-    terminal_diff.coloured(unified_diff.unified(patch))
+    terminal_diff.print_coloured(unified_diff.unified(patch))
 
     assert capsys.readouterr().out.splitlines()[-2:] == ["-a = '[bold]'", "+a = '\\x1b[2J'"]

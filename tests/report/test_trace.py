@@ -11,8 +11,8 @@ from rich.console import Console
 from devfix.report.runs import trace as text_report
 from devfix.report.runs import trace_json
 from devfix.trace.diagnosis.diagnose import diagnose
+from devfix.trace.failure_trace_json import read_failure_trace
 from devfix.trace.repair.proposal import Proposal
-from devfix.trace.story_json import read_story
 from devfix.trace.tracing import Trace
 from devfix.verify.experiment import Experiment
 from devfix.verify.project import Project
@@ -26,12 +26,12 @@ HOSTILE = "<script>alert('x')</script>\x1b[31m"
 
 def traced(folder, name, proposal=None, text=None):
     told = json.loads((STORIES / f"{name}.json").read_text(encoding="utf-8"))
-    story = told.pop("story")
+    failure = told.pop("story")
     if text is not None:
         told["text"] = text
-    run = Run("sim", failure=Failure(**told), story=story, torch="2.13.0", losses=(0.5, float("nan")), steps=2)
+    run = Run("sim", failure=Failure(**told), story=failure, torch="2.13.0", losses=(0.5, float("nan")), steps=2)
     experiment = Experiment(Project(folder, "main.py", "."), ("--lr", "0.1"), "/usr/bin/python3", "sim", why="a reason")
-    found = read_story(run)
+    found = read_failure_trace(run)
     return Trace(experiment, run, found, diagnose(found), proposal or Proposal(title="a reason"))
 
 

@@ -1,6 +1,6 @@
 """One line for each finding and problem: ``path:line:col: CODE [*] message``; in a notebook ``path:cell 3:line:col:``.
 
-``[*]`` marks a finding with a safe suggestion, ``[!]`` one with an unsafe fix.  Columns count from 1.
+``[*]`` marks a finding with a safe fix, ``[!]`` one with an unsafe fix.  Columns count from 1.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _MARKS = {Applicability.SAFE: "[*] ", Applicability.UNSAFE: "[!] ", None: ""}
 
 
 def render(view: View) -> str:
-    """The lines with their ends."""
+    """Return the lines of a report, each with a newline."""
     return "".join(f"{line}\n" for line in lines(view.report))
 
 
 def lines(report: Report) -> Iterator[str]:
-    """The lines, without newlines: findings that are neither suppressed nor repaired, then problems, then notes."""
+    """Yield the listed findings, then problems, then notes, one line each, without newlines."""
     for resolution in report.listed:
         yield finding_line(resolution.finding, report.outcome)
     for problem in (*report.outcome.problems, *report.outcome.notes):
@@ -35,19 +35,21 @@ def lines(report: Report) -> Iterator[str]:
 
 
 def finding_line(finding: Finding, outcome: Outcome = _NO_NOTEBOOKS) -> str:
+    """Return a finding as ``path:line:col: CODE [*] message``."""
     return f"{location(finding, outcome)}: {finding.code} {mark(finding.applicability)}{printable(finding.message)}"
 
 
 def problem_line(problem: Problem, outcome: Outcome = _NO_NOTEBOOKS) -> str:
-    """``path:line: message; what to do``."""
+    """Return a problem as ``path:line: message; hint``."""
     where = printable(outcome.where(problem.path, problem.line))
     return f"{where}: {printable(problem.message)}" + (f"; {printable(problem.hint)}" if problem.hint else "")
 
 
 def location(finding: Finding, outcome: Outcome = _NO_NOTEBOOKS) -> str:
-    """Where a finding's cause is: path, cell if it is a notebook, line, column."""
+    """Return the position of a finding: path, cell if the file is a notebook, line and column."""
     return f"{printable(outcome.where(finding.path, finding.span.line))}:{finding.span.column + 1}"
 
 
 def mark(applicability: Applicability | None) -> str:
+    """Return the mark of a finding whose best fix has this applicability, with a space after it."""
     return _MARKS[applicability]

@@ -1,4 +1,4 @@
-"""What makes a finding the same one after other lines of its file have moved."""
+"""Fingerprints, which identify a finding after other lines of its file have changed."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
 __all__ = ["fingerprints", "line_hashes"]
 
 # GitHub's hash of a line: https://github.com/github/codeql-action/blob/main/src/fingerprints.ts
-_WINDOW = 100  # UTF-16 code units from the start of the line, of those that are neither blanks nor tabs
+_WINDOW = 100  # UTF-16 code units from the start of the line, without spaces and tabs
 _FACTOR = 37
 _BITS = (1 << 64) - 1
-_END = "\uffff"  # stands behind the last one
+_END = "\uffff"  # appended to the text
 
 
 def fingerprints(view: View, findings: Sequence[Finding]) -> list[str]:
-    """Of each finding a name that is unique among them: its rule, file and source line, and which of several it is."""
+    """Return a unique digest for each finding, from its rule, file and source line; equal ones are numbered."""
     seen: Counter[str] = Counter()
     found = []
     for finding in findings:
         line = view.texts.lines(finding.path)[finding.span.line].strip()
-        own = digest(finding.code, view.name(finding.path), line)
-        seen[own] += 1
-        found.append(own if seen[own] == 1 else digest(own, str(seen[own])))
+        key = digest(finding.code, view.name(finding.path), line)
+        seen[key] += 1
+        found.append(key if seen[key] == 1 else digest(key, str(seen[key])))
     return found
 
 
 def line_hashes(raw: bytes, wanted: Iterable[int]) -> dict[int, str]:
-    """The hashes under which code scanning knows lines again, by number.
+    """Return GitHub code scanning's line hashes by line number.
 
-    It computes them itself where its own action uploads a report; one that comes another way has to bring them.
-    Lines that look alike for a hundred characters are told apart by a count.
+    GitHub's upload action computes them; reports uploaded in another way must contain them.  A counter distinguishes
+    lines with equal windows.
     """
     text = raw.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace(" ", "").replace("\t", "") + _END

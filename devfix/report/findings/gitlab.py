@@ -1,4 +1,4 @@
-"""A Code Quality report for GitLab: https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format."""
+"""GitLab Code Quality report: https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SEVERITIES = {Severity.ERROR: "critical", Severity.LATENT: "major", Severity.AD
 
 
 def render(view: View) -> str:
-    """The list of findings and problems, in ASCII."""
+    """Return findings and problems as an ASCII JSON array."""
     return json.dumps([*_findings(view), *(_problem(view, each) for each in view.report.outcome.problems)]) + "\n"
 
 
@@ -28,7 +28,7 @@ def _findings(view: View) -> list[dict[str, Any]]:
         {
             "type": "issue",
             "check_name": finding.code,
-            "description": f"{finding.code} {finding.name}: {view.sentence(finding)}",
+            "description": f"{finding.code} {finding.name}: {view.message_with_failure(finding)}",
             "categories": ["Bug Risk"],
             "severity": _SEVERITIES[finding.severity],
             "fingerprint": fingerprint,

@@ -1,6 +1,7 @@
-"""The report for programs: schema/report-2.json documents it.
+"""The JSON report, documented by schema/report-2.json.
 
-Lines and columns count from 1; columns are code points, the end is exclusive.  In a notebook lines count in the cell.
+Lines and columns count from 1; columns are code points; ends are exclusive.  In a notebook, lines count from the start
+of the cell.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ SCHEMA_VERSION = 2
 
 
 def render(view: View) -> str:
-    """The document as ASCII text, two spaces deep, with a newline at the end."""
+    """Return the report as ASCII JSON, indented, with a final newline."""
     return dumps(view.report, view.proof)
 
 
 def dumps(report: Report, proof: Proof | None = None) -> str:
-    """The document of a report, and of what runs prove, as text."""
+    """Return a report and its proof, if any, as ASCII JSON, indented, with a final newline."""
     return json.dumps(document(report, proof), indent=2) + "\n"
 
 
 def document(report: Report, proof: Proof | None = None) -> dict[str, Any]:
-    """The report as dicts, lists, strings, and numbers."""
+    """Return a report and its proof, if any, as JSON values."""
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "devfix", "version": __version__},

@@ -1,7 +1,7 @@
-"""The report as one JSON document a line: ``$defs/line`` of schema/report-2.json documents it.
+"""The JSON Lines report, documented by ``$defs/line`` of schema/report-2.json.
 
-The first line is ``{"report": …}`` with the mode, the exit code and the counts; each other is ``{"finding": …}``,
-``{"problem": …}`` or ``{"note": …}``, as in the one document of ``json``.
+The first line is ``{"report": …}`` with mode, exit code and counts.  Each further line is ``{"finding": …}``,
+``{"problem": …}`` or ``{"note": …}``, with the same content as in the JSON report.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LISTS = {"findings": "finding", "problems": "problem", "notes": "note"}
 
 
 def render(view: View) -> str:
-    """All lines, in ASCII."""
+    """Return the lines in ASCII."""
     return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in _lines(view))
 
 

@@ -1,7 +1,7 @@
-"""The report as test results: one suite for each file, one failed case for each finding and problem.
+"""JUnit XML report: one test suite per file, one failed test case per finding and problem.
 
-The elements are those that Jenkins reads (junit-10.xsd of its xUnit plugin) and GitLab and others show.  Where nothing
-is wrong there is one case that passed: a report without any counts as a broken one.
+The elements are those of Jenkins' xUnit plugin (junit-10.xsd), which GitLab and other services read.  A report without
+findings has one passed test case, because services reject an empty report.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["render"]
 
-#: What no XML 1.0 document may hold: https://www.w3.org/TR/xml/#charsets
+#: Characters not allowed in XML 1.0: https://www.w3.org/TR/xml/#charsets
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def render(view: View) -> str:
-    """The document, in UTF-8."""
+    """Return the document as text that declares UTF-8."""
     suites: dict[str, list[ElementTree.Element]] = {}
     for item in view.listed:
         name = view.name(item.finding.path)
@@ -65,12 +65,12 @@ def _finding(name: str, item: Resolution, outcome: Outcome) -> ElementTree.Eleme
     at = location(finding, outcome).removeprefix(f"{printable(finding.path)}:")
     case = _element("testcase", name=f"{finding.code} {finding.name} at {at}", classname=name)
     failure = _element("failure", type=finding.code, message=finding.message)
-    failure.text = _clean("\n".join(_told(item, outcome)))
+    failure.text = _clean("\n".join(_details(item, outcome)))
     case.append(failure)
     return case
 
 
-def _told(item: Resolution, outcome: Outcome) -> list[str]:
+def _details(item: Resolution, outcome: Outcome) -> list[str]:
     finding: Finding = item.finding
     lines = [f"{location(finding, outcome)}: {finding.severity.value} {finding.code} {finding.name}", finding.message]
     lines += [

@@ -1,4 +1,4 @@
-"""The report as one HTML file: nothing is loaded from elsewhere, light and dark, by keys alone."""
+"""The report as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from devfix.model import Event, FileChange, Outcome, Patch, Resolution, Severity
 from devfix.report import terminal_diff
 from devfix.report.findings.concise import location, problem_line
 from devfix.report.findings.statistics import counts
-from devfix.report.html import rendered
-from devfix.report.suggestions import Suggestion, applied
+from devfix.report.html import render_page
+from devfix.report.suggestions import Suggestion, apply_replacements
 from devfix.report.summary import Mode
 from devfix.vcs import unified_diff
 from devfix.vcs.hunks import Piece, lines_of
@@ -21,22 +21,22 @@ from devfix.vcs.hunks import Piece, lines_of
 if TYPE_CHECKING:
     from devfix.report.view import View
 
-__all__ = ["MOST_FINDINGS", "render"]
+__all__ = ["MAX_FINDINGS", "render"]
 
-#: Findings that a page lists, the most severe; the others it counts.
-MOST_FINDINGS = 2000
+#: Maximum number of listed findings, the most severe; the others are only counted.
+MAX_FINDINGS = 2000
 
-_FEW = 20  # findings that stand open
+_FEW = 20  # maximum number of findings that are unfolded
 _HEADINGS = {
     Mode.CHECK: "Device bugs",
-    Mode.PREVIEW: "Device bugs, and what would change",
-    Mode.APPLY: "Device bugs that are left",
+    Mode.PREVIEW: "Device bugs and proposed changes",
+    Mode.APPLY: "Remaining device bugs",
 }
 
 
 @dataclass(frozen=True)
 class _Card:
-    """What the page shows of a finding."""
+    """A finding on the page."""
 
     code: str
     name: str
@@ -44,23 +44,23 @@ class _Card:
     status: str
     where: str
     message: str
-    events: tuple[tuple[Event, str], ...]  # with the place of each
+    events: tuple[tuple[Event, str], ...]  # with positions as text
     notes: tuple[str, ...]
     suggestion: str
     reason: str
-    along: str
+    fixed_with: str
     diff: list[tuple[str, list[Piece]]]
 
 
 def render(view: View) -> str:
-    """The whole file.
+    """Return the page.
 
     Raises:
         ImportError: jinja2 is not installed.
 
     """
-    items = view.worst_first()
-    return rendered(
+    items = view.by_severity()
+    return render_page(
         "findings.html",
         script="findings.js",
         heading=_HEADINGS[view.report.mode],
@@ -68,8 +68,8 @@ def render(view: View) -> str:
         rules=counts(view),
         severities=_severities(items),
         problems=_problems(view.report.outcome),
-        findings=[_card(view, item) for item in items[:MOST_FINDINGS]],
-        more=max(0, len(items) - MOST_FINDINGS),
+        findings=[_card(view, item) for item in items[:MAX_FINDINGS]],
+        more=max(0, len(items) - MAX_FINDINGS),
         few=_FEW,
         **_proof(view),
     )
@@ -85,7 +85,7 @@ def _severities(items: list[Resolution]) -> list[tuple[str, int]]:
 
 
 def _proof(view: View) -> dict[str, Any]:
-    """What `_runs.html` needs; nothing where nothing was run."""
+    """Return the variables of ``_runs.html``."""
     if view.proof is None:
         return {"proof": None}
     from devfix.report.runs.chart import chart
@@ -101,7 +101,7 @@ def _card(view: View, item: Resolution) -> _Card:
 
     finding, outcome = item.finding, view.report.outcome
     fix = item.fix or next(iter(finding.fixes), None)
-    suggestion, other = view.suggestions.of(finding), view.suggestions.along.get(identity(finding))
+    suggestion, other = view.suggestions.of(finding), view.suggestions.fixed_with.get(identity(finding))
     return _Card(
         code=finding.code,
         name=finding.name,
@@ -113,26 +113,26 @@ def _card(view: View, item: Resolution) -> _Card:
         notes=finding.notes,
         suggestion="" if fix is None else f"{fix.title} ({fix.applicability.value})",
         reason=item.reason or finding.reason,
-        along="" if other is None else location(other, outcome),
+        fixed_with="" if other is None else location(other, outcome),
         diff=[] if suggestion is None else lines_of(_diff(view, suggestion)),
     )
 
 
 def _diff(view: View, suggestion: Suggestion) -> str:
-    """What a fix alone changes."""
+    """Return the diff of one suggestion."""
     patch = Patch(tuple(_changes(view, suggestion)))
-    return (terminal_diff.readable(patch) or unified_diff.unified(patch)).decode("utf-8", "replace")
+    return (terminal_diff.notebook_diff(patch) or unified_diff.unified(patch)).decode("utf-8", "replace")
 
 
 def _changes(view: View, suggestion: Suggestion) -> Iterator[FileChange]:
     for path in suggestion.paths:
         file = view.texts.file(path)
-        if file is not None and file.cells is not None:  # replacements are those of the file, not of its program
+        if file is not None and file.cells is not None:  # replacements have positions in the JSON file
             file = replace(file, text=sources.as_text(file.raw), cells=None)
         new = (
             None
             if file is None
-            else applied(file.text, [each for each in suggestion.replacements if each.path == path])
+            else apply_replacements(file.text, [each for each in suggestion.replacements if each.path == path])
         )
         if file is not None and new is not None:
             yield FileChange(path, file.raw, sources.encode(file, new))

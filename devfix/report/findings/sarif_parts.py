@@ -1,4 +1,4 @@
-"""Parts of a SARIF log that reports of one run and of a migration share.
+"""Parts of SARIF logs shared by reports of findings and of migrations.
 
 https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 """
@@ -11,28 +11,34 @@ from urllib.parse import quote
 
 from devfix import __version__
 from devfix.model import Severity
-from devfix.report.rules import HOME, address, paragraph, plain
+from devfix.report.rules import HOMEPAGE, first_paragraph, help_uri, plain_text
 
-__all__ = ["LEVELS", "ROOT", "artifact", "driver", "encoded", "head", "text"]
+__all__ = ["LEVELS", "ROOT", "artifact", "driver", "header", "text_object", "uri_path"]
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
-#: The name of the folder that places are relative to.
+#: Base id of artifact locations: the root of the repository.
 ROOT = "%SRCROOT%"
 
-#: Levels by severity; the keys are the words, as records of a migration have them.
+#: SARIF levels by severity value, as in the records of a migration.
 LEVELS = {Severity.ERROR.value: "error", Severity.LATENT.value: "warning", Severity.ADVICE.value: "note"}
 
 _PROBLEM_SEVERITIES = {"error": "error", "warning": "warning", "note": "recommendation"}
 
 
-def head() -> dict[str, Any]:
-    """What a log begins with."""
+def header() -> dict[str, Any]:
+    """Return the properties that start a log."""
     return {"$schema": SCHEMA, "version": "2.1.0"}
 
 
 def driver(codes: Iterable[str] | None = None, levels: dict[str, str] | None = None) -> dict[str, Any]:
-    """The tool, with the rules of these codes, or with all; ``levels`` says how severe the worst finding of each is."""
+    """Return the tool component.
+
+    Args:
+        codes: codes of the rules to list; None for all.
+        levels: default level by rule code, from the most severe finding; others are ``error``.
+
+    """
     from devfix.rules.registry import all_rules
 
     wanted = None if codes is None else set(codes)
@@ -41,7 +47,7 @@ def driver(codes: Iterable[str] | None = None, levels: dict[str, str] | None = N
         "name": "devfix",
         "version": __version__,
         "semanticVersion": __version__,
-        "informationUri": HOME,
+        "informationUri": HOMEPAGE,
         "rules": [_rule(rule, (levels or {}).get(rule.code, "error")) for rule in rules],
     }
 
@@ -50,10 +56,10 @@ def _rule(rule: Any, level: str) -> dict[str, Any]:
     return {
         "id": rule.code,
         "name": "".join(word.capitalize() for word in rule.name.split("-")),
-        "shortDescription": text(rule.summary),
-        "fullDescription": text(paragraph(rule.documentation) or rule.summary),
-        "help": {**text(plain(rule.documentation)), "markdown": rule.documentation.strip() + "\n"},
-        "helpUri": address(rule.code),
+        "shortDescription": text_object(rule.summary),
+        "fullDescription": text_object(first_paragraph(rule.documentation) or rule.summary),
+        "help": {**text_object(plain_text(rule.documentation)), "markdown": rule.documentation.strip() + "\n"},
+        "helpUri": help_uri(rule.code),
         "defaultConfiguration": {"level": level},
         "properties": {
             "tags": ["correctness", "device", "pytorch", rule.name],
@@ -64,19 +70,25 @@ def _rule(rule: Any, level: str) -> dict[str, Any]:
 
 
 def artifact(name: str, inside: bool = True) -> dict[str, Any]:
-    """Where a file is: ``name`` relative to the root with forward slashes, or absolute where it lies outside."""
-    path = encoded(name)
+    """Return an artifact location.
+
+    Args:
+        name: path with forward slashes, relative to the root if ``inside``, else absolute.
+        inside: whether the file is in the repository.
+
+    """
+    path = uri_path(name)
     return {"uri": path, "uriBaseId": ROOT} if inside else {"uri": f"file://{path}"}
 
 
-def encoded(name: str, safe: str = "/") -> str:
-    """A name as a part of a URI; bytes that are no UTF-8 stay the bytes that they are."""
+def uri_path(name: str, safe: str = "/") -> str:
+    """Percent-encode a path for a URI; undecodable bytes of a file name are kept."""
     try:
         return quote(name.encode("utf-8", "surrogateescape"), safe=safe)
     except UnicodeEncodeError:
         return quote(name.encode("utf-8", "replace"), safe=safe)
 
 
-def text(words: str) -> dict[str, str]:
-    """A message; what is no text in it becomes a replacement character."""
-    return {"text": words.encode("utf-8", "replace").decode("utf-8")}
+def text_object(text: str) -> dict[str, str]:
+    """Return a SARIF object with the property ``text``; lone surrogates become ``?``."""
+    return {"text": text.encode("utf-8", "replace").decode("utf-8")}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from devfix.engine import suppressions
 from devfix.model import Event, Finding, Resolution, Span, Status
 from devfix.report.findings.fingerprints import fingerprints, line_hashes
-from devfix.report.findings.sarif_parts import LEVELS, artifact, text
-from devfix.report.positions import Lines, Place, in_utf16
+from devfix.report.findings.sarif_parts import LEVELS, artifact, text_object
+from devfix.report.positions import Lines, Position, utf16_length
 from devfix.report.suggestions import Suggestion
 
 if TYPE_CHECKING:
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 __all__ = ["location", "results"]
 
-#: What code scanning takes of one result; devfix's own paths have a handful of events.
-_MOST_EVENTS = 1000
-_LONGEST_SNIPPET = 1000  # characters; the file has the rest
+#: Code scanning's limit for the thread flow locations of a result; devfix's paths have a handful of events.
+_MAX_EVENTS = 1000
+_MAX_SNIPPET = 1000  # characters; longer regions have no snippet
 
 
 def results(view: View, items: Sequence[Resolution]) -> Iterator[dict[str, Any]]:
-    """A result for each finding."""
+    """Yield the result of each finding."""
     findings = [item.finding for item in items]
     hashes = _hashes(view, findings)
     for item, fingerprint in zip(items, fingerprints(view, findings), strict=True):
@@ -32,18 +32,18 @@ def results(view: View, items: Sequence[Resolution]) -> Iterator[dict[str, Any]]
         yield _result(view, item, {"devfix/v1": fingerprint, **({"primaryLocationLineHash": line} if line else {})})
 
 
-def _result(view: View, item: Resolution, marks: dict[str, str]) -> dict[str, Any]:
+def _result(view: View, item: Resolution, line_fingerprints: dict[str, str]) -> dict[str, Any]:
     finding = item.finding
     found: dict[str, Any] = {
         "ruleId": finding.code,
         "level": LEVELS[finding.severity.value],
-        "message": text(view.sentence(finding)),
+        "message": text_object(view.message_with_failure(finding)),
         "locations": [{"physicalLocation": _physical(view, finding.path, finding.span)}],
-        "partialFingerprints": marks,
+        "partialFingerprints": line_fingerprints,
         "properties": _properties(view, item),
     }
     if finding.events:
-        steps = [_step(view, event) for event in finding.events[-_MOST_EVENTS:]]
+        steps = [_step(view, event) for event in finding.events[-_MAX_EVENTS:]]
         found["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
         found["relatedLocations"] = [_related(view, finding)]
     suggestion = view.suggestions.of(finding)
@@ -66,7 +66,7 @@ def _properties(view: View, item: Resolution) -> dict[str, Any]:
         found["notes"] = list(finding.notes)
     from devfix.engine.scan import identity
 
-    other = view.suggestions.along.get(identity(finding))
+    other = view.suggestions.fixed_with.get(identity(finding))
     if other is not None:
         found["fixedBy"] = f"{view.name(other.path)}:{other.span.line}"
     if view.proof is not None and item.status is Status.FIXED:
@@ -75,7 +75,7 @@ def _properties(view: View, item: Resolution) -> dict[str, Any]:
 
 
 def location(view: View, path: str, line: int = 0) -> dict[str, Any]:
-    """A file, or a line of it."""
+    """Return the location of a file, or of a line of it."""
     physical: dict[str, Any] = {"artifactLocation": _artifact(view, path)}
     if line:
         physical["region"] = {"startLine": line}
@@ -84,8 +84,8 @@ def location(view: View, path: str, line: int = 0) -> dict[str, Any]:
 
 def _physical(view: View, path: str, span: Span) -> dict[str, Any]:
     lines = view.texts.lines(path)
-    start, end = Place(span.line, span.column), Place(span.end_line, span.end_column)
-    return {"artifactLocation": _artifact(view, path), "region": _shown(lines, start, end)}
+    start, end = Position(span.line, span.column), Position(span.end_line, span.end_column)
+    return {"artifactLocation": _artifact(view, path), "region": _region_with_snippet(lines, start, end)}
 
 
 def _artifact(view: View, path: str) -> dict[str, Any]:
@@ -95,42 +95,47 @@ def _artifact(view: View, path: str) -> dict[str, Any]:
     return artifact(os.path.realpath(path).replace(os.sep, "/"), inside=False)
 
 
-def _shown(lines: Lines, start: Place, end: Place) -> dict[str, Any]:
-    """A region with what stands there, but for a long one."""
+def _region_with_snippet(lines: Lines, start: Position, end: Position) -> dict[str, Any]:
+    """Return a region with its source snippet, unless the snippet is long."""
     region: dict[str, Any] = _region(lines, start, end)
     snippet = lines.text[lines.start(start.line) + start.column : lines.start(end.line) + end.column]
-    if 0 < len(snippet) <= _LONGEST_SNIPPET:
-        region["snippet"] = text(snippet)
+    if 0 < len(snippet) <= _MAX_SNIPPET:
+        region["snippet"] = text_object(snippet)
     return region
 
 
-def _region(lines: Lines, start: Place, end: Place) -> dict[str, int]:
-    """Columns in UTF-16 code units from 1; the end is exclusive."""
+def _region(lines: Lines, start: Position, end: Position) -> dict[str, int]:
+    """Return a region; columns count UTF-16 code units from 1, and the end is exclusive."""
     return {
         "startLine": start.line,
-        "startColumn": in_utf16(lines.before(start)) + 1,
+        "startColumn": utf16_length(lines.prefix(start)) + 1,
         "endLine": end.line,
-        "endColumn": in_utf16(lines.before(end)) + 1,
+        "endColumn": utf16_length(lines.prefix(end)) + 1,
     }
 
 
 def _step(view: View, event: Event) -> dict[str, Any]:
     return {
-        "location": {**_event_location(view, event), "message": text(event.note or event.kind)},
+        "location": {**_event_location(view, event), "message": text_object(event.note or event.kind)},
         "kinds": [event.kind],
     }
 
 
 def _related(view: View, finding: Finding) -> dict[str, Any]:
     last = finding.events[-1]
-    return {"id": 1, **_event_location(view, last), "message": text(last.note or "fails here")}
+    return {"id": 1, **_event_location(view, last), "message": text_object(last.note or "fails here")}
 
 
 def _event_location(view: View, event: Event) -> dict[str, Any]:
     lines = view.texts.lines(event.path)
-    start = Place(event.line, event.column)
-    end = Place(event.line, max(len(lines[event.line].rstrip()), event.column))
-    return {"physicalLocation": {"artifactLocation": _artifact(view, event.path), "region": _shown(lines, start, end)}}
+    start = Position(event.line, event.column)
+    end = Position(event.line, max(len(lines[event.line].rstrip()), event.column))
+    return {
+        "physicalLocation": {
+            "artifactLocation": _artifact(view, event.path),
+            "region": _region_with_snippet(lines, start, end),
+        }
+    }
 
 
 def _fix(view: View, suggestion: Suggestion) -> dict[str, Any]:
@@ -139,14 +144,17 @@ def _fix(view: View, suggestion: Suggestion) -> dict[str, Any]:
         lines = view.texts.lines(path)
         replaced = [
             {
-                "deletedRegion": _region(lines, lines.place(each.start), lines.place(each.end)),
-                "insertedContent": text(each.text),
+                "deletedRegion": _region(lines, lines.position(each.start), lines.position(each.end)),
+                "insertedContent": text_object(each.text),
             }
             for each in suggestion.replacements
             if each.path == path
         ]
         changes.append({"artifactLocation": _artifact(view, path), "replacements": replaced})
-    return {"description": text(f"{suggestion.title} ({suggestion.applicability.value})"), "artifactChanges": changes}
+    return {
+        "description": text_object(f"{suggestion.title} ({suggestion.applicability.value})"),
+        "artifactChanges": changes,
+    }
 
 
 def _suppression(view: View, finding: Finding) -> dict[str, Any]:
@@ -156,11 +164,11 @@ def _suppression(view: View, finding: Finding) -> dict[str, Any]:
 
 
 def _hashes(view: View, findings: Sequence[Finding]) -> dict[tuple[str, int], str]:
-    wanted: dict[str, set[int]] = {}
+    lines_by_path: dict[str, set[int]] = {}
     for finding in findings:
-        wanted.setdefault(finding.path, set()).add(finding.span.line)
+        lines_by_path.setdefault(finding.path, set()).add(finding.span.line)
     found = {}
-    for path, numbers in wanted.items():
+    for path, numbers in lines_by_path.items():
         file = view.texts.file(path)
         if file is not None:
             hashes = line_hashes(file.raw, numbers)

@@ -1,7 +1,4 @@
-"""How often each rule was found, and how many of its findings can be fixed.
-
-schema/statistics-1.json documents the JSON.
-"""
+"""Number of findings per rule, as text and as JSON (schema/statistics-1.json)."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True)
 class Count:
-    """One rule: its findings, and those among them that have a safe fix."""
+    """A rule with its number of findings, and of those with a safe fix."""
 
     code: str
     name: str
@@ -33,12 +30,12 @@ class Count:
 
     @property
     def mark(self) -> str:
-        """``[*]`` where all have a safe suggestion, ``[-]`` where some have."""
+        """``[*]`` if all findings have a safe fix, ``[-]`` if some have, else ``[ ]``."""
         return "[*]" if self.fixable == self.count else "[-]" if self.fixable else "[ ]"
 
 
 def counts(view: View) -> list[Count]:
-    """The rules of what is listed, the most frequent first."""
+    """Return the counts of the listed findings, the most frequent rule first."""
     found = Counter((item.finding.code, item.finding.name) for item in view.listed)
     fixable = Counter(item.finding.code for item in view.listed if _has_safe_fix(item))
     rows = [Count(code, name, number, fixable[code]) for (code, name), number in found.items()]
@@ -47,12 +44,12 @@ def counts(view: View) -> list[Count]:
 
 def _has_safe_fix(item: Resolution) -> bool:
     fix = item.fix or next(iter(item.finding.fixes), None)
-    settled = item.status in (Status.FIXABLE, Status.FIXED)
-    return settled and fix is not None and fix.applicability is Applicability.SAFE
+    is_fixable = item.status in (Status.FIXABLE, Status.FIXED)
+    return is_fixable and fix is not None and fix.applicability is Applicability.SAFE
 
 
 def lines(view: View) -> Iterator[str]:
-    """A line for each rule: count, code, mark, name, with tabs between."""
+    """Yield a line per rule: count, code, and mark with name, separated by tabs."""
     rows = counts(view)
     width = max((len(str(row.count)) for row in rows), default=0)
     for row in rows:
@@ -60,7 +57,7 @@ def lines(view: View) -> Iterator[str]:
 
 
 def dumps(view: View) -> str:
-    """The document as ASCII text, two spaces deep, with a newline at the end."""
+    """Return the document as ASCII JSON, indented, with a final newline."""
     document = {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "devfix", "version": __version__},

@@ -1,4 +1,4 @@
-"""The report for people, on standard error: each finding with the few source lines that tell its story."""
+"""The text report on standard error: each finding with its path of source lines."""
 
 from __future__ import annotations
 
@@ -20,28 +20,32 @@ _APPLICABILITY_MARKS = {
     Applicability.UNSAFE: ("[unsafe fix]", "yellow"),
     None: ("", ""),
 }
-_WIDEST_SOURCE = 72
+_MAX_SOURCE_WIDTH = 72
 
 
 def show(
     report: Report, verbosity: int = 0, console: Console | None = None, statistics: Sequence[str] | None = None
 ) -> None:
-    """Print findings, problems, and the summary.
+    """Print findings, problems, notes, and the summary.
 
-    ``verbosity`` below 0 leaves out the summary, notes, and what was fixed, above 0 adds what is suppressed.  Repaired
-    findings are one line each once they are written: the file is the place to look now.  ``statistics`` are lines that
-    stand in the place of the findings.
+    Args:
+        report: the report.
+        verbosity: below 0, fixed findings, notes and the summary are omitted; above 0, suppressed findings are printed,
+            and findings that were fixed on disk are printed in full.
+        console: the console to print to; standard error by default.
+        statistics: lines to print instead of the findings.
+
     """
     console = console or Console(stderr=True, highlight=False, soft_wrap=True)
-    for counted in statistics or ():
-        console.print(Text(counted))
+    for row in statistics or ():
+        console.print(Text(row))
     for resolution in report.outcome.resolutions if statistics is None else ():
         if resolution.status is Status.SUPPRESSED and verbosity < 1:
             continue
         if resolution.status is Status.FIXED and verbosity < 0:
             continue
-        brief = resolution.status is Status.FIXED and report.mode is Mode.APPLY and verbosity < 1
-        for line in _finding(resolution, report, brief):
+        is_brief = resolution.status is Status.FIXED and report.mode is Mode.APPLY and verbosity < 1
+        for line in _finding(resolution, report, is_brief):
             console.print(line)
     for problem in report.outcome.problems:
         console.print(Text.assemble(("problem ", "bold red"), problem_line(problem, report.outcome)))
@@ -52,7 +56,7 @@ def show(
         console.print(Text(report.summary(), style="bold"))
 
 
-def _finding(resolution: Resolution, report: Report, brief: bool) -> Iterator[Text]:
+def _finding(resolution: Resolution, report: Report, is_brief: bool) -> Iterator[Text]:
     finding = resolution.finding
     mark, mark_style = _APPLICABILITY_MARKS[finding.applicability]
     yield Text.assemble(
@@ -64,18 +68,18 @@ def _finding(resolution: Resolution, report: Report, brief: bool) -> Iterator[Te
         f" {finding.name}",
         (f" {mark}" if mark else "", mark_style),
     )
-    if not brief:
+    if not is_brief:
         yield Text("  " + printable(finding.message))
-        yield from _story(finding, report.outcome)
+        yield from _event_path(finding, report.outcome)
         for note in finding.notes:
             yield Text("  note: " + printable(note))
-    yield from _fate(resolution, report.mode)
-    if not brief:
+    yield from _resolution(resolution, report.mode)
+    if not is_brief:
         yield Text()
 
 
-def _story(finding: Finding, outcome: Outcome) -> Iterator[Text]:
-    """The events as source lines with their numbers and what happens there, under the file where that changes."""
+def _event_path(finding: Finding, outcome: Outcome) -> Iterator[Text]:
+    """Yield the events as numbered source lines with notes; a change of file gets a heading."""
     left = max((len(_number(event, outcome)) for event in finding.events), default=0)
     middle = max((len(_source(event)) for event in finding.events), default=0)
     path = finding.path
@@ -92,17 +96,17 @@ def _story(finding: Finding, outcome: Outcome) -> Iterator[Text]:
 
 
 def _number(event: Event, outcome: Outcome) -> str:
-    """The line; in a notebook with its cell."""
+    """Return the line number of an event, with its cell in a notebook."""
     place = outcome.place(event.path, event.line)
     return str(event.line) if place is None else f"cell {place[0]}:{place[1]}"
 
 
 def _source(event: Event) -> str:
     source = printable(event.source.replace("\t", " "))
-    return source if len(source) <= _WIDEST_SOURCE else source[: _WIDEST_SOURCE - 1] + "…"
+    return source if len(source) <= _MAX_SOURCE_WIDTH else source[: _MAX_SOURCE_WIDTH - 1] + "…"
 
 
-def _fate(resolution: Resolution, mode: Mode) -> Iterable[Text]:
+def _resolution(resolution: Resolution, mode: Mode) -> Iterable[Text]:
     finding = resolution.finding
     fix = resolution.fix or (finding.fixes[0] if finding.fixes else None)
     title = printable(fix.title) if fix else ""

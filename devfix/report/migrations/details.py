@@ -1,6 +1,6 @@
-"""One repository of a migration as a page shows it on demand: plain data, every string of it made visible.
+"""Details of one repository for the page of a migration, as JSON values.
 
-What would make the page too heavy to open is cut, and the cut is said.
+Strings have no unprintable characters.  Long findings lists, diffs and logs are cut; the page says how much is missing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from devfix.migrate.record import Record, RepositoryOutcome, RunSummary, VerdictSummary
 from devfix.model import Status
-from devfix.report.html import on_screen, visible
+from devfix.report.html import terminal_text, visible
 from devfix.report.runs.chart import Chart, Line, chart
 from devfix.report.runs.curves import Curve, drawable, thinned
 from devfix.report.runs.verdict import number
@@ -19,20 +19,20 @@ from devfix.vcs.hunks import DiffFile, Hunk, coloured, read
 
 __all__ = ["details"]
 
-_MOST_FINDINGS = 200
-_MOST_DIFF_LINES = 2000
-_LONGEST_LINE = 1000
-_MOST_TAIL = 16_000
-_MOST_POINTS = 240
+_MAX_FINDINGS = 200
+_MAX_DIFF_LINES = 2000
+_MAX_LINE_LENGTH = 1000
+_MAX_TAIL = 16_000
+_MAX_POINTS = 240
 _DIGITS = 9  # enough for every float32
 _WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?:/[^\s\"'<>\\]*)?")
 
 
 def details(record: Record) -> dict[str, Any]:
-    """Everything about one repository.
+    """Return the details of one repository.
 
     Raises:
-        KeyError: a finding or a problem of it is not as in schema/report-2.json.
+        KeyError: a finding or a problem is not as in schema/report-2.json.
 
     """
     diff, more_lines = _diff(record.patch)
@@ -40,8 +40,8 @@ def details(record: Record) -> dict[str, Any]:
         "facts": [[visible(name), visible(text)] for name, text in _facts(record) if text],
         "web": record.repository if _WEB.fullmatch(record.repository) else "",
         "why": _why(record),
-        "findings": [_finding(finding, bool(record.patch)) for finding in record.findings[:_MOST_FINDINGS]],
-        "more_findings": max(0, len(record.findings) - _MOST_FINDINGS),
+        "findings": [_finding(finding, bool(record.patch)) for finding in record.findings[:_MAX_FINDINGS]],
+        "more_findings": max(0, len(record.findings) - _MAX_FINDINGS),
         "diff": diff,
         "more_lines": more_lines,
         "verdict": None if record.verdict is None else _verdict(record.verdict),
@@ -56,7 +56,7 @@ def _facts(record: Record) -> Iterator[tuple[str, str]]:
     yield "folder", record.folder
     yield "ref", record.ref
     yield "commit", record.commit
-    yield "files read", str(record.checked) if record.checked else ""
+    yield "files checked", str(record.checked) if record.checked else ""
     stages = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in (record.timings or {}).items())
     yield "time", f"{record.seconds:.1f} s" + (f" ({stages})" if stages else "")
     if record.published is not None:
@@ -64,29 +64,29 @@ def _facts(record: Record) -> Iterator[tuple[str, str]]:
         branch, commit = record.published.branch, record.published.commit
         yield "branch", f"{branch} at {commit}" if commit else branch
         yield "pull request", record.published.url
-        yield "branch is in", record.published.mirror if branch else ""
-    yield "by", f"devfix {record.tool}"
+        yield "mirror", record.published.mirror if branch else ""
+    yield "tool", f"devfix {record.tool}"
 
 
 def _why(record: Record) -> list[str]:
-    """Heading and sentence of what kept it from being fixed; nothing where it is."""
+    """Return a heading and the reason of the outcome; empty if there is no reason."""
     if not record.reason:
         return []
     if record.outcome is RepositoryOutcome.FAILED:
-        return [f"Failed at the stage {visible(record.stage)}, because", visible(record.reason)]
-    heading = "Not fixed, because" if record.outcome is RepositoryOutcome.NOT_FIXED else "Remark"
+        return [f"Failed in stage {visible(record.stage)}", visible(record.reason)]
+    heading = "Not fixed" if record.outcome is RepositoryOutcome.NOT_FIXED else "Note"
     return [heading, visible(record.reason)]
 
 
-def _finding(finding: Mapping[str, Any], kept: bool) -> dict[str, Any]:
-    """A finding as in schema/report-2.json; of a repair that was not kept it does not say that it is one."""
+def _finding(finding: Mapping[str, Any], has_patch: bool) -> dict[str, Any]:
+    """Return a finding of schema/report-2.json for the page; without a patch, none counts as fixed."""
     fix = finding["fix"]
-    repaired = finding["status"] == Status.FIXED.value
+    is_fixed = finding["status"] == Status.FIXED.value
     return {
         "code": visible(finding["code"]),
         "name": visible(finding["name"]),
         "severity": visible(finding["severity"]),
-        "status": "not kept" if repaired and not kept else visible(finding["status"]),
+        "status": "not kept" if is_fixed and not has_patch else visible(finding["status"]),
         "message": visible(finding["message"]),
         "where": visible(f"{_where(finding, finding['span']['line'])}:{finding['span']['column']}"),
         "fix": "" if fix is None else visible(f"{fix['title']} ({fix['applicability']})"),
@@ -104,9 +104,9 @@ def _finding(finding: Mapping[str, Any], kept: bool) -> dict[str, Any]:
     }
 
 
-def _where(told: Mapping[str, Any], line: int | None) -> str:
-    """Path, cell if it is a notebook, and line if there is one."""
-    path = f"{told['path']}:cell {told['cell']}" if "cell" in told else told["path"]
+def _where(item: Mapping[str, Any], line: int | None) -> str:
+    """Return path, cell in a notebook, and line if there is one."""
+    path = f"{item['path']}:cell {item['cell']}" if "cell" in item else item["path"]
     return f"{path}:{line}" if line else path
 
 
@@ -115,16 +115,16 @@ def _problem(problem: Mapping[str, Any]) -> list[str]:
 
 
 def _diff(patch: str) -> tuple[list[dict[str, Any]], int]:
-    """The files of a patch, and how many lines of hunks were left out."""
-    left, missing, found = _MOST_DIFF_LINES, 0, []
+    """Return the files of a patch, and the number of omitted lines."""
+    budget, missing, found = _MAX_DIFF_LINES, 0, []
     for file in read(patch):
         hunks = []
         for hunk in file.hunks:
-            kept = _coloured_lines(file, hunk)[:left] if left else []
-            missing += len(hunk.lines) - len(kept)
-            left -= len(kept)
-            if kept:
-                hunks.append([hunk.old, hunk.new, visible(hunk.about), kept])
+            lines = _coloured_lines(file, hunk)[:budget] if budget else []
+            missing += len(hunk.lines) - len(lines)
+            budget -= len(lines)
+            if lines:
+                hunks.append([hunk.old, hunk.new, visible(hunk.about), lines])
         remarks = [visible(remark) for remark in file.remarks if remark]
         shown = {"path": visible(file.path), "added": file.count("+"), "removed": file.count("-")}
         found.append({**shown, "remarks": remarks, "hunks": hunks})
@@ -132,7 +132,7 @@ def _diff(patch: str) -> tuple[list[dict[str, Any]], int]:
 
 
 def _coloured_lines(file: DiffFile, hunk: Hunk) -> list[list[str]]:
-    """Each line as its mark, and then kinds and texts of its pieces in turn."""
+    """Return each line as a list: its mark, then kind and text of each piece."""
     lines = []
     for line, pieces in zip(hunk.lines, coloured(file.path, hunk), strict=True):
         cut = [(kind, visible(_cut(text))) for kind, text in pieces]
@@ -148,10 +148,10 @@ def _verdict(verdict: VerdictSummary) -> dict[str, Any]:
             tails.append([f"{name}: traceback", _tail(run.traceback)])
         if run.output and not run.ok:
             tails.append([f"{name}: output", _tail(run.output)])
-    ends = "" if verdict.reason.endswith((".", "!", "?")) else "."
+    period = "" if verdict.reason.endswith((".", "!", "?")) else "."
     return {
         "status": visible(verdict.status),
-        "sentence": visible(f"{verdict.status}: {verdict.reason}{ends}"),
+        "sentence": visible(f"{verdict.status}: {verdict.reason}{period}"),
         "where": visible(verdict.where),
         "command": visible(" ".join((verdict.script, *verdict.arguments))),
         "notes": [visible(note) for note in verdict.notes],
@@ -162,17 +162,17 @@ def _verdict(verdict: VerdictSummary) -> dict[str, Any]:
 
 
 def _cells(run: RunSummary) -> list[str]:
-    """Outcome, steps, first loss, last loss, and largest difference of one run."""
+    """Return outcome, steps, first loss, last loss, and largest difference of a run."""
     first, last = (number(run.losses[0]), number(run.losses[-1])) if run.losses else ("–", "–")
     difference = "–" if run.largest_difference is None else number(run.largest_difference)
     return [_cut(visible(run.outcome)), str(run.steps), first, last, difference]
 
 
 def _chart(verdict: VerdictSummary) -> dict[str, Any] | None:
-    """The picture of the losses that count as right and those of the patched script on the device."""
+    """Return the loss curves of the reference run and of the patched script on the device."""
     runs = verdict.runs or {}
     names = dict.fromkeys((verdict.reference or "original/cpu", "patched/device"))
-    drawn = chart(_common(drawable({name: _numbered(runs[name]) for name in names if name in runs})))
+    drawn = chart(_thin_alike(drawable({name: _numbered(runs[name]) for name in names if name in runs})))
     if drawn is None:
         return None
     return {
@@ -195,24 +195,24 @@ def _line(line: Line, drawn: Chart) -> dict[str, Any]:
     }
 
 
-def _common(curves: list[Curve]) -> list[Curve]:
-    """The curves, thinned at the same numbers, so that each loss can be read beside the other."""
-    kept = {at for _, points in curves for at, _ in thinned(points, _MOST_POINTS)}
-    return [(name, [point for point in points if point[0] in kept]) for name, points in curves]
+def _thin_alike(curves: list[Curve]) -> list[Curve]:
+    """Thin all curves to the same numbers, so that losses can be compared point by point."""
+    numbers = {at for _, points in curves for at, _ in thinned(points, _MAX_POINTS)}
+    return [(name, [point for point in points if point[0] in numbers]) for name, points in curves]
 
 
 def _numbered(run: RunSummary) -> Iterator[tuple[int, float]]:
-    """The losses with their numbers from 1; a last one that is out of turn is at the run's last step."""
+    """Yield the losses with their numbers from 1; the last loss may lie off the stride, at the run's last step."""
     for index, loss in enumerate(run.losses):
-        turn = 1 + index * run.stride
-        out_of_turn = index == len(run.losses) - 1 and turn - run.stride < run.steps < turn
-        yield (run.steps if out_of_turn else turn), loss
+        number = 1 + index * run.stride
+        is_off_stride = index == len(run.losses) - 1 and number - run.stride < run.steps < number
+        yield (run.steps if is_off_stride else number), loss
 
 
 def _tail(text: str) -> str:
-    shown = on_screen(text).strip("\n")
-    return shown if len(shown) <= _MOST_TAIL else "…" + shown[-_MOST_TAIL:]
+    shown = terminal_text(text).strip("\n")
+    return shown if len(shown) <= _MAX_TAIL else "…" + shown[-_MAX_TAIL:]
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_LINE else text[:_LONGEST_LINE] + "…"
+    return text if len(text) <= _MAX_LINE_LENGTH else text[:_MAX_LINE_LENGTH] + "…"

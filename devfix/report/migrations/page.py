@@ -1,7 +1,8 @@
-"""A migration as one HTML file: totals, a table of repositories, and of each on demand what was found and proved.
+"""A migration as one self-contained HTML file: totals, a table of repositories, and details of each on demand.
 
-The details of a repository are JSON in an element that does not run; the page's script builds them as text when they
-are opened, so that a thousand repositories open at once, and names, diffs and logs stay text whatever is in them.
+The details of a repository are JSON in a ``script`` element that does not run.  The page's script renders them when a
+row is opened, which keeps pages of thousands of repositories fast.  It renders them as text, so that untrusted names,
+diffs and logs never become markup.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from typing import Any
 
 from devfix.migrate.record import Record, RepositoryOutcome
 from devfix.model import Severity, Status
-from devfix.report.html import rendered, visible
+from devfix.report.html import render_page, visible
 from devfix.report.migrations.details import details
 
-__all__ = ["MOST_ROWS", "page"]
+__all__ = ["MAX_ROWS", "page"]
 
-#: Repositories that a page lists; of more it lists those first that need attention, and counts the others.
-MOST_ROWS = 5000
+#: Maximum number of listed repositories, by outcome; the others are only counted.
+MAX_ROWS = 5000
 
-#: Outcomes in the order of the attention that they ask for.
-_ATTENTION = (
+#: Outcomes in the order of the table.
+_ORDER = (
     RepositoryOutcome.FAILED,
     RepositoryOutcome.NOT_FIXED,
     RepositoryOutcome.FIXED,
@@ -33,11 +34,11 @@ _ATTENTION = (
 
 @dataclass(frozen=True)
 class _Row:
-    """What the table shows of a repository.
+    """A row of the table.
 
     Attributes:
-        record: what became of it.
-        findings: those that no comment suppresses.
+        record: the result of the repository.
+        findings: the findings that are not suppressed.
 
     """
 
@@ -45,11 +46,12 @@ class _Row:
     findings: tuple[Mapping[str, Any], ...]
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
+        """Number of findings that are not fixed."""
         return sum(not self.is_fixed(finding) for finding in self.findings)
 
     def is_fixed(self, finding: Mapping[str, Any]) -> bool:
-        """There is a repair, and the patch with it was kept."""
+        """Return whether the finding is fixed and the patch was kept."""
         return bool(finding["status"] == Status.FIXED.value and self.record.patch)
 
     @property
@@ -58,7 +60,7 @@ class _Row:
 
     @property
     def severity(self) -> str:
-        """The worst."""
+        """The highest severity of the findings; empty if there are none."""
         found = {finding["severity"] for finding in self.findings}
         return next((severity.value for severity in Severity if severity.value in found), "")
 
@@ -67,14 +69,14 @@ class _Row:
         return "" if self.record.verdict is None else self.record.verdict.status
 
     def index(self) -> list[Any]:
-        """What the script sorts by, column by column, and the rule and severity of each finding to filter by."""
+        """Return the sort key of each column, then rule and severity of the findings for the filters."""
         severity = [severity.value for severity in Severity].index(self.severity) if self.severity else len(Severity)
         pairs = {(visible(finding["code"]), visible(finding["severity"])) for finding in self.findings}
         return [
             visible(self.record.name),
-            _ATTENTION.index(self.record.outcome),
+            _ORDER.index(self.record.outcome),
             len(self.findings),
-            self.left,
+            self.remaining,
             " ".join(self.rules),
             severity,
             visible(self.verdict),
@@ -85,38 +87,40 @@ class _Row:
 
 @dataclass
 class _Totals:
-    """What is counted over all repositories; of the rows, those that are listed are kept."""
+    """Counts over all repositories, and the listed rows."""
 
-    most: int
+    limit: int
     repositories: int = 0
     findings: int = 0
     affected: int = 0
-    left: int = 0
+    remaining: int = 0
     suppressed: int = 0
     checked: int = 0
     patches: int = 0
-    proved: int = 0
+    verified: int = 0
     seconds: float = 0.0
     verdicts: Counter[str] = field(default_factory=Counter)
     rules: dict[str, _Rule] = field(default_factory=dict)
-    kept: dict[RepositoryOutcome, list[_Row]] = field(default_factory=lambda: {word: [] for word in _ATTENTION})
+    rows_by_outcome: dict[RepositoryOutcome, list[_Row]] = field(
+        default_factory=lambda: {outcome: [] for outcome in _ORDER}
+    )
 
     def add(self, row: _Row) -> None:
         record = row.record
         self.repositories += 1
         self.findings += len(row.findings)
         self.affected += bool(row.findings)
-        self.left += row.left
+        self.remaining += row.remaining
         self.suppressed += len(record.findings) - len(row.findings)
         self.checked += record.checked
         self.patches += bool(record.patch)
         self.seconds += record.seconds
         if record.verdict is not None:
-            self.proved += record.verdict.good
+            self.verified += record.verdict.good
             self.verdicts[visible(record.verdict.status)] += 1
         self._add_rules(row)
-        if len(self.kept[record.outcome]) < self.most:
-            self.kept[record.outcome].append(row)
+        if len(self.rows_by_outcome[record.outcome]) < self.limit:
+            self.rows_by_outcome[record.outcome].append(row)
 
     def _add_rules(self, row: _Row) -> None:
         for code in row.rules:
@@ -129,14 +133,15 @@ class _Totals:
 
     @property
     def rows(self) -> list[_Row]:
-        """Those to list, in the order of attention and of the plan."""
-        ordered = (row for kept in self.kept.values() for row in sorted(kept, key=lambda row: row.record.number))
-        return list(islice(ordered, self.most))
+        """The listed rows, by outcome, then in the order of the plan."""
+        groups = self.rows_by_outcome.values()
+        ordered = (row for rows in groups for row in sorted(rows, key=lambda row: row.record.number))
+        return list(islice(ordered, self.limit))
 
 
 @dataclass
 class _Rule:
-    """A rule's name, its findings, those that are fixed, and the repositories that they are in."""
+    """Counts of a rule: findings, fixed findings, and repositories with findings."""
 
     name: str = ""
     findings: int = 0
@@ -144,19 +149,24 @@ class _Rule:
     repositories: int = 0
 
 
-def page(records: Iterable[Record], title: str = "devfix migrate", most: int = MOST_ROWS) -> str:
-    """The whole file, of one record for each repository; of each outcome no more than ``most`` are held at once.
+def page(records: Iterable[Record], title: str = "devfix migrate", limit: int = MAX_ROWS) -> str:
+    """Return the page.
+
+    Args:
+        records: one record per repository.
+        title: heading of the page.
+        limit: maximum number of listed repositories; at most this many rows per outcome are held in memory.
 
     Raises:
         ImportError: jinja2 is not installed.
         KeyError: a finding or a problem is not as in schema/report-2.json.
 
     """
-    totals = _Totals(most)
+    totals = _Totals(limit)
     for record in records:
         totals.add(_row(record))
     rows = totals.rows
-    return rendered(
+    return render_page(
         "migration.html",
         script="migration.js",
         title=title,
@@ -172,18 +182,18 @@ def page(records: Iterable[Record], title: str = "devfix migrate", most: int = M
 
 
 def _row(record: Record) -> _Row:
-    alive = (finding for finding in record.findings if finding["status"] != Status.SUPPRESSED.value)
-    return _Row(record, tuple(alive))
+    active = (finding for finding in record.findings if finding["status"] != Status.SUPPRESSED.value)
+    return _Row(record, tuple(active))
 
 
 def _outcomes(rows: list[_Row]) -> list[tuple[int, str, int]]:
-    """Of each outcome that is there: its place in the order of attention, its word, and how many have it."""
+    """Return index, value and number of repositories of each outcome that occurs."""
     counts = Counter(row.record.outcome for row in rows)
-    return [(place, outcome.value, counts[outcome]) for place, outcome in enumerate(_ATTENTION) if counts[outcome]]
+    return [(index, outcome.value, counts[outcome]) for index, outcome in enumerate(_ORDER) if counts[outcome]]
 
 
 def _severities(rows: list[_Row]) -> list[tuple[str, int]]:
-    """Of each severity that is there: in how many repositories."""
+    """Return each severity that occurs, with its number of repositories."""
     counts = Counter(severity for row in rows for severity in {finding["severity"] for finding in row.findings})
     return [(severity.value, counts[severity.value]) for severity in Severity if counts[severity.value]]
 

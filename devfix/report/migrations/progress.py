@@ -1,4 +1,4 @@
-"""A migration for people while it runs: bars on a terminal, one line per repository elsewhere."""
+"""Progress of a migration: a live display on a terminal, else one line per repository."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from devfix.migrate.record import Record
     from devfix.migrate.run import Tally
 
-__all__ = ["line", "summary", "watched"]
+__all__ = ["line", "show_progress", "summary"]
 
 _STYLES = {
     RepositoryOutcome.FIXED: "bold green",
@@ -25,24 +25,22 @@ _STYLES = {
     RepositoryOutcome.NOT_FIXED: "bold yellow",
     RepositoryOutcome.FAILED: "bold red",
 }
-_MOST_WORKERS = 24  # lines; more would push the bar off the screen
-_A_SECOND = 8  # refreshes
+_MAX_WORKERS = 24  # lines of the display; more would push the bar off the screen
+_REFRESH_RATE = 8  # per second
 
 
 def line(record: Record) -> str:
-    """One repository in one line."""
+    """Return the result of one repository as one line."""
     stage = f" ({record.stage})" if record.outcome is RepositoryOutcome.FAILED else ""
-    many = sum(finding["status"] == "fixed" for finding in record.findings) if record.patch else 0
-    repaired = f", {many} fixed" if many else ""
+    count = sum(finding["status"] == "fixed" for finding in record.findings) if record.patch else 0
+    fixed = f", {count} fixed" if count else ""
     reason = f": {record.reason}" if record.reason else ""
-    told = (
-        f"{record.outcome.value:9}{stage} {record.name} {record.commit[:10]} {record.seconds:.1f} s{repaired}{reason}"
-    )
-    return printable(told.replace("\n", " "))
+    text = f"{record.outcome.value:9}{stage} {record.name} {record.commit[:10]} {record.seconds:.1f} s{fixed}{reason}"
+    return printable(text.replace("\n", " "))
 
 
 def summary(tally: Tally) -> str:
-    """The whole migration in one line."""
+    """Return the totals of a migration as one line."""
     parts = [f"{tally.outcomes[word]} {word.value}" for word in RepositoryOutcome if tally.outcomes[word]]
     total = "1 repository" if tally.total == 1 else f"{tally.total} repositories"
     missing = tally.total - tally.done
@@ -57,13 +55,13 @@ def summary(tally: Tally) -> str:
 
 
 @contextmanager
-def watched(tally: Tally, scratch: str, quiet: bool = False) -> Iterator[Callable[[Record], None]]:
-    """What to tell of each record, while workers are watched.
+def show_progress(tally: Tally, scratch: str, quiet: bool = False) -> Iterator[Callable[[Record], None]]:
+    """Display progress; the yielded function prints a finished record.
 
     Args:
-        tally: what is counted elsewhere.
-        scratch: the folder of the workers.
-        quiet: tell nothing.
+        tally: the counters, updated by the caller.
+        scratch: the scratch directory of the workers.
+        quiet: whether to print nothing.
 
     """
     from rich.console import Console
@@ -72,8 +70,8 @@ def watched(tally: Tally, scratch: str, quiet: bool = False) -> Iterator[Callabl
     if quiet:
         yield lambda record: None
     elif console.is_terminal and os.environ.get("TERM") != "dumb":
-        with _live(console, tally, scratch) as tell:
-            yield tell
+        with _live(console, tally, scratch) as print_record:
+            yield print_record
     else:
         yield lambda record: console.print(line(record), soft_wrap=True, markup=False)
 
@@ -100,25 +98,25 @@ def _live(console: Console, tally: Tally, scratch: str) -> Iterator[Callable[[Re
         TimeRemainingColumn(),
         console=console,
     )
-    whole = bar.add_task("", total=tally.total, rate="")
+    task_id = bar.add_task("", total=tally.total, rate="")
 
-    def shown() -> RenderableType:
+    def render() -> RenderableType:
         task = bar.tasks[0]
         rate = f"{task.speed:.1f}/s" if task.speed else ""
-        bar.update(whole, completed=tally.done, rate=rate)
-        return _picture(bar, tally, scratch)
+        bar.update(task_id, completed=tally.done, rate=rate)
+        return _display(bar, tally, scratch)
 
-    with Live(get_renderable=shown, console=console, refresh_per_second=_A_SECOND, transient=True):
+    with Live(get_renderable=render, console=console, refresh_per_second=_REFRESH_RATE, transient=True):
 
-        def tell(record: Record) -> None:
+        def print_record(record: Record) -> None:
             if record.outcome in (RepositoryOutcome.FAILED, RepositoryOutcome.NOT_FIXED):
                 console.print(Text(line(record), style=_STYLES[record.outcome]), soft_wrap=True)
 
-        yield tell
+        yield print_record
 
 
-def _picture(bar: RenderableType, tally: Tally, scratch: str) -> RenderableType:
-    """The bar, the counters, and a line for each worker."""
+def _display(bar: RenderableType, tally: Tally, scratch: str) -> RenderableType:
+    """Return the progress bar, the counters, and a line for each worker."""
     import time
 
     from rich.console import Group
@@ -127,11 +125,11 @@ def _picture(bar: RenderableType, tally: Tally, scratch: str) -> RenderableType:
     counters = Text("  ").join(
         Text(f"{tally.outcomes[word]} {word.value}", style=_STYLES[word]) for word in RepositoryOutcome
     )
-    at, now = working(scratch), time.time()
+    workers, now = working(scratch), time.time()
     lines = [
         Text(f"  {each.stage:9} {now - each.since:6.1f} s  {printable(each.name)}", style="dim", no_wrap=True)
-        for each in at[:_MOST_WORKERS]
+        for each in workers[:_MAX_WORKERS]
     ]
-    if len(at) > _MOST_WORKERS:
-        lines.append(Text(f"  and {len(at) - _MOST_WORKERS} more", style="dim"))
+    if len(workers) > _MAX_WORKERS:
+        lines.append(Text(f"  and {len(workers) - _MAX_WORKERS} more", style="dim"))
     return Group(bar, counters, *lines)

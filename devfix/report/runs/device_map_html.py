@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from devfix.report.html import rendered
+from devfix.report.html import render_page
 from devfix.report.runs.device_map import cells, environment_lines, memory_cells
-from devfix.verify.result import device_in_words
+from devfix.verify.result import describe_device
 
 if TYPE_CHECKING:
-    from devfix.trace.device_map.rows import PlaceMap, Row
+    from devfix.trace.device_map.rows import DeviceMap, Row
     from devfix.trace.device_map.survey import Survey
 
 __all__ = ["page"]
@@ -23,10 +23,10 @@ def page(found: Survey) -> str:
 
     """
     place_map = found.map
-    return rendered(
+    return render_page(
         "map.html",
         found=found,
-        where=device_in_words(found.experiment),
+        where=describe_device(found.experiment),
         environment=list(environment_lines(place_map.environment)) if place_map else [],
         sections=_sections(place_map) if place_map else [],
         memory=list(memory_cells(place_map)) if place_map else [],
@@ -34,7 +34,7 @@ def page(found: Survey) -> str:
     )
 
 
-def _sections(place_map: PlaceMap) -> list[tuple[str, list[tuple[Row, tuple[str, ...]]]]]:
+def _sections(place_map: DeviceMap) -> list[tuple[str, list[tuple[Row, tuple[str, ...]]]]]:
     """Headings and rows, with the texts of each."""
     found: dict[str, list[tuple[Row, tuple[str, ...]]]] = {}
     for row in place_map.rows:

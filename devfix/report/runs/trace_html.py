@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from devfix.report.html import rendered
+from devfix.report.html import render_page
 from devfix.report.runs.trace import described, edit_words, last_words, readable_lines, rules_told, where_run
 from devfix.vcs.hunks import lines_of
 
@@ -23,7 +23,7 @@ def page(trace: Trace) -> str:
     """
     project, proposal = trace.experiment.project, trace.proposal
     diff = lines_of("\n".join(readable_lines(project, proposal.changes))) if proposal else []
-    return rendered(
+    return render_page(
         "trace.html",
         trace=trace,
         where=where_run(trace),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devfix.report import terminal_diff
-from devfix.report.html import rendered
+from devfix.report.html import render_page
 from devfix.report.runs.chart import chart
 from devfix.report.runs.curves import curves
 from devfix.report.runs.verdict import cells, sentence
@@ -25,7 +25,7 @@ def page(proof: Proof) -> str:
 
     """
     runs = proof.verdict.runs
-    return rendered(
+    return render_page(
         "verdict.html",
         proof=proof,
         verdict=proof.verdict,

@@ -1,5 +1,5 @@
 "use strict";
-// Shows and hides findings; the page holds them all, and nothing is put into it.
+// Shows and hides findings; adds no content to the page.
 (() => {
 const FORM = document.getElementById("filters");
 if (!FORM) return;
@@ -35,5 +35,5 @@ FOLD.addEventListener("click", () => {
 });
 document.addEventListener("toggle", name, true);
 name();
-filter();  // a page that is shown again keeps what was chosen
+filter();  // browsers restore the filters of a reloaded page
 })();

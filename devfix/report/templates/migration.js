@@ -1,5 +1,5 @@
 "use strict";
-// Everything that is shown goes in as text (append, textContent), never as markup.
+// Inserts all content as text (append, textContent), never as markup.
 (() => {
 const NAME = 0, OUTCOME = 1, PAIRS = 8;
 const PAGE = document.getElementById("repositories");
@@ -39,7 +39,7 @@ const scrolled = (made, label) => {
 
 // ---- the details of one repository
 
-const facts = (found) => {
+const properties = (found) => {
   const list = element("dl", "facts");
   for (const [name, text] of found.facts) {
     let value = text;
@@ -67,7 +67,7 @@ const finding = (found, open) => {
       element("span", "tag " + found.severity, found.severity), " ", element("span", "tag " + found.status, found.status)),
     element("p", "", found.message),
     element("p", "soft", element("code", "", found.where), found.fix ? ": " + found.fix : ""));
-  if (found.reason) made.append(element("p", "", element("b", "", "Not fixed, because: "), found.reason));
+  if (found.reason) made.append(element("p", "", element("b", "", "Not fixed: "), found.reason));
   for (const note of found.notes) made.append(element("p", "soft", note));
   if (found.events.length) {
     const path = element("ol", "path", ...found.events.map(event));
@@ -164,10 +164,10 @@ const curves = (chart) => {
   slider.setAttribute("aria-label", "Backward pass to read the losses of");
   const show = () => {
     const number = numbers[slider.value], { x, losses } = places.get(number);
-    const told = chart.lines.map(({ name }) => `${name} ${losses.has(name) ? losses.get(name) : "–"}`).join(", ");
+    const lossText = chart.lines.map(({ name }) => `${name} ${losses.has(name) ? losses.get(name) : "–"}`).join(", ");
     cursor.setAttribute("x1", x);
     cursor.setAttribute("x2", x);
-    read.textContent = `pass ${number}: ${told}`;
+    read.textContent = `pass ${number}: ${lossText}`;
     slider.setAttribute("aria-valuetext", read.textContent);
   };
   svg.addEventListener("pointermove", (moved) => {
@@ -197,7 +197,7 @@ const verdict = (found) => {
   return parts;
 };
 
-const remarks = (found) => element("ul", "", ...found.map(([where, message, hint]) =>
+const problems = (found) => element("ul", "", ...found.map(([where, message, hint]) =>
   element("li", "", element("code", "", where), ": " + message, hint ? element("span", "soft", ` (${hint})`) : "")));
 
 const contents = (found) => {
@@ -209,11 +209,11 @@ const contents = (found) => {
   if (found.more_findings) parts.push(element("p", "soft", `${found.more_findings} more findings are in the record.`));
   if (found.diff.length) parts.push(...section("Patch", ...found.diff.map(diffFile)));
   if (found.more_lines) parts.push(element("p", "soft", `${found.more_lines} more lines are in the patch file.`));
-  if (found.verdict) parts.push(...section("Proof", ...verdict(found.verdict)));
-  if (found.problems.length) parts.push(...section("Files that could not be handled", remarks(found.problems)));
-  if (found.notes.length) parts.push(...section("Notes", remarks(found.notes)));
-  if (found.log) parts.push(...section("End of the log", scrolled(element("pre", "log", found.log), "End of the log")));
-  return [...parts, ...section("About", facts(found))];
+  if (found.verdict) parts.push(...section("Verification", ...verdict(found.verdict)));
+  if (found.problems.length) parts.push(...section("Problems", problems(found.problems)));
+  if (found.notes.length) parts.push(...section("Notes", problems(found.notes)));
+  if (found.log) parts.push(...section("End of log", scrolled(element("pre", "log", found.log), "End of log")));
+  return [...parts, ...section("About", properties(found))];
 };
 
 const detailsOf = (repository) => (repository.details ??= JSON.parse(SOURCES[repository.at].textContent));
@@ -272,7 +272,7 @@ const sort = (column, down) => {
   const empty = (value) => value === "";
   order = repositories.slice().sort((one, other) => {
     const a = one.values[column], b = other.values[column];
-    if (empty(a) !== empty(b)) return empty(a) - empty(b); // what there is not comes last
+    if (empty(a) !== empty(b)) return empty(a) - empty(b); // empty values come last
     return (down ? -compare(a, b) : compare(a, b)) || one.at - other.at;
   });
   BODY.append(...order.flatMap(({ row, panel }) => (panel ? [row, panel] : [row])));
@@ -284,7 +284,7 @@ HEADS.forEach((head, column) => {
   const name = head.textContent, numbers = head.dataset.kind === "number";
   head.firstElementChild.addEventListener("click", () => {
     const now = head.getAttribute("aria-sort");
-    sort(column, now ? now === "ascending" : numbers); // of numbers, first the largest
+    sort(column, now ? now === "ascending" : numbers); // numbers sort descending first
   });
   const ways = { text: [["up", "A to Z"], ["down", "Z to A"]], number: [["down", "most first"], ["up", "least first"]], rank: [["up", "worst first"], ["down", "best first"]] };
   for (const [way, words] of ways[head.dataset.kind]) FORM.elements.order.append(new Option(`${name}: ${words}`, `${column} ${way}`));
@@ -309,7 +309,7 @@ FORM.addEventListener("submit", (sent) => sent.preventDefault());
 const byRow = new Map(repositories.map((repository) => [repository.row, repository]));
 BODY.addEventListener("click", (clicked) => {
   const repository = byRow.get(clicked.target.closest("tr"));
-  const selects = clicked.detail > 1 || !getSelection().isCollapsed; // a drag over text ends as a click
+  const selects = clicked.detail > 1 || !getSelection().isCollapsed; // selecting text ends with a click
   if (!repository || (selects && !clicked.target.matches("button"))) return;
   toggle(repository, !isOpen(repository));
   if (isOpen(repository)) history.replaceState(null, "", "#" + encodeURIComponent(repository.values[NAME]));

@@ -43,8 +43,8 @@ from devfix.analysis import Observations
 from devfix.analysis.observations import HostAccess
 from devfix.fixes.event_path import event_path
 from devfix.fixes.host_transfer import to_cpu
-from devfix.fixes.modules.cpu_offload import ListAppend, kept_there, trip
-from devfix.fixes.tensors.collate_moves import moved_in_the_loops
+from devfix.fixes.modules.cpu_offload import OffloadedModule, offloaded_modules, transfer_fixes
+from devfix.fixes.tensors.collate_moves import move_batches_in_loops
 from devfix.model import Applicability, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
@@ -63,13 +63,13 @@ def detect(observations: Observations) -> Iterator[Finding]:
     for use in observations.needs_cpu.values():
         if use.kind in _MESSAGES:
             yield _finding(observations, use)
-    for offloaded in kept_there(observations):
+    for offloaded in offloaded_modules(observations):
         yield _module_finding(observations, offloaded)
 
 
-def _module_finding(observations: Observations, offloaded: ListAppend) -> Finding:
+def _module_finding(observations: Observations, offloaded: OffloadedModule) -> Finding:
     call, (_, call_frame) = next(iter(offloaded.calls.items()))
-    fixes = tuple(trip(observations, offloaded))
+    fixes = tuple(transfer_fixes(observations, offloaded))
     return Finding(
         RULE.code,
         RULE.name,
@@ -102,7 +102,7 @@ def _finding(observations: Observations, use: HostAccess) -> Finding:
 
 def _move_in_loops(observations: Observations, use: HostAccess) -> Iterator[Fix]:
     """Yield a fix that moves the batches in the loop instead of in the dataset."""
-    edits = moved_in_the_loops(observations, use) if use.kind in ("pinned", "workers") else ()
+    edits = move_batches_in_loops(observations, use) if use.kind in ("pinned", "workers") else ()
     if edits:
         yield Fix("move the batches in the loop instead of in the dataset", edits)
 

@@ -44,9 +44,9 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.observations import DeviceMismatch
 from devfix.fixes.event_path import event_path
-from devfix.fixes.modules.loss_weights import loss_weights
-from devfix.fixes.modules.module_moves import InsertionPoint, insertion_point_of
-from devfix.fixes.modules.module_roots import RootModule, unmoved
+from devfix.fixes.modules.loss_weights import loss_weight_findings
+from devfix.fixes.modules.module_moves import MovePlan, plan_move
+from devfix.fixes.modules.module_roots import RootModule, unmoved_roots
 from devfix.model import Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
@@ -60,13 +60,13 @@ def detect(observations: Observations) -> Iterator[Finding]:
     found: dict[tuple[object, ...], tuple[RootModule, list[DeviceMismatch]]] = {}
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
-            for root in unmoved(observations, mismatch, operand):
+            for root in unmoved_roots(observations, mismatch, operand):
                 found.setdefault(_construction_key(root.allocated_at), (root, []))[1].append(mismatch)
-    insertion_points = [insertion_point_of(observations, mismatches[0], root) for root, mismatches in found.values()]
+    insertion_points = [plan_move(observations, mismatches[0], root) for root, mismatches in found.values()]
     joint_move = _joint_move(insertion_points)
     for insertion, (root, mismatches) in zip(insertion_points, found.values(), strict=True):
         yield _finding(insertion, root, mismatches, joint_move)
-    yield from loss_weights(observations, RULE.code, RULE.name)
+    yield from loss_weight_findings(observations, RULE.code, RULE.name)
 
 
 def _construction_key(allocated_at: ProgramPoint) -> tuple[object, ...]:
@@ -77,7 +77,7 @@ def _construction_key(allocated_at: ProgramPoint) -> tuple[object, ...]:
     )
 
 
-def _joint_move(insertion_points: list[InsertionPoint]) -> tuple[Fix, ...]:
+def _joint_move(insertion_points: list[MovePlan]) -> tuple[Fix, ...]:
     """Return a fix that moves all modules, for networks whose outputs are combined: one move alone still fails."""
     best = [insertion.fixes[0] for insertion in insertion_points if insertion.fixes]
     if not 1 < len(best) <= _MAX_JOINT_MOVES:
@@ -87,9 +87,9 @@ def _joint_move(insertion_points: list[InsertionPoint]) -> tuple[Fix, ...]:
 
 
 def _finding(
-    insertion: InsertionPoint, root: RootModule, mismatches: list[DeviceMismatch], joint_move: tuple[Fix, ...]
+    insertion: MovePlan, root: RootModule, mismatches: list[DeviceMismatch], joint_move: tuple[Fix, ...]
 ) -> Finding:
-    extent = "never moved" if root.partly is None else "moved on one branch only"
+    extent = "never moved" if root.conditional_move is None else "moved on one branch only"
     return Finding(
         RULE.code,
         RULE.name,
@@ -99,7 +99,7 @@ def _finding(
         f"`{insertion.name}` is {extent}, but is used with tensors on the accelerator",
         event_path(
             (root.allocated_at, "created", "the module is created on the CPU here"),
-            (root.partly, "moved", "the module is moved on this branch only"),
+            (root.conditional_move, "moved", "the module is moved on this branch only"),
             *(
                 (mismatch.point, "used", "its CPU weights are used with tensors on the accelerator here")
                 for mismatch in mismatches[:2]

@@ -36,11 +36,11 @@ from collections.abc import Callable, Iterator
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.fixes.event_path import event_path
-from devfix.fixes.modules.attribute_writes import Attribute, groups
-from devfix.fixes.modules.parameter_copies import copied_early, early_copy, shaped_like_parameter
-from devfix.fixes.modules.register_buffer import registered
-from devfix.fixes.modules.sibling_moves import moved_as_a_whole, moved_with_siblings
-from devfix.fixes.modules.use_site_moves import made_on_device, moved_at_use, read_through
+from devfix.fixes.modules.attribute_writes import Attribute, attribute_groups
+from devfix.fixes.modules.parameter_copies import early_copies, early_copy, create_like_parameter
+from devfix.fixes.modules.register_buffer import register_buffers
+from devfix.fixes.modules.sibling_moves import move_owners, move_beside_sibling_attributes
+from devfix.fixes.modules.use_site_moves import create_on_device, move_at_use, replace_aliases
 from devfix.model import AppendCode, Edit, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
@@ -49,7 +49,7 @@ __all__ = ["RULE"]
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per group of attributes that fail in the same operation; most groups have one attribute."""
-    for group in groups(observations):
+    for group in attribute_groups(observations):
         if not all(_is_early_copy(observations, attribute) for attribute in group):
             yield _finding(observations, group)
 
@@ -58,7 +58,7 @@ def _is_early_copy(observations: Observations, attribute: Attribute) -> bool:
     """Return whether the attribute holds copies of parameters made before the model's move, which DEV401 reports."""
     if not observations.copies or attribute.is_alias:
         return False
-    described = {hazard.built for hazard in copied_early(observations)}
+    described = {hazard.built for hazard in early_copies(observations)}
     found = [early_copy(observations, use.mismatch, use.operand) for use in attribute.uses]
     return all(copy is not None and copy[0].point in described for copy in found)
 
@@ -69,7 +69,7 @@ def _on_device_of_parameter(observations: Observations, attributes: list[Attribu
     for use in (use for attribute in attributes for use in attribute.uses):
         for origin in use.origins:
             found = (
-                shaped_like_parameter(
+                create_like_parameter(
                     observations, origin.site_id, observations.sources[origin.site_id].point, use.mismatch
                 )
                 if (origin.kind == "made")
@@ -85,10 +85,10 @@ def _finding(observations: Observations, group: list[Attribute]) -> Finding:
     fixes, reason = _fixes(observations, group)
     first = group[0]
     uses = [use for attribute in group for use in attribute.uses]
-    names = list(dict.fromkeys(f"`{attribute.shown}`" for attribute in group))
+    names = list(dict.fromkeys(f"`{attribute.text}`" for attribute in group))
     created = [(point, "created", "the tensor is created on the CPU here") for point in _creations(observations, group)]
-    stored = [(a.point, "stored", f"`{a.shown}` {_described(a)}") for a in group]
-    moved = next((a.moved for a in group if a.of_module and a.moved is not None), None)
+    stored = [(a.point, "stored", f"`{a.text}` {_described(a)}") for a in group]
+    moved = next((a.moved for a in group if a.is_module_attribute and a.moved is not None), None)
     return Finding(
         RULE.code,
         RULE.name,
@@ -111,7 +111,7 @@ def _described(attribute: Attribute) -> str:
     if attribute.is_alias:
         return "is an alias, which still refers to the CPU tensor after the module is moved"
     return (
-        "is a plain attribute, not a buffer" if attribute.of_module else "is a plain attribute, which no move reaches"
+        "is a plain attribute, not a buffer" if attribute.is_module_attribute else "is a plain attribute, which no move reaches"
     )
 
 
@@ -119,7 +119,7 @@ def _message(group: list[Attribute], names: list[str]) -> str:
     listed, plural = " and ".join(names), len(names) > 1
     if all(attribute.is_alias for attribute in group):
         described = "are aliases of registered tensors" if plural else "is an alias of a registered tensor"
-    elif any(attribute.of_module for attribute in group):
+    elif any(attribute.is_module_attribute for attribute in group):
         described = "are not registered buffers" if plural else "is not a registered buffer"
     elif plural:
         return f"{listed} stay on the CPU, but are used with tensors on the accelerator"
@@ -141,10 +141,10 @@ def _creations(observations: Observations, group: list[Attribute]) -> list[Progr
 
 def _fixes(observations: Observations, group: list[Attribute]) -> tuple[tuple[Fix, ...], str]:
     """Return the fixes, best first, or the reason why there is none."""
-    listed = ", ".join(dict.fromkeys(f"`{attribute.shown}`" for attribute in group))
+    listed = ", ".join(dict.fromkeys(f"`{attribute.text}`" for attribute in group))
     root = [
         Fix(f"move the object that holds {listed}", tuple(edits))
-        for edits in [moved_as_a_whole(observations, group)]
+        for edits in [move_owners(observations, group)]
         if edits
     ]
     separate, reason = _separate_fixes(observations, group, listed)
@@ -155,7 +155,7 @@ def _separate_fixes(observations: Observations, group: list[Attribute], listed: 
     """Return the fixes that handle each attribute separately, or the reason why there is none."""
     buffers, reason = _buffers(group)
     verbs = {"register": [a for a in group if a in buffers]} if buffers else {}
-    registrations = registered(buffers) if buffers else []
+    registrations = register_buffers(buffers) if buffers else []
     edits = [] if isinstance(registrations, str) else registrations
     for attribute in group:
         if attribute in buffers:
@@ -169,7 +169,7 @@ def _separate_fixes(observations: Observations, group: list[Attribute], listed: 
         else:
             return (), reason or "no device expression is available at its use"
     fixes = [Fix(" and ".join(_title(verb, attributes) for verb, attributes in verbs.items()), _distinct(edits))]
-    at_use = _distinct(moved_at_use(observations, group))
+    at_use = _distinct(move_at_use(observations, group))
     if at_use and at_use != fixes[0].edits:
         fixes.append(Fix(f"move {listed} at its use", at_use))
     return tuple(fixes), ""
@@ -177,27 +177,27 @@ def _separate_fixes(observations: Observations, group: list[Attribute], listed: 
 
 _PLANS: tuple[tuple[str, Callable[[Observations, list[Attribute]], list[Edit]]], ...] = (
     ("create on the device", _on_device_of_parameter),
-    ("move with its siblings", moved_with_siblings),
-    ("create on the device", made_on_device),
-    ("move at its use", moved_at_use),
+    ("move with its siblings", move_beside_sibling_attributes),
+    ("create on the device", create_on_device),
+    ("move at its use", move_at_use),
 )
 _ALIAS_PLANS: tuple[tuple[str, Callable[[Observations, list[Attribute]], list[Edit]]], ...] = (
-    ("replace with the registered tensor", lambda observations, attributes: read_through(attributes)),
-    ("move at its use", moved_at_use),
+    ("replace with the registered tensor", lambda observations, attributes: replace_aliases(attributes)),
+    ("move at its use", move_at_use),
 )
 
 
 def _buffers(group: list[Attribute]) -> tuple[list[Attribute], str]:
     """Return the attributes that can become buffers of moved modules, and the reason why the others cannot."""
-    moving = [a for a in group if a.of_module and a.moved is not None and not a.is_alias]
-    refused = {a: problem for a in moving if isinstance(problem := registered([a]), str)}
+    moving = [a for a in group if a.is_module_attribute and a.moved is not None and not a.is_alias]
+    refused = {a: problem for a in moving if isinstance(problem := register_buffers([a]), str)}
     accepted = [attribute for attribute in moving if attribute not in refused]
-    return (accepted if not isinstance(registered(accepted), str) else []), next(iter(refused.values()), "")
+    return (accepted if not isinstance(register_buffers(accepted), str) else []), next(iter(refused.values()), "")
 
 
 def _title(verb: str, attributes: list[Attribute]) -> str:
     first, _, rest = verb.partition(" ")
-    return f"{first} {', '.join(dict.fromkeys(f'`{a.shown}`' for a in attributes))} {rest or 'as a buffer'}"
+    return f"{first} {', '.join(dict.fromkeys(f'`{a.text}`' for a in attributes))} {rest or 'as a buffer'}"
 
 
 def _distinct(edits: list[Edit]) -> tuple[Edit, ...]:

@@ -41,7 +41,7 @@ from devfix.analysis.domain.location import CallFrame
 from devfix.analysis.observations import OptimizerHazard
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import all_live
-from devfix.fixes.modules.parameter_copies import copied_early
+from devfix.fixes.modules.parameter_copies import early_copies
 from devfix.fixes.move_style import move_of
 from devfix.fixes.reorder_after_move import built_behind, model_names, moved_ahead
 from devfix.fixes.value_scope import device_for_move
@@ -66,7 +66,7 @@ _BY_SEVERITY = ("state-loaded", "eager-state", "replaced", "fused", "copied", "h
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per construction, for its most severe hazard."""
     grouped: dict[tuple[object, ...], OptimizerHazard] = {}
-    for hazard in (*observations.hazards, *copied_early(observations)):
+    for hazard in (*observations.hazards, *early_copies(observations)):
         known = grouped.get(hazard.built.key)
         if known is None or _BY_SEVERITY.index(hazard.kind) < _BY_SEVERITY.index(known.kind):
             grouped[hazard.built.key] = hazard

@@ -37,11 +37,11 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.values import Pointer
 from devfix.analysis.observations import DeviceMismatch, Operand
-from devfix.fixes.devices.derived_devices import puts_back
+from devfix.fixes.devices.derived_devices import restores_device
 from devfix.fixes.event_path import event_path
-from devfix.fixes.modules.module_roots import is_made_by_program, whole_of
+from devfix.fixes.modules.module_roots import is_made_by_program, root_module_of
 from devfix.fixes.modules.structural_changes import structural_change
-from devfix.fixes.tensors.misplaced_items import MisplacedItem, made_siblings
+from devfix.fixes.tensors.misplaced_items import MisplacedItem, moved_siblings
 from devfix.fixes.vendored_code import foreign_part
 from devfix.model import Finding, Severity
 from devfix.rules.rule import Rule, command_attributes
@@ -73,13 +73,13 @@ def _cause(
         if state is None or structural_change(mismatch.point, operand.module) is not None:
             return None
         obj = state.heap_object(operand.module)
-        root = whole_of(observations, mismatch.point, operand.module)
+        root = root_module_of(observations, mismatch.point, operand.module)
         allocated_at = (
             root.allocated_at if root is not None else obj.allocated_at if obj.last_moved_at is None else None
         )
         if not is_made_by_program(state, operand.module):
             return None
-        if allocated_at is None and obj.last_moved_at is not None and puts_back(obj.last_moved_at):
+        if allocated_at is None and obj.last_moved_at is not None and restores_device(obj.last_moved_at):
             return obj.last_moved_at, "the module is moved back to its earlier device here: the CPU"
         return (
             (allocated_at, "the module is created on the CPU here and never moved")
@@ -89,7 +89,7 @@ def _cause(
     if len(operand.origins) != 1 or not operand.is_certain:
         return None
     origin = operand.origins[0]
-    if origin.kind == "made" and not made_siblings(
+    if origin.kind == "made" and not moved_siblings(
         observations, MisplacedItem(origin.site_id, origin.path, (mismatch,), (operand.text,))
     ):
         return observations.sources[origin.site_id].point, "the tensor is created on the CPU here"

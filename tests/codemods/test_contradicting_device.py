@@ -62,6 +62,6 @@ net(torch.ones(3, 4).cuda())
     outcome = fixpoint.apply([SourceFile(str(path), program.encode(), program)], Settings(select=(CODE,)))
 
     assert [(r.finding.message, r.status) for r in outcome.resolutions] == [
-        ("`device_ids=[1, 2]` names another accelerator than the one that the module is on", Status.NOT_FIXED)
+        ("`device_ids=[1, 2]` does not match the accelerator that the module is on", Status.NOT_FIXED)
     ]
     assert outcome.patch.files == ()

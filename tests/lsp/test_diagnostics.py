@@ -47,11 +47,11 @@ def test_a_finding_is_shown_with_its_story(opened):
 
     assert (found.source, found.severity) == ("devfix", types.DiagnosticSeverity.Error)
     assert found.range == types.Range(types.Position(4, 4), types.Position(4, 20))
-    assert found.message == "`x` is made on the CPU and meets values on the accelerator"
+    assert found.message == "`x` is created on the CPU, but is used with tensors on the accelerator"
     assert found.code_description.href.startswith("https://docs.pytorch.org/")
     assert [(each.location.range.start.line, each.message) for each in found.related_information] == [
-        (4, "x is made on the CPU"),
-        (5, "it meets values on the accelerator here"),
+        (4, "`x` is created on the CPU here"),
+        (5, "used with tensors on the accelerator here"),
     ]
     assert {each.location.uri for each in found.related_information} == {opened.uri("train.py")}
 
@@ -159,8 +159,8 @@ def test_what_the_client_cannot_show_is_in_the_message(write, editor):
     (found,) = ed.wait_for("train.py", "DEV102")
     assert found.related_information is None and found.code_description is None
     assert found.message.splitlines()[1:] == [
-        "train.py:5: x is made on the CPU",
-        "train.py:6: it meets values on the accelerator here",
+        "train.py:5: `x` is created on the CPU here",
+        "train.py:6: used with tensors on the accelerator here",
     ]
 
 

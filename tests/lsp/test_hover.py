@@ -144,7 +144,7 @@ def test_a_finding_is_explained(write, desk):
 
     told = desk.hover("train.py", 3, 6)
 
-    assert told.startswith("**DEV102 tensor-without-device**: `x` is made on the CPU")
+    assert told.startswith("**DEV102 tensor-without-device**: `x` is created on the CPU")
     assert "## Why is this bad?" in told
 
 

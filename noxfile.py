@@ -27,8 +27,15 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Mypy, strict."""
-    session.install(*CONSTRAINTS, "-e", ".", "mypy")
+    session.install(*CONSTRAINTS, "-e", ".[dev]")
     session.run("mypy")
+
+
+@nox.session
+def contract(session: nox.Session) -> None:
+    """The import contract of pyproject.toml (docs/development/architecture.md)."""
+    session.install(*CONSTRAINTS, "-e", ".", "import-linter")
+    session.run("lint-imports")
 
 
 @nox.session(default=False)

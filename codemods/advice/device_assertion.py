@@ -43,7 +43,8 @@ from devfix.analysis.observations import Step
 from devfix.analysis.scopes import module_names, value_of, visible
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import enclosing
-from devfix.fixes.value_scope import bound_at, live_devices, weight_devices
+from devfix.fixes.live_devices import live_devices, weight_devices
+from devfix.fixes.value_scope import bound_at
 from devfix.model import Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
 
@@ -110,7 +111,7 @@ def _device_type(
     observations: Observations, point: ProgramPoint, call_frame: CallFrame, before_loop: CallFrame
 ) -> str | None:
     """Return an expression for the type of the program's device, or ``None``."""
-    found = live_devices(observations, point, call_frame)
+    found = live_devices(point, call_frame, observations.preferred_device)
     for text in sorted(found, key=lambda text: not _is_local(point, call_frame, text)):
         value = value_of(point, call_frame, ast.parse(text, mode="eval").body)
         if value is None or not bound_at(before_loop, text.split(".")[0]):

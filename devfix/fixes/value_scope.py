@@ -7,14 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
 
 from devfix.analysis import Observations
-from devfix.analysis.domain.classes import external_bases, mro
+from devfix.analysis.domain.classes import external_bases
 from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    Const,
-    Function,
-    HeapObject,
     Pointer,
     Tensor,
     Value,
@@ -30,6 +27,7 @@ from devfix.fixes.device_expression import (
     device_expression,
 )
 from devfix.fixes.insertion_point import all_live, inside_module
+from devfix.fixes.live_devices import is_distant, live_devices
 from devfix.models.frameworks import DEVICE_PLACING_TRAINERS
 from devfix.models.index import model_of
 from devfix.syntax.bindings import bound_before, parameters, written_in
@@ -44,22 +42,6 @@ __all__ = [
     "live_devices",
     "weight_devices",
 ]
-
-#: Names of objects that hold a program's settings, the likeliest first.
-_OWNERS = (
-    "self",
-    "args",
-    "opt",
-    "opts",
-    "cfg",
-    "config",
-    "hparams",
-    "params",
-    "settings",
-    "conf",
-    "options",
-    "trainer",
-)
 
 
 def device_for_tensor(
@@ -91,11 +73,6 @@ def device_for_move(
 ) -> str | None:
     """Return an expression for the device of a move, preferably ``like``, the device of another move."""
     return device_expression(ValueScope(observations, point, call_frame), FOR_MOVE, Query(like))
-
-
-def live_devices(observations: Observations, point: ProgramPoint, call_frame: CallFrame) -> list[str]:
-    """Return the live expressions for a device, best first."""
-    return ValueScope(observations, point, call_frame).live
 
 
 class ValueScope:
@@ -139,25 +116,7 @@ class ValueScope:
     @cached_property
     def live(self) -> list[str]:
         """The live expressions for a device, best first; locals and globals precede attributes."""
-        point, call_frame, preferred = self.point, self.call_frame, self.observations.preferred_device
-        assert point.state is not None
-        names = visible(point, call_frame)
-        plain = sorted((name for name, value in names.items() if is_device(name, value)), key=_rank)
-        attributes: list[str] = []
-        for owner, value in names.items():
-            if _is_distant(point, call_frame, owner):
-                continue
-            for option in alternatives(value):
-                if isinstance(option, Pointer):
-                    attributes.extend(f"{owner}.{name}" for name in _device_fields(point, option))
-        local = set(point.state.names(call_frame.activation.env))
-        order = {owner: index for index, owner in enumerate(_OWNERS)}
-        plain.sort(key=lambda name: (_rank(name)[0], name not in local, name))
-        attributes.sort(key=lambda text: (_rank(text)[0], order.get(text.split(".")[0], 99), text))
-        found = [*plain, *attributes]
-        if preferred and preferred.split(".")[0] in names:
-            found.insert(0, preferred)
-        return [text for text in dict.fromkeys(found) if text == preferred or serves(point, call_frame, text)]
+        return live_devices(self.point, self.call_frame, self.observations.preferred_device)
 
     def _named(self, query: Query) -> list[str]:
         if not query.bound:
@@ -256,7 +215,7 @@ class ValueScope:
         for name, value in visible(point, call_frame).items():
             there = isinstance(value, Pointer) and set(weight_devices(point, value, set())) == {ACCELERATOR}
             usable = there and is_bound(call_frame, name) and query.fits(name)
-            if usable and not _is_distant(point, call_frame, name):
+            if usable and not is_distant(point, call_frame, name):
                 yield f"next({name}.parameters()).device"
 
     def _mismatched_modules(self, query: Query) -> Iterator[str]:
@@ -387,63 +346,3 @@ def _is_literal(text: str) -> bool:
         return isinstance(ast.parse(text, mode="eval").body, ast.Constant)
     except SyntaxError:
         return False
-
-
-def _rank(name: str) -> tuple[int, str]:
-    last = name.split(".")[-1].lower()
-    order = ("device", "dev", "torch_device")
-    if last in order:
-        return order.index(last), name
-    return (10 if "device" in last else 30 if "rank" in last else 20), name
-
-
-def _is_distant(point: ProgramPoint, call_frame: CallFrame, name: str) -> bool:
-    """Whether a name is an object of the module that a function does not speak of, and no one's settings either."""
-    activation = call_frame.activation
-    if activation.function is None or name in _OWNERS or point.state is None:
-        return False
-    if any(
-        name in point.state.names(env)
-        for env in (*activation.function.scope, activation.env)
-        if env != activation.module.env
-    ):
-        return False
-    return not any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(activation.function.node))
-
-
-def _device_fields(point: ProgramPoint, ref: Pointer) -> Iterator[str]:
-    assert point.state is not None
-    obj: HeapObject = point.state.heap_object(ref)
-    if obj.kind in ("list", "set", "loader", "optimizer", "parser", "opaque", "dict"):
-        return
-    for name, value in obj.fields.items():
-        if is_device(name, value):
-            yield name
-        yield from (f"{name}.device" for option in alternatives(value) if _has_device(point, option))
-    if _knows_its_device(point, ref):
-        yield "device"
-    if obj.cls is not None:
-        for base in mro(obj.cls):
-            scope = getattr(base, "scope", None)
-            for name, value in (point.state.names(scope) if scope is not None else {}).items():
-                if ("device" in name and isinstance(value, Function) and value.kind == "property") or is_device(
-                    name, value
-                ):
-                    yield name
-
-
-def _has_device(point: ProgramPoint, value: Value) -> bool:
-    """Whether a value is a framework's object with the accelerator as its device: ``self.accelerator``."""
-    assert point.state is not None
-    if not isinstance(value, Pointer) or point.state.heap_object(value).kind != "framework":
-        return False
-    return is_device("device", point.state.heap_object(value).fields.get("device", Const(None)))
-
-
-def _knows_its_device(point: ProgramPoint, ref: Pointer) -> bool:
-    """Whether a module has ``.device`` of its own (Lightning's, and pretrained ones), and is on the accelerator."""
-    assert point.state is not None
-    obj = point.state.heap_object(ref)
-    if obj.kind != "module" or obj.devices != frozenset({ACCELERATOR}):
-        return False
-    return model_of(obj.name) == "placed-module" or obj.name.endswith((".from_pretrained", ".from_config"))

@@ -12,8 +12,9 @@ from devfix.analysis.domain.values import ACCELERATOR, IterableOf, Pointer, Tens
 from devfix.analysis.observations import AttributeStore
 from devfix.analysis.scopes import value_of, visible
 from devfix.fixes.insertion_point import inside_module, read_expression
+from devfix.fixes.live_devices import live_devices
 from devfix.fixes.modules.attribute_writes import Attribute, Use, methods_of
-from devfix.fixes.value_scope import bound_at, device_for_tensor, live_devices
+from devfix.fixes.value_scope import bound_at, device_for_tensor
 from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, ReplaceExpression, Where
 from devfix.syntax.inplace_writes import find_write
 from devfix.syntax.tree import SourceTree
@@ -93,7 +94,7 @@ def _own_device(observations: Observations, point: ProgramPoint) -> str | None:
     local = point.state.names(call_frame.activation.env)
     named = [
         text
-        for text in live_devices(observations, point, call_frame)
+        for text in live_devices(point, call_frame, observations.preferred_device)
         if text.split(".")[0] in local and bound_at(call_frame, text.split(".")[0])
     ]
     if named:

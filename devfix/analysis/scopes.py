@@ -1,4 +1,4 @@
-"""Names that are live at a moment: which expressions name the device, which name a module."""
+"""Names that are visible at a program point, and the values that they have there."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _INDICES = frozenset({"device", "gpu", "gpu_id", "device_id", "gpu_index", "devi
 
 
 def visible(point: ProgramPoint, call_frame: CallFrame) -> dict[str, Value]:
-    """The names that a statement of this level can use: its own, those of enclosing functions, the module's.
+    """Return the names that a statement of a frame can use: local, enclosing and global ones.
 
-    A function has none of what only the start as a script binds: it would fail where its file is imported.
-    Of a function that had returned at that moment, the names are those that it had then.
+    Names that are bound only under ``if __name__ == "__main__":`` are not visible in functions, because the functions
+    would fail if their file is imported.  For a function that has returned, the names are those at its return.
     """
     assert point.state is not None
     activation = call_frame.activation
@@ -62,7 +62,7 @@ def visible(point: ProgramPoint, call_frame: CallFrame) -> dict[str, Value]:
 
 
 def is_device(name: str, value: Value) -> bool:
-    """Whether a value is a device that can be the accelerator."""
+    """Return whether a value is a device that can be the accelerator."""
     found = False
     for option in alternatives(value):
         if isinstance(option, DeviceValue):
@@ -80,7 +80,7 @@ def is_device(name: str, value: Value) -> bool:
 
 
 def is_index(value: Value | None) -> bool:
-    """Whether a value is a device by its number alone: a device only where there is an accelerator."""
+    """Return whether a value is a bare device index, which is valid only if there is an accelerator."""
     found = alternatives(value) if value is not None else ()
     return any(isinstance(option, Number) for option in found) and all(
         isinstance(option, Number) or option == Const(None) for option in found
@@ -88,7 +88,7 @@ def is_index(value: Value | None) -> bool:
 
 
 def asks_for_accelerator(test: ast.expr) -> bool:
-    """Whether a condition speaks of the accelerator: ``args.cuda``, ``use_gpu``, ``torch.cuda.is_available()``."""
+    """Return whether a condition is on the accelerator: ``args.cuda``, ``use_gpu``, ``torch.cuda.is_available()``."""
     return bool(set(_WORDS.findall(text_of(test).lower())) & _ACCELERATOR_WORDS)
 
 
@@ -97,11 +97,11 @@ _ACCELERATOR_WORDS = {"cuda", "gpu", "gpus", "mps", "accel", "accelerator"}
 
 
 def serves(point: ProgramPoint, call_frame: CallFrame, text: str) -> bool:
-    """Whether an expression is a device wherever the program runs.
+    """Return whether an expression is a device on every machine.
 
-    An index is one where a condition on the accelerator covers the statement, or where the program itself uses the
-    index under none.  What the program takes only where there is an accelerator (``args.device if
-    torch.cuda.is_available() else "cpu"``) is none.
+    An index is a device if a condition on the accelerator encloses the statement, or if the program itself uses the
+    index unconditionally.  An expression that the program only uses in a choice (``args.device if
+    torch.cuda.is_available() else "cpu"``) is not a device.
     """
     if not is_index(value_of(point, call_frame, ast.parse(text, mode="eval").body)):
         return not any(
@@ -115,7 +115,7 @@ def serves(point: ProgramPoint, call_frame: CallFrame, text: str) -> bool:
 
 
 def _conditions(tree: SourceTree, node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    """The conditions on the accelerator over a node, inside its function, and whether it runs where they hold."""
+    """Yield the conditions on the accelerator around a node, inside its function, and the branch that it is in."""
     inner = node
     for parent in tree.ancestors(node):
         if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
@@ -133,7 +133,7 @@ def _runs_with_accelerator(test: ast.expr, branch: bool) -> bool:
 
 @lru_cache(maxsize=1024)
 def _used_uncovered(tree: SourceTree, text: str) -> bool:
-    """Whether a file gives this index to PyTorch as a device, under no condition: ``model.cuda(args.gpu)``."""
+    """Return whether a file passes an index to PyTorch unconditionally: ``model.cuda(args.gpu)``."""
     for node in tree.nodes:
         if not isinstance(node, ast.Call):
             continue
@@ -148,7 +148,7 @@ def _used_uncovered(tree: SourceTree, text: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _only_if_asked(tree: SourceTree, text: str) -> bool:
-    """Whether a file chooses between this device and another by asking, and never uses it as it is."""
+    """Return whether a file only uses a device in a choice on the accelerator."""
     choices = (node for node in tree.nodes if isinstance(node, ast.IfExp) and asks_for_accelerator(node.test))
     return any(text_of(node.body) == text for node in choices) and not _used_uncovered(tree, text)
 
@@ -157,7 +157,7 @@ _TAKE_A_DEVICE = frozenset({"to", "cuda", "device", "set_device"})
 
 
 def devices_differ(one: State, two: State, scopes: tuple[int, ...]) -> bool:
-    """Whether a name or attribute is one device on one path and another on the other."""
+    """Return whether a name or attribute is a different device on each of two paths."""
     pairs = [(one.lookup(key, name), two.lookup(key, name)) for key in scopes for name in one.envs.get(key, ())]
     for key in one.branch.written | two.branch.written:
         if one.has(key) and two.has(key) and one.at(key) is not two.at(key):
@@ -172,7 +172,7 @@ def _other_device(one: Value | None, two: Value | None) -> bool:
 
 
 def device_of(value: Value | None) -> Device | None:
-    """The place that a device, or the string that names one, stands for; ``None`` for anything else."""
+    """Return the abstract device of a device value or of a string that names one; ``None`` for anything else."""
     if isinstance(value, DeviceValue):
         return value.device
     if isinstance(value, Const) and isinstance(value.value, str):
@@ -181,7 +181,7 @@ def device_of(value: Value | None) -> Device | None:
 
 
 def value_of(point: ProgramPoint, call_frame: CallFrame, node: ast.expr) -> Value | None:
-    """The value of a name, attribute or item chain at this moment, without running anything."""
+    """Return the value of a chain of names, attributes and items at a program point."""
     assert point.state is not None
     if isinstance(node, ast.Name):
         return visible(point, call_frame).get(node.id)
@@ -207,7 +207,7 @@ def value_of(point: ProgramPoint, call_frame: CallFrame, node: ast.expr) -> Valu
 
 
 def module_names(point: ProgramPoint, call_frame: CallFrame, wanted: set[int]) -> list[str]:
-    """Expressions at this level that name one of the modules with these identities; plain names first."""
+    """Return expressions in a frame for one of the modules with some identities; plain names first."""
     assert point.state is not None
     plain, attributes = [], []
     for name, value in visible(point, call_frame).items():

@@ -1,4 +1,4 @@
-"""The path of a finding, told in the order in which it happened."""
+"""The event path of a finding, in the order of execution."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["event_path"]
 
 
 def event_path(*steps: tuple[ProgramPoint | None, str, str]) -> tuple[Event, ...]:
-    """Events from ``(point, kind, note)`` in the order given; steps without a site, and repeated lines, are left out."""
+    """Return events from ``(point, kind, note)``, without steps that have no point and without repeated lines."""
     events: list[Event] = []
     for point, kind, note in steps:
         if point is None:

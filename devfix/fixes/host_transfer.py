@@ -1,4 +1,4 @@
-"""Bringing a value to the CPU where it is read there: which words, and at which expression."""
+"""Copies to the CPU of values that host code reads."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ __all__ = ["as_number", "each_to_cpu", "to_cpu", "trailer"]
 
 
 def trailer(tensors: Sequence[Tensor]) -> str:
-    """``.cpu()``, with ``.detach()`` where NumPy would refuse the gradient."""
+    """Return ``.cpu()``, with ``.detach()`` if the tensor requires grad, which NumPy rejects."""
     return ".detach().cpu()" if any(tensor.grad for tensor in tensors) else ".cpu()"
 
 
 def to_cpu(tree: SourceTree, expression: ast.expr, tensors: Sequence[Tensor]) -> Edit:
-    """``x`` becomes ``x.cpu()`` or ``x.detach().cpu()``."""
+    """Return the edit from ``x`` to ``x.cpu()`` or ``x.detach().cpu()``."""
     return AppendCode(tree.path, tree.span(expression), trailer(tensors))
 
 
 def as_number(tree: SourceTree, expression: ast.expr) -> Edit:
-    """A tensor of one number becomes ``loss.item()``, which takes the place of ``.data``."""
+    """Return the edit from a tensor of one number to ``loss.item()``, which replaces ``.data``."""
     if isinstance(expression, ast.Attribute) and expression.attr == "data":
         return ReplaceExpression(tree.path, tree.span(expression), f"{tree.source(expression.value)}.item()")
     return AppendCode(tree.path, tree.span(expression), ".item()")
 
 
 def each_to_cpu(point: ProgramPoint, expression: ast.expr, tensors: Sequence[Tensor]) -> Edit:
-    """``losses`` becomes ``[loss.item() for loss in losses]``: the list itself stays where it is."""
+    """Return the edit from ``losses`` to ``[loss.item() for loss in losses]``; the list itself is unchanged."""
     text = point.tree.source(expression)
     item = _one_of(text.split(".")[-1])
     code = ".item()" if all(tensor.is_single_number for tensor in tensors) else trailer(tensors)

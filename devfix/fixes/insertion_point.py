@@ -27,36 +27,36 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def under_if(point: ProgramPoint) -> bool:
-    """Whether a moment stands under an ``if`` that asks for more than the accelerator, inside its function."""
+    """Return whether an ``if`` on more than the accelerator encloses a program point, inside its function."""
     tests = [stmt.test for stmt in enclosing(point.tree, point.stmt, (ast.If,)) if isinstance(stmt, ast.If)]
     return not all(asks_for_accelerator(test) for test in tests)
 
 
 def names_in(node: ast.AST) -> set[str]:
-    """The plain names that an expression reads."""
+    """Return the plain names in an expression."""
     return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
 
 
 def all_live(point: ProgramPoint, call_frame: CallFrame, node: ast.AST) -> bool:
-    """Whether every name of an expression is bound at this level."""
+    """Return whether every name of an expression is visible in a frame."""
     known = visible(point, call_frame)
     return all(name in known or hasattr(builtins, name) for name in names_in(node))
 
 
 def same_function(one: CallFrame, other: CallFrame) -> bool:
-    """Whether two levels stand in the same function (any activation of it)."""
+    """Return whether two frames belong to the same function, in any activation."""
     return one.activation.node is other.activation.node
 
 
 def inside_module(call_frame: CallFrame) -> bool:
-    """Whether a level runs a method of an ``nn.Module``: models do not move their own inputs."""
+    """Return whether a frame runs a method of an ``nn.Module``; modules do not move their own inputs."""
     function = call_frame.activation.function
     owner = function.owner if function is not None else None
     return owner is not None and any(name.startswith("torch.nn") for name in external_bases(owner))
 
 
 def enclosing(tree: SourceTree, statement: ast.stmt, kinds: tuple[type[ast.AST], ...]) -> list[ast.stmt]:
-    """The compound statements of these kinds around a statement, inside its function, nearest first."""
+    """Return the compound statements of some kinds around a statement, inside its function, nearest first."""
     found: list[ast.stmt] = []
     for parent in tree.ancestors(statement):
         if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)):
@@ -67,7 +67,7 @@ def enclosing(tree: SourceTree, statement: ast.stmt, kinds: tuple[type[ast.AST],
 
 
 def hoisted(tree: SourceTree, statement: ast.stmt, used: ast.stmt | None) -> ast.stmt:
-    """The outermost loop around a statement that the use does not share: one move after the loop is enough."""
+    """Return the outermost loop around a statement that does not contain the use: one move after the loop is enough."""
     anchor = statement
     for loop in enclosing(tree, statement, _LOOPS):
         if used is not None and any(used is node for node in ast.walk(loop)):
@@ -77,7 +77,7 @@ def hoisted(tree: SourceTree, statement: ast.stmt, used: ast.stmt | None) -> ast
 
 
 def find_expression(root: ast.AST, text: str) -> ast.expr | None:
-    """The first expression below ``root`` that reads ``text``."""
+    """Return the first expression below ``root`` whose text is ``text``."""
     for node in ast.walk(root):
         if isinstance(node, ast.expr) and ast.unparse(node) == text:
             return node
@@ -85,7 +85,7 @@ def find_expression(root: ast.AST, text: str) -> ast.expr | None:
 
 
 def read_expression(root: ast.AST, text: str) -> ast.expr | None:
-    """The first expression below ``root`` that is ``text`` and is not written to."""
+    """Return the first expression below ``root`` whose text is ``text`` and that is not a target."""
     for node in ast.walk(root):
         written = isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
         if isinstance(node, ast.expr) and not written and ast.unparse(node) == text:
@@ -94,7 +94,7 @@ def read_expression(root: ast.AST, text: str) -> ast.expr | None:
 
 
 def headers(stmt: ast.stmt) -> list[ast.AST]:
-    """What a statement evaluates itself: a compound statement's header, not its body."""
+    """Return the nodes that a statement evaluates itself: the header of a compound statement, not its body."""
     if isinstance(stmt, (ast.For, ast.AsyncFor)):
         return [stmt.iter]
     if isinstance(stmt, (ast.If, ast.While)):

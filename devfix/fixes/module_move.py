@@ -1,4 +1,4 @@
-"""The words of a move: how the program writes it, at the level where it is to stand."""
+"""How a module is moved in a frame: the call, its condition, and the move that it resembles."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["ModuleMove", "is_bound_ahead", "module_move_at"]
 
 @dataclass(frozen=True, eq=False)
 class ModuleMove:
-    """How a move is written: ``.to(device)``, under which condition, and after the manner of which other move.
+    """A move of a module: ``.to(device)``, its condition, and the move that it resembles.
 
     ``test`` is the condition of an ``if`` statement around it, ``branch`` that of a conditional expression; ``names``
-    are those that must be bound ahead of it.
+    must be bound before it.
     """
 
     trailer: str
@@ -33,12 +33,12 @@ class ModuleMove:
 
     @property
     def plain(self) -> bool:
-        """Whether the move stands under no condition."""
+        """Whether the move is unconditional."""
         return self.test is None and self.branch is None
 
     @property
     def chained(self) -> bool:
-        """Whether the sibling is moved where it gets its name: ``net = Net().to(device)``."""
+        """Whether the sibling is moved in the assignment of its name: ``net = Net().to(device)``."""
         call = self.sibling.node if self.sibling is not None else None
         if self.sibling is None or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
             return False
@@ -49,7 +49,7 @@ class ModuleMove:
 
     @property
     def stated(self) -> bool:
-        """Whether the sibling is moved by a statement of its own."""
+        """Whether a separate statement moves the sibling."""
         return self.sibling is not None and not self.chained
 
     @property
@@ -58,14 +58,14 @@ class ModuleMove:
         return self.stated and self.sibling is not None and isinstance(self.sibling.stmt, ast.Assign)
 
     def statement(self, name: str) -> str:
-        """The move of ``name`` as a statement."""
+        """Return the move of ``name`` as a statement."""
         if self.branch is not None:
             return f"{name} = {name}{self.trailer} if {ast.unparse(self.branch.test)} else {name}"
         code = f"{name} = {name}{self.trailer}" if self.assigned else f"{name}{self.trailer}"
         return code if self.test is None else f"if {self.test}:\n    {code}"
 
     def ready(self, call_frame: CallFrame, statement: ast.stmt) -> bool:
-        """Whether every name of the move is bound ahead of a statement."""
+        """Return whether every name of the move is bound before a statement."""
         return all(is_bound_ahead(call_frame, statement, name) for name in self.names)
 
 
@@ -90,9 +90,9 @@ def _stores(node: ast.Attribute, name: str) -> bool:
 def module_move_at(
     observations: Observations, mismatch: DeviceMismatch, call_frame: CallFrame, partly: ProgramPoint | None = None
 ) -> ModuleMove | None:
-    """How a module is moved at this level; ``None`` where nothing there names the accelerator.
+    """Return how to move a module in a frame; ``None`` if nothing there names the accelerator.
 
-    ``partly`` is the move that the module itself has on another path.
+    ``partly`` is the move of the module itself on another path.
     """
     sibling = _sibling(observations, call_frame, partly)
     if sibling is not None and not observations.preferred_device:
@@ -104,7 +104,7 @@ def module_move_at(
 
 
 def _sibling(observations: Observations, call_frame: CallFrame, partly: ProgramPoint | None) -> ProgramPoint | None:
-    """A move in the same function: the one that the whole has on another path, else the last one."""
+    """Return a move in the same function: the root module's on another path, else the last one."""
     moves = [
         point
         for point in observations.moves
@@ -144,7 +144,7 @@ def _legacy(move: Move, point: ProgramPoint, call_frame: CallFrame) -> ModuleMov
 
 
 def _asked(move: Move) -> ast.expr | None:
-    """The question for an accelerator that stands ahead of a move, in its function or where that is called."""
+    """Return the condition on the accelerator around a move, in its function or in a caller."""
     if move.guard is not None:
         return move.guard.test if asks_for_accelerator(move.guard.test) else None
     for call_frame in reversed(move.point.call_stack):
@@ -159,7 +159,7 @@ def _in_body(guard: ast.If, statement: ast.stmt) -> bool:
 
 
 def _trailer(move: Move) -> str:
-    """The move as a module takes it: ``non_blocking`` is for tensors."""
+    """Return the call without ``non_blocking``, which is for tensors."""
     call = move.point.node
     if move.legacy and isinstance(call, ast.Call):
         return f".cuda({', '.join(move.point.tree.source(argument) for argument in call.args)})"
@@ -186,7 +186,7 @@ def _device_of(move: Move | None) -> str | None:
 
 
 def _roots(text: str) -> frozenset[str]:
-    """The names that must be bound for an expression: ``device``, ``self.device``."""
+    """Return the names that an expression needs: ``device``, ``self.device``."""
     found = set()
     for node in ast.walk(ast.parse(text, mode="eval")):
         if isinstance(node, ast.Name):

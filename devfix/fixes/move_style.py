@@ -16,7 +16,7 @@ __all__ = ["Move", "device_for_batch", "last_move", "move_of", "style_at"]
 
 
 class Move:
-    """How the program moves things: the method, its arguments, and the flag under which it does."""
+    """One move of the program: its method, its arguments, and the condition around it."""
 
     def __init__(self, point: ProgramPoint) -> None:
         self.point = point
@@ -42,7 +42,7 @@ class Move:
         return self.method == "cuda"
 
     def trailer(self) -> str:
-        """``.to(device)`` or ``.cuda()``, in the program's own words."""
+        """Return ``.to(device)`` or ``.cuda()``, as the program writes it."""
         return f".{self.method}({self.arguments})"
 
 
@@ -51,7 +51,7 @@ def _is_dtype(node: ast.expr) -> bool:
 
 
 def _guard(point: ProgramPoint) -> ast.If | ast.IfExp | None:
-    """The ``if`` in whose body alone the move stands, when it decides on nothing but the accelerator."""
+    """Return the innermost ``if`` without ``else`` whose body contains the move."""
     tree = point.tree
     for parent in tree.ancestors(point.node):
         if isinstance(parent, ast.IfExp):
@@ -68,12 +68,12 @@ def _guard(point: ProgramPoint) -> ast.If | ast.IfExp | None:
 
 
 def move_of(point: ProgramPoint | None) -> Move | None:
-    """The manner of one move."""
+    """Return the move at a program point; ``None`` if there is no call."""
     return Move(point) if point is not None and isinstance(point.node, ast.Call) else None
 
 
 def last_move(moves: Iterable[ProgramPoint], before: int) -> Move | None:
-    """The manner of the latest move ahead of a moment."""
+    """Return the latest move up to a time."""
     earlier = [point for point in moves if point.time <= before and isinstance(point.node, ast.Call)]
     return move_of(max(earlier, key=lambda point: point.time)) if earlier else None
 
@@ -81,7 +81,7 @@ def last_move(moves: Iterable[ProgramPoint], before: int) -> Move | None:
 def style_at(
     observations: Observations, point: ProgramPoint, misplaced: MisplacedItem, call_frame: CallFrame | None = None
 ) -> tuple[str, str | None] | None:
-    """How this function moves things: the code to append, and the flag under which it does so."""
+    """Return how a function moves a batch item: the code to append, and the condition around it."""
     call_frame = call_frame or point.call_frame
     move = last_move(observations.moves, misplaced.mismatches[0].point.time)
     if move is not None and move.legacy:
@@ -109,9 +109,9 @@ def device_for_batch(
 
 
 def _overlaps(observations: Observations, point: ProgramPoint, misplaced: MisplacedItem) -> bool:
-    """Whether new moves say ``non_blocking=True``: as the file's other moves of batches do, and where it has none.
+    """Return whether a new move gets ``non_blocking=True``: as the file's other moves of batches, or if it has none.
 
-    What the program makes itself lies in no pinned memory: it is moved so where other data is, and not of itself.
+    A tensor that the program creates is not in pinned memory: it gets the argument only if other data does.
     """
     made = observations.sources[misplaced.key].kind == "made"
     others = [

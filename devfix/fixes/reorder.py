@@ -1,4 +1,4 @@
-"""Moving statements behind another without breaking what they depend on."""
+"""Reordering statements without breaking their dependencies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Reach:
     writes: set[str] = field(default_factory=set)
 
     def add(self, other: Reach) -> None:
-        """Take over what another statement reads and writes."""
+        """Add the names that another statement reads and writes."""
         self.reads |= other.reads
         self.writes |= other.writes
 
@@ -37,7 +37,7 @@ def _path(node: ast.expr) -> str | None:
 
 
 def reach(tree: SourceTree, statement: ast.AST, depth: int = 0) -> Reach:
-    """What a statement reads and writes, through methods of the same class, too."""
+    """Return the names that a statement reads and writes, also through methods of the same class."""
     found = Reach()
     bound: set[str] = set()
     for node in ast.walk(statement):
@@ -68,7 +68,7 @@ def reach(tree: SourceTree, statement: ast.AST, depth: int = 0) -> Reach:
 
 
 def _method(tree: SourceTree, statement: ast.AST, call: ast.Call) -> ast.FunctionDef | None:
-    """The method that ``self.name(...)`` calls, where its class is in this file."""
+    """Return the method that ``self.name(...)`` calls, if its class is in this file."""
     func = call.func
     if not (isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"):
         return None
@@ -79,7 +79,7 @@ def _method(tree: SourceTree, statement: ast.AST, call: ast.Call) -> ast.Functio
 
 
 def _touch(one: Iterable[str], two: Iterable[str]) -> bool:
-    """Whether paths speak of the same thing: a path touches what it is part of, ``self`` alone does not."""
+    """Return whether two sets of paths overlap: a path overlaps its prefixes, except ``self`` alone."""
     other = set(two)
     for path in one:
         if path in other:
@@ -91,12 +91,12 @@ def _touch(one: Iterable[str], two: Iterable[str]) -> bool:
 
 
 def touches(one: set[str], two: set[str]) -> bool:
-    """Whether paths of two sets overlap, in either direction."""
+    """Return whether paths of two sets overlap, in either direction."""
     return _touch(one, two) or _touch(two, one)
 
 
 def common_block(tree: SourceTree, first: ast.stmt, second: ast.stmt) -> tuple[list[ast.stmt], int, int] | None:
-    """The innermost block that holds both statements (or compound statements around them), and their indices."""
+    """Return the innermost block that contains both statements (or compound statements around them), with indices."""
     chain: dict[int, ast.stmt] = {}
     statement: ast.stmt | None = first
     while statement is not None:
@@ -129,7 +129,7 @@ def _block_of(tree: SourceTree, statement: ast.stmt) -> list[ast.stmt] | None:
 
 
 def _owner(tree: SourceTree, statement: ast.stmt) -> ast.stmt | None:
-    """The compound statement around a statement, inside the same function."""
+    """Return the compound statement around a statement, inside the same function."""
     parent: ast.AST | None = tree.parents.get(statement)
     while parent is not None and not isinstance(parent, ast.stmt):
         parent = tree.parents.get(parent)
@@ -141,10 +141,10 @@ def _owner(tree: SourceTree, statement: ast.stmt) -> ast.stmt | None:
 def dependents(
     tree: SourceTree, block: Sequence[ast.stmt], first: int, last: int, shared: set[str]
 ) -> tuple[list[ast.stmt], str]:
-    """The statements that must move with ``block[first]`` when it moves behind ``block[last]``, in order.
+    """Return the statements that must move with ``block[first]`` if it moves after ``block[last]``, in order.
 
-    ``shared`` names what both sides may touch (the model).  Returns no statements, and the reason, where something
-    in between, or ``block[last]`` itself, cannot change places with them.
+    ``shared`` are names that both sides may use (the model).  Return no statements, and the reason, if a statement in
+    between, or ``block[last]`` itself, depends on them.
     """
     moving = [block[first]]
     moved = reach(tree, block[first])
@@ -163,13 +163,13 @@ def dependents(
 
 
 def shown(tree: SourceTree, statement: ast.stmt) -> str:
-    """A statement's first line as a reason or a title quotes it: its number would be another one after an edit."""
+    """Return a statement's first line for a title or a reason; a line number would change after an edit."""
     line = tree.line(statement.lineno)
     return f"`{line if len(line) <= _MOST_SHOWN else line[: _MOST_SHOWN - 1] + '…'}`"
 
 
 def independent(tree: SourceTree, block: Sequence[ast.stmt], first: int, last: int, shared: set[str]) -> bool:
-    """Whether ``block[last]`` could stand ahead of everything from ``block[first]`` on."""
+    """Return whether ``block[last]`` could precede everything from ``block[first]`` on."""
     own = reach(tree, block[last])
     for statement in block[first:last]:
         here = reach(tree, statement)

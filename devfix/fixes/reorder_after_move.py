@@ -1,4 +1,4 @@
-"""What is built from a model's parameters is built behind the model's move, with all that depends on it."""
+"""Constructions from a model's parameters, moved after the model's move together with their dependents."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["built_behind", "model_names", "moved_ahead"]
 def built_behind(
     observations: Observations, built: ProgramPoint, late: ProgramPoint, replaced: bool = False
 ) -> tuple[Fix | None, str]:
-    """The fix that brings ``built`` behind ``late``, or the reason why there is none.
+    """Return the fix that moves ``built`` after ``late``, or the reason why there is none.
 
-    ``replaced`` says that ``late`` gives the model other parameters, so that what collects them moves along.
+    With ``replaced``, ``late`` replaces parameters, so the statement that collects them moves as well.
     """
     reason = "construction and move are in functions that share no block"
     for call_frame, later in _shared_levels(built, late):
@@ -31,7 +31,7 @@ def built_behind(
 
 
 def _shared_levels(built: ProgramPoint, late: ProgramPoint) -> list[tuple[CallFrame, CallFrame]]:
-    """Pairs of levels in the same activation, innermost first."""
+    """Return pairs of frames in the same activation, innermost first."""
     later = {id(call_frame.activation): call_frame for call_frame in late.call_stack}
     return [
         (call_frame, later[id(call_frame.activation)])
@@ -66,9 +66,9 @@ def _reordered(
 
 
 def moved_ahead(restored: ProgramPoint, late: ProgramPoint) -> Fix | None:
-    """The fix that brings the move of a model ahead of what restores an optimizer's state, if nothing is between.
+    """Return the fix that places a model's move before the adjacent statement that restores an optimizer's state.
 
-    The optimizer may be built where it is: it keeps its parameters, and state goes to where they are when it is loaded.
+    The construction stays: the optimizer keeps its parameters, and its state is loaded to their device.
     """
     for call_frame, later in _shared_levels(restored, late):
         found = common_block(call_frame.tree, call_frame.stmt, later.stmt)
@@ -83,7 +83,7 @@ def moved_ahead(restored: ProgramPoint, late: ProgramPoint) -> Fix | None:
 
 
 def _with_parameters(tree: SourceTree, block: list[ast.stmt], first: int) -> int:
-    """The statement that collects the parameters for the construction, where that is one of its own."""
+    """Return the index of the separate statement that collects the parameters for the construction, if there is one."""
     for index in range(first - 1, -1, -1):
         if touches(reach(tree, block[index]).writes, reach(tree, block[first]).reads):
             names = {node.attr for node in ast.walk(block[index]) if isinstance(node, ast.Attribute)}
@@ -94,7 +94,7 @@ def _with_parameters(tree: SourceTree, block: list[ast.stmt], first: int) -> int
 def _behind_moves(
     observations: Observations, call_frame: CallFrame, block: list[ast.stmt], first: int, last: int
 ) -> int:
-    """After a replacement the model is usually moved: the optimizer belongs behind that, too."""
+    """Return the index of the last move after a replacement: the optimizer belongs after it as well."""
     tree = call_frame.tree
     writes, reads = reach(tree, block[first]).writes, reach(tree, block[first]).reads
     moves = {
@@ -113,13 +113,13 @@ def _behind_moves(
 
 
 def _moved(statement: ast.stmt) -> set[str]:
-    """What a statement calls ``.to`` or ``.cuda`` on."""
+    """Return the receivers of ``.to`` and ``.cuda`` in a statement."""
     calls = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
     return {ast.unparse(func.value) for func in calls if isinstance(func, ast.Attribute)}
 
 
 def model_names(built: ProgramPoint, call_frame: CallFrame) -> set[str]:
-    """What a level calls modules, at the moment of a construction."""
+    """Return the names of modules in a frame, at a construction."""
     assert built.state is not None
     modules = {key for key, obj in built.state.heap_objects() if obj.kind in ("module", "opaque")}
     return set(module_names(built, call_frame, modules))

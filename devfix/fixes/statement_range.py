@@ -1,4 +1,4 @@
-"""The statements between the construction of a module and its first use: what may stand there, and what comes last."""
+"""The statements between the construction of a module and its first use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["StatementRange"]
 
 
 class StatementRange:
-    """The block behind the statement that gives a whole its name."""
+    """The block after the statement that binds a root module to its name."""
 
     def __init__(
         self, mismatch: DeviceMismatch, root: RootModule, call_frame: CallFrame, statement: ast.stmt, name: str
@@ -32,13 +32,13 @@ class StatementRange:
         _, self.block, self.index = call_frame.tree.block(statement)
 
     def index_of(self, statement: ast.stmt) -> int | None:
-        """Where in the block a statement stands, itself or inside another; ``None`` where it does not."""
+        """Return the index in the block of a statement, or of the one that contains it; ``None`` if there is none."""
         found = common_block(self.call_frame.tree, self.statement, statement)
         return found[2] if found is not None and found[0] is self.block else None
 
     @cached_property
     def limit(self) -> int:
-        """The first statement behind it that takes the module over: an optimizer, a copy, a wrapper, a use."""
+        """Index of the first later statement that takes over the module: an optimizer, a copy, a wrapper, a use."""
         for index in range(self.index + 1, len(self.block)):
             if self._takes_over(self.block[index]):
                 return index
@@ -46,7 +46,7 @@ class StatementRange:
 
     @cached_property
     def changes(self) -> list[int]:
-        """Statements that replace or add parts of the module."""
+        """Indices of the statements that replace or add parts of the module."""
         memory = self.mismatch.point.state
         assert memory is not None
         found = []
@@ -62,7 +62,7 @@ class StatementRange:
 
     @cached_property
     def loads(self) -> list[int]:
-        """Statements ahead of the first use that fill the module from a checkpoint."""
+        """Indices of the statements before the first use that load a checkpoint into the module."""
         return [
             index
             for index in range(self.index + 1, self.limit)
@@ -70,9 +70,9 @@ class StatementRange:
         ]
 
     def start(self, words: ModuleMove, loaded: bool = True) -> int | None:
-        """The statement behind which the move can stand; ``None`` where its names are never bound.
+        """Return the index of the statement to insert the move after; ``None`` if its names are never bound.
 
-        Without ``loaded`` the weights may come from their checkpoint later: they go to where the module is then.
+        Without ``loaded``, a checkpoint may be loaded after the move: its weights are copied to the module's device.
         """
         first = max([self.index, *self.changes, *(self.loads if loaded else [])])
         for index in range(first, len(self.block)):
@@ -103,7 +103,7 @@ class StatementRange:
         return any(isinstance(node, ast.Call) and ast.unparse(node.func) == self.name for node in nodes)
 
     def _keeps(self, statement: ast.Assign | ast.AnnAssign) -> bool:
-        """Whether an assignment makes something new of the module or of its parameters."""
+        """Return whether an assignment creates a new object from the module or from its parameters."""
         if statement.value is None:
             return False
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
@@ -121,7 +121,7 @@ class StatementRange:
 
 
 def _bare(call_frame: CallFrame, node: ast.AST, name: str) -> bool:
-    """The module itself, not an attribute of it."""
+    """Return whether a node is the module itself, not an attribute of it."""
     if not isinstance(node, (ast.Name, ast.Attribute)) or ast.unparse(node) != name:
         return False
     return not isinstance(call_frame.tree.parents.get(node), ast.Attribute)

@@ -143,7 +143,7 @@ class ValueScope:
             yield like
 
     def _is_device_here(self, node: ast.expr, text: str) -> bool:
-        """Whether an expression such as ``local_rank`` or ``CONFIG["device"]`` is an index or a device in this scope."""
+        """Return whether ``local_rank`` or ``CONFIG["device"]`` is an index or a device in this scope."""
         value = value_of(self.point, self.call_frame, node)
         if value is None or not (is_index(value) or is_device("device", value)):
             return False

@@ -1,4 +1,4 @@
-"""Other people's code, which a program carries along: it is read, and not rewritten."""
+"""Vendored code: it is analysed, and not rewritten."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ _FOLDERS = frozenset({"site-packages", "dist-packages", "third_party", "vendor",
 
 
 def foreign_part(path: str) -> str | None:
-    """The folder on the way to a file that says that somebody else maintains it; ``None`` for the program's own."""
+    """Return the folder of a path that marks vendored code; ``None`` if there is none."""
     return next((part for part in PurePath(path).parts if part in _FOLDERS), None)

@@ -102,7 +102,7 @@ def _matters(interp: Interpreter, value: Value, depth: int = 0) -> bool:
             if depth and obj.kind == "module":
                 return True
             if obj.kind in _CONTAINERS and depth < _DEEPEST:
-                held = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
+                held = obj.contents
                 if not held or any(_matters(interp, item, depth + 1) for item in held):
                     return True
         elif isinstance(option, TupleValue) and any(_matters(interp, item, depth + 1) for item in option.items):

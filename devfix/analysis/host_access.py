@@ -84,7 +84,7 @@ def _certain(interp: Interpreter, value: Value, depth: int = 0) -> list[Tensor]:
             return _certain(interp, element, depth + 1)
         case Pointer() if depth < MOST_DEPTH and interp.heap_object(value).kind in ("list", "set"):
             obj = interp.heap_object(value)
-            held = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
+            held = obj.contents
             return [tensor for item in held for tensor in _certain(interp, item, depth + 1)]
     return []
 

@@ -317,7 +317,7 @@ def note_leaf_use(interp: Interpreter, value: Value, use: str, node: ast.AST) ->
     for option in alternatives(value):
         if isinstance(option, Pointer) and interp.heap_object(option).kind in ("list", "dict"):
             obj = interp.heap_object(option)
-            for item in (*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])):
+            for item in obj.contents:
                 note_leaf_use(interp, item, use, node)
         elif isinstance(option, TupleValue):
             for item in option.items:

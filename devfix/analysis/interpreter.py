@@ -1,7 +1,7 @@
 """The abstract interpreter: runs a program on values that know where they live.
 
 It follows the run in which one accelerator is there and chosen (``torch.cuda.is_available()`` is true): that is the
-run that fails.  Unknown conditions are followed on both sides; loops are entered twice, so that what one iteration
+run that fails.  Unknown conditions are followed on both operands; loops are entered twice, so that what one iteration
 leaves behind meets the next.
 """
 

@@ -38,7 +38,7 @@ def tensors_in(interp: Interpreter, value: Value) -> Iterator[Tensor]:
             yield option
         elif isinstance(option, Pointer) and interp.heap_object(option).kind in ("dict", "list"):
             obj = interp.heap_object(option)
-            held = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
+            held = obj.contents
             yield from (inner for item in held for inner in alternatives(item) if isinstance(inner, Tensor))
 
 

@@ -54,8 +54,8 @@ def _lots(node: ast.AST) -> frozenset[str]:
             drawn |= {target.id for target in inner.targets if isinstance(target, ast.Name)}
     for inner in walk(node):
         if isinstance(inner, ast.If) and isinstance(inner.test, ast.Compare):
-            sides = (inner.test.left, *inner.test.comparators)
-            if any(_draws(side) or (isinstance(side, ast.Name) and side.id in drawn) for side in sides):
+            operands = (inner.test.left, *inner.test.comparators)
+            if any(_draws(operand) or (isinstance(operand, ast.Name) and operand.id in drawn) for operand in operands):
                 tests.add(text_of(inner.test))
     return frozenset(tests)
 
@@ -69,20 +69,22 @@ def _draws(node: ast.expr) -> bool:
     return False
 
 
-def told_apart(interp: Interpreter, sides: Sequence[OperandSet]) -> list[OperandSet]:
+def told_apart(interp: Interpreter, operands: Sequence[OperandSet]) -> list[OperandSet]:
     """Operands of a concatenation; what came from calls that drew lots is as many as there are places."""
-    return [part for side in sides for part in (_parts(interp, side) if interp.observations.drawn else (side,))]
+    return [
+        part for operand in operands for part in (_parts(interp, operand) if interp.observations.drawn else (operand,))
+    ]
 
 
-def _parts(interp: Interpreter, side: OperandSet) -> Sequence[OperandSet]:
+def _parts(interp: Interpreter, operand: OperandSet) -> Sequence[OperandSet]:
     lot = [
         pair
-        for pair in side.alternatives
+        for pair in operand.alternatives
         if any(origin.site_id in interp.observations.drawn for origin in pair[1].origins if origin.kind == "made")
     ]
-    others = [pair for pair in side.alternatives if pair not in lot]
+    others = [pair for pair in operand.alternatives if pair not in lot]
     if not lot or {device for device, _ in others} != {ACCELERATOR}:
-        return (side,)
-    return OperandSet(others, side.maybe_zero_dim, side.grad, side.is_single_number), OperandSet(
-        lot, side.maybe_zero_dim, side.grad, side.is_single_number
+        return (operand,)
+    return OperandSet(others, operand.maybe_zero_dim, operand.grad, operand.is_single_number), OperandSet(
+        lot, operand.maybe_zero_dim, operand.grad, operand.is_single_number
     )

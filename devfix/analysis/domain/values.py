@@ -365,6 +365,11 @@ class HeapObject:
     attached_at: ProgramPoint | None = None
     info: tuple[tuple[str, Any], ...] = ()
 
+    @property
+    def contents(self) -> list[Value]:
+        """Return the values of all fields and the default item, if there is one."""
+        return [*self.fields.values(), *([self.default_item] if self.default_item is not None else [])]
+
     def get(self, name: str, default: Any = None) -> Any:
         """Return one entry of ``info``."""
         return next((value for key, value in self.info if key == name), default)

@@ -42,9 +42,9 @@ _METHODS: dict[str, _Method] = {
 
 
 def framework_method(
-    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     """Call a method of a framework object (an ``Accelerator``, a ``Trainer``, an ``Engine``)."""
-    own = _METHODS.get(model_of(interp.heap_object(ref).name))
-    result = own(interp, ref, name, args, keywords, node) if own is not None else None
-    return accelerate.accelerator_method(interp, ref, name, args, keywords, node) if result is None else result
+    own = _METHODS.get(model_of(interp.heap_object(pointer).name))
+    result = own(interp, pointer, name, args, keywords, node) if own is not None else None
+    return accelerate.accelerator_method(interp, pointer, name, args, keywords, node) if result is None else result

@@ -54,12 +54,12 @@ def _accelerator(interp: Interpreter, name: str, args: list[Value], keywords: Ke
 
 
 def accelerator_method(
-    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     """Call a method of an ``Accelerator`` or a ``Fabric``."""
     if name == "launch" and args:
-        return interp.call(args[0], [ref, *args[1:]], keywords, node)
-    device = interp.heap_object(ref).get("brings-to", UNKNOWN_DEVICE)
+        return interp.call(args[0], [pointer, *args[1:]], keywords, node)
+    device = interp.heap_object(pointer).get("brings-to", UNKNOWN_DEVICE)
     if name in _PREPARES:
         if keywords.get("device_placement", NONE) != NONE or keywords.get("move_to_device", Const(True)) != Const(True):
             device = UNKNOWN_DEVICE

@@ -23,13 +23,13 @@ def _engine(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
 
 
 def engine_method(
-    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value | None:
     """Call ``Engine.run``: the step gets the engine and a batch, which the engine does not move."""
     if name != "run":
         return None
     loader = args[0] if args else keywords.get("data", UNKNOWN)
-    return interp.call(interp.heap_object(ref).fields["step"], [ref, interp.element(loader, node)], {}, node)
+    return interp.call(interp.heap_object(pointer).fields["step"], [pointer, interp.element(loader, node)], {}, node)
 
 
 def _parallel(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -38,7 +38,7 @@ def _parallel(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
 
 
 def parallel_method(
-    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value | None:
     """Call ``Parallel.run``: the function gets the local rank and its arguments."""
     if name != "run" or not args:

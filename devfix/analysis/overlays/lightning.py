@@ -49,12 +49,12 @@ def _trainer(interp: Interpreter, name: str, args: list[Value], keywords: Keywor
 
 
 def trainer_method(
-    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value | None:
     """Call ``Trainer.fit``, ``validate`` or ``test``."""
     if name not in ("fit", "validate", "test"):
         return None
-    return _fit(interp, interp.heap_object(ref), args, keywords, node)
+    return _fit(interp, interp.heap_object(pointer), args, keywords, node)
 
 
 def _lightning_cli(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

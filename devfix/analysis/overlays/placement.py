@@ -42,10 +42,10 @@ def prepare(interp: Interpreter, value: Value, device: Device, node: ast.AST) ->
     )
 
 
-def place_module(interp: Interpreter, ref: Pointer, device: Device, node: ast.AST) -> None:
+def place_module(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) -> None:
     """Move a module to ``device`` without effect on optimizers, which the framework updates itself."""
     point = interp.point(node)
-    for _, part in list(module_tree.parts(interp, ref)):
+    for _, part in list(module_tree.parts(interp, pointer)):
         obj = interp.heap_object(part)
         fields = {name: modules.moved_field(value, device) for name, value in obj.fields.items()}
         interp.now.write(

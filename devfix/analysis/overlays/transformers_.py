@@ -41,20 +41,20 @@ def _training_arguments(interp: Interpreter, name: str, args: list[Value], keywo
     return interp.new(HeapObject("framework", name, fields={"device": device}, allocated_at=interp.point(node)))
 
 
-def train(interp: Interpreter, ref: Pointer, node: ast.Call) -> Value:
+def train(interp: Interpreter, pointer: Pointer, node: ast.Call) -> Value:
     """Call ``Trainer.train`` of a project subclass: its ``compute_loss`` gets model and inputs on the accelerator."""
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     assert obj.cls is not None
     arguments = interp.new(
         HeapObject("framework", "transformers.TrainingArguments", fields={"device": DeviceValue(ACCELERATOR)})
     )
-    interp.now.update(ref, fields={"args": arguments, **obj.fields})
+    interp.now.update(pointer, fields={"args": arguments, **obj.fields})
     found = find_member(interp, obj.cls, "compute_loss")
     if isinstance(found, Function):
         model = modules.make(interp, "transformers.Trainer.model", node, ACCELERATOR)
         interp.now.update(model, info=(("opaque", True),))
         inputs = interp.new(HeapObject("dict", default_item=Tensor(ACCELERATOR, maybe_container=True)))
-        call_hook(interp, Bound(found, ref), [model, inputs], node)
+        call_hook(interp, Bound(found, pointer), [model, inputs], node)
     return UNKNOWN
 
 

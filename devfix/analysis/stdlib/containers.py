@@ -49,21 +49,21 @@ def is_unrollable(interp: Interpreter, held: Collection[Value]) -> bool:
 
 
 def container_method(
-    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call
+    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
     """A method of a list, set, dictionary or plain object."""
-    obj = interp.heap_object(ref)
-    args = [attribute_stores.added(interp, ref, value) for value in args]
-    held = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
+    obj = interp.heap_object(pointer)
+    args = [attribute_stores.added(interp, pointer, value) for value in args]
+    held = obj.contents
     match name:
         case "append" | "add" if args:
             if node.args and not isinstance(node.args[0], ast.Starred):
-                args = [host_access.keep(interp, ref, args[0], node.args[0])]
+                args = [host_access.keep(interp, pointer, args[0], node.args[0])]
             if interp.loop_depth == 0 and obj.default_item is None and len(obj.fields) < MOST_ITEMS:
-                interp.now.set_field(ref, str(len(obj.fields)), args[0])
+                interp.now.set_field(pointer, str(len(obj.fields)), args[0])
             else:
                 interp.now.update(
-                    ref, default_item=args[0] if obj.default_item is None else join((obj.default_item, args[0]))
+                    pointer, default_item=args[0] if obj.default_item is None else join((obj.default_item, args[0]))
                 )
             return NONE
         case "extend" if args:
@@ -71,10 +71,10 @@ def container_method(
             added = known if known is not None else [interp.element(args[0], node)]
             if known is not None and obj.default_item is None and interp.loop_depth == 0:
                 for item in added:
-                    interp.now.set_field(ref, str(len(interp.heap_object(ref).fields)), item)
+                    interp.now.set_field(pointer, str(len(interp.heap_object(pointer).fields)), item)
             else:
                 interp.now.update(
-                    ref, default_item=join([*added, *([obj.default_item] if obj.default_item is not None else [])])
+                    pointer, default_item=join([*added, *([obj.default_item] if obj.default_item is not None else [])])
                 )
             return NONE
         case "update":
@@ -82,12 +82,12 @@ def container_method(
             if isinstance(other, Pointer):
                 given = interp.heap_object(other)
                 interp.now.update(
-                    ref, fields={**obj.fields, **given.fields}, default_item=given.default_item or obj.default_item
+                    pointer, fields={**obj.fields, **given.fields}, default_item=given.default_item or obj.default_item
                 )
             elif other is not None:
-                interp.now.update(ref, default_item=UNKNOWN)
+                interp.now.update(pointer, default_item=UNKNOWN)
             for key, value in keywords.items():
-                interp.now.set_field(ref, key, value)
+                interp.now.set_field(pointer, key, value)
             return NONE
         case "items":
             if obj.fields and obj.default_item is None and is_unrollable(interp, held):
@@ -105,7 +105,7 @@ def container_method(
         case "setdefault" if len(args) == 2 and isinstance(args[0], Const):
             key = str(args[0].value)
             if key not in obj.fields:
-                interp.now.set_field(ref, key, args[1])
+                interp.now.set_field(pointer, key, args[1])
             return obj.fields.get(key, args[1])
         case "get" | "pop" | "setdefault":
             return _item(obj, args)
@@ -119,7 +119,7 @@ def container_method(
 
 
 def _item(obj: HeapObject, args: list[Value]) -> Value:
-    held = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
+    held = obj.contents
     default = args[1] if len(args) > 1 else NONE
     if args and isinstance(args[0], Const):
         found = obj.fields.get(str(args[0].value), obj.default_item)

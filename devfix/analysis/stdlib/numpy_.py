@@ -78,7 +78,7 @@ def combined(left: Value, right: Value, node: ast.AST) -> Value | None:
     """What an operator makes of two values of which one is NumPy's; ``None`` if none is."""
     if is_array(left) or is_array(right):
         return _array(node)
-    return _value(node) if any(_of_numpy(getattr(side, "symbol", "")) for side in (left, right)) else None
+    return _value(node) if any(_of_numpy(getattr(operand, "symbol", "")) for operand in (left, right)) else None
 
 
 def part(base: Unknown, key: Value, node: ast.Subscript) -> Value | None:

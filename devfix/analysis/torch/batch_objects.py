@@ -61,9 +61,9 @@ def restamped(obj: HeapObject, key: int, item: tuple[str, ...]) -> HeapObject:
     return replace(obj, default_item=held, info=info)
 
 
-def attribute(interp: Interpreter, ref: Pointer, name: str) -> Value | None:
+def attribute(interp: Interpreter, pointer: Pointer, name: str) -> Value | None:
     """``data.x``: a tensor; ``None`` for a method."""
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     if name.startswith(_COUNTS):
         return Number()
     if name in _METHODS or name in _SELF or name in _MOVES:
@@ -88,60 +88,60 @@ _METHODS = frozenset("to clone copy items keys values get pop update to_dict con
 
 
 def method(
-    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call
+    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
     """A method of a bundle: moves, copies, and those of a dictionary."""
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     if name in ("to", *_MOVES) and any(
         isinstance(option, Const) for value in args[1:] for option in alternatives(value)
     ):
-        return _moved_in_part(interp, ref, to_targets(interp, args, keywords), args[1:])
+        return _moved_in_part(interp, pointer, to_targets(interp, args, keywords), args[1:])
     if name == "to" or name in _MOVES:
-        return _moved(interp, ref, [_MOVES[name]] if name in _MOVES else to_targets(interp, args, keywords), node)
+        return _moved(interp, pointer, [_MOVES[name]] if name in _MOVES else to_targets(interp, args, keywords), node)
     if name in ("clone", "copy"):
         return interp.new(obj)
     if name in _SELF:
-        return ref
+        return pointer
     if name in ("items", "keys", "values", "get", "pop", "update"):
-        return container_method(interp, ref, name, args, keywords, node)
+        return container_method(interp, pointer, name, args, keywords, node)
     return UNKNOWN
 
 
-def _moved(interp: Interpreter, ref: Pointer, devices: list[Device | None], node: ast.Call) -> Value:
+def _moved(interp: Interpreter, pointer: Pointer, devices: list[Device | None], node: ast.Call) -> Value:
     """Graphs of DGL are moved to new ones, everything else in place.
 
     https://pytorch-geometric.readthedocs.io/en/latest/modules/data.html,
     https://www.dgl.ai/dgl_docs/generated/dgl.DGLGraph.to.html
     """
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     known = [device for device in devices if device is not None]
     if not known:
-        return ref
+        return pointer
     device = known[0] if len(set(devices)) == 1 else UNKNOWN_DEVICE
     held = obj.default_item
     for origin in held.origins if isinstance(held, Tensor) and held.device == CPU else ():
         interp.observations.transfers.append(Transfer(origin, interp.point(node, with_state=True), node, device.kind))
-    target = interp.new(obj) if obj.name.startswith("dgl.") else ref
+    target = interp.new(obj) if obj.name.startswith("dgl.") else pointer
     _put(interp, target, device)
     return target
 
 
-def _moved_in_part(interp: Interpreter, ref: Pointer, devices: list[Device | None], names: list[Value]) -> Value:
+def _moved_in_part(interp: Interpreter, pointer: Pointer, devices: list[Device | None], names: list[Value]) -> Value:
     """``data.to(device, "x", "y")``: the tensors of these names move, the others stay."""
     device = devices[0] if len(devices) == 1 and devices[0] is not None else UNKNOWN_DEVICE
     for name in names:
         if isinstance(name, Const) and isinstance(name.value, str):
-            interp.now.set_field(ref, name.value, Tensor(device, maybe_container=True))
-    interp.now.update(ref, info=(*interp.heap_object(ref).info, ("in-part", True)))
-    return ref
+            interp.now.set_field(pointer, name.value, Tensor(device, maybe_container=True))
+    interp.now.update(pointer, info=(*interp.heap_object(pointer).info, ("in-part", True)))
+    return pointer
 
 
-def _put(interp: Interpreter, ref: Pointer, device: Device) -> None:
-    obj = interp.heap_object(ref)
+def _put(interp: Interpreter, pointer: Pointer, device: Device) -> None:
+    obj = interp.heap_object(pointer)
     fields = {name: delivered(interp, value, device) for name, value in obj.fields.items()}
     rest = delivered(interp, obj.default_item, device) if obj.default_item is not None else None
     interp.now.update(
-        ref, fields=fields, default_item=rest, info=tuple(pair for pair in obj.info if pair[0] != "batch")
+        pointer, fields=fields, default_item=rest, info=tuple(pair for pair in obj.info if pair[0] != "batch")
     )
 
 

@@ -48,10 +48,10 @@ def unknown(interp: Interpreter, node: ast.AST) -> Value:
     return Tensor(CPU, (Origin("batch", key),), is_certain=False, maybe_container=True)
 
 
-def next_of(interp: Interpreter, ref: Pointer, node: ast.AST) -> Value:
+def next_of(interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
     """What one step over a loader yields, each CPU tensor stamped with the way to it."""
-    key = source_key(interp, "batch", node, ref)
-    obj = interp.heap_object(ref)
+    key = source_key(interp, "batch", node, pointer)
+    obj = interp.heap_object(pointer)
     dataset, collate_fn = obj.fields.get("dataset", UNKNOWN), obj.fields.get("collate_fn")
     one = sample(interp, dataset, node)
     host_access.note_loader(interp, obj, one)
@@ -85,7 +85,7 @@ def sample(interp: Interpreter, dataset: Value, node: ast.AST) -> Value:
                 UNKNOWN_DEVICE, is_certain=False, maybe_container=True
             )  # data that was sent to a device as a whole
         if obj.kind == "list":
-            inner_items = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
+            inner_items = obj.contents
             return join(inner_items) if inner_items else UNKNOWN
         if obj.cls is not None:
             getter = interp.attribute(dataset, "__getitem__", node)

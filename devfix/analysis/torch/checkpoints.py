@@ -123,9 +123,9 @@ def open_file(interp: Interpreter, name: str, args: list[Value], keywords: dict[
     return interp.new(HeapObject("tensor-file", name, default_item=held, allocated_at=point))
 
 
-def of_file(interp: Interpreter, ref: Pointer, name: str, args: list[Value]) -> Value:
+def of_file(interp: Interpreter, pointer: Pointer, name: str, args: list[Value]) -> Value:
     """A method of an open file of tensors."""
-    held = interp.heap_object(ref).default_item
+    held = interp.heap_object(pointer).default_item
     if name in ("get_tensor", "get_slice") and isinstance(held, Tensor):
         key = args[0].value if args and isinstance(args[0], Const) else "*"
         origins = tuple(replace(origin, path=(str(key),)) for origin in held.origins)
@@ -173,7 +173,7 @@ def loaded_in(interp: Interpreter, value: Value, depth: int = 0) -> Iterator[Ten
             yield option
         elif isinstance(option, Pointer) and depth < 3 and interp.heap_object(option).kind in ("dict", "list"):
             obj = interp.heap_object(option)
-            for inner in (*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])):
+            for inner in obj.contents:
                 yield from loaded_in(interp, inner, depth + 1)
 
 

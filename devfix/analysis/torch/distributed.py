@@ -57,12 +57,12 @@ def collective(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
         named = {keyword.arg: text_of(keyword.value) for keyword in node.keywords if keyword.arg}
         given = [*zip(args, texts, strict=False), *((value, named.get(key, key)) for key, value in keywords.items())]
         for value, text in given:
-            for side in tensors_in(interp, value, text):
-                check_same_device(interp, node, name.split(".")[-1], [side, _group(interp)])
+            for operand in tensors_in(interp, value, text):
+                check_same_device(interp, node, name.split(".")[-1], [operand, _group(interp)])
     return NONE
 
 
-def wrap(interp: Interpreter, ref: Pointer, keywords: Keywords, node: ast.Call) -> None:
+def wrap(interp: Interpreter, pointer: Pointer, keywords: Keywords, node: ast.Call) -> None:
     """``DistributedDataParallel`` is built: the module must be where ``device_ids``, or NCCL, need it."""
     told = _names_devices(interp, keywords.get("device_ids", NONE))
     if not (told or _only_accelerators(interp)):
@@ -71,7 +71,7 @@ def wrap(interp: Interpreter, ref: Pointer, keywords: Keywords, node: ast.Call) 
     ids = OperandSet(
         [(brought_to(interp, keywords) or UNKNOWN_DEVICE, Operand("" if given is None else text_of(given)))]
     )
-    weighted = [part for _, part in module_tree.parts(interp, ref) if interp.heap_object(part).weights]
+    weighted = [part for _, part in module_tree.parts(interp, pointer) if interp.heap_object(part).weights]
     for part in weighted:
         if interp.scenario.multi_accelerator or interp.heap_object(part).devices == frozenset({CPU}):
             weights = weight_operands(interp, part, text_of(node.args[0]))
@@ -104,12 +104,12 @@ def set_device(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     return NONE
 
 
-def note_ids(interp: Interpreter, ref: Pointer, node: ast.Call) -> None:
+def note_ids(interp: Interpreter, pointer: Pointer, node: ast.Call) -> None:
     """A module is wrapped with a literal list of indices: where it is on an accelerator, the first is to be that."""
-    if module_tree.weights_device(interp, ref) != ACCELERATOR:
+    if module_tree.weights_device(interp, pointer) != ACCELERATOR:
         return
     ids = next((keyword.value for keyword in node.keywords if keyword.arg == "device_ids"), None)
-    moved = interp.heap_object(ref).last_moved_at
+    moved = interp.heap_object(pointer).last_moved_at
     if isinstance(ids, ast.List) and ids.elts and moved is not None and node not in interp.observations.wrapped:
         interp.observations.wrapped[node] = Wrapped(
             interp.point(node, with_state=True), node, ids, moved, interp.latent

@@ -71,17 +71,17 @@ def diverge(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
     held = [value for value in (*args, *keywords.values()) if _is_distribution(interp, value)]
     if len(held) < 2:
         return None
-    sides = [side for value in held for side in _parameters(interp, value)]
-    return _met(interp, node, "kl_divergence", sides)
+    operands = [operand for value in held for operand in _parameters(interp, value)]
+    return _met(interp, node, "kl_divergence", operands)
 
 
 def method(
-    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     """``p.sample()``, ``p.log_prob(x)``, ``p.entropy()``."""
-    sides = _parameters(interp, ref)
+    operands = _parameters(interp, pointer)
     if name in _DRAW:
-        if not sides:  # of plain numbers
+        if not operands:  # of plain numbers
             origin = Origin("made", data_sources.source_key(interp, "made", node))
             is_single_number = _shape(args, keywords) == NONE
             return Tensor(
@@ -89,10 +89,10 @@ def method(
                 (origin,) if interp.default_device == CPU else (),
                 maybe_zero_dim=is_single_number,
             )
-        drawn = _met(interp, node, f".{name}()", sides)
+        drawn = _met(interp, node, f".{name}()", operands)
         if not isinstance(drawn, Tensor):
             return drawn
-        is_single_number = all(side.maybe_zero_dim for side in sides) and _shape(args, keywords) == NONE
+        is_single_number = all(operand.maybe_zero_dim for operand in operands) and _shape(args, keywords) == NONE
         return replace(
             drawn,
             grad=drawn.grad and name == "rsample",
@@ -101,17 +101,19 @@ def method(
         )
     if name in _MEASURE and args:
         given_sides = tensors_in(interp, args[0], text_of(node.args[0]) if node.args else "…")
-        return _met(interp, node, f".{name}()", [*sides, *given_sides], free=_innermost(interp, ref) in _TAKE_NUMBERS)
+        return _met(
+            interp, node, f".{name}()", [*operands, *given_sides], free=_innermost(interp, pointer) in _TAKE_NUMBERS
+        )
     if name in ("entropy", "enumerate_support"):
-        return _met(interp, node, f".{name}()", sides)
-    return ref if name == "expand" else UNKNOWN
+        return _met(interp, node, f".{name}()", operands)
+    return pointer if name == "expand" else UNKNOWN
 
 
-def attribute(interp: Interpreter, ref: Pointer, name: str) -> Value | None:
+def attribute(interp: Interpreter, pointer: Pointer, name: str) -> Value | None:
     """``p.mean``: lives where the parameters live; ``None`` for what is a method."""
     if name not in _ATTRIBUTES:
         return None
-    devices = {device for side in _parameters(interp, ref) for device in side.devices}
+    devices = {device for operand in _parameters(interp, pointer) for device in operand.devices}
     return Tensor(devices.pop()) if len(devices) == 1 else Tensor(UNKNOWN_DEVICE)
 
 
@@ -119,27 +121,29 @@ def _is_distribution(interp: Interpreter, value: Value) -> bool:
     return isinstance(value, Pointer) and interp.heap_object(value).kind == "distribution"
 
 
-def _innermost(interp: Interpreter, ref: Pointer) -> str:
-    inner = next((value for value in interp.heap_object(ref).fields.values() if _is_distribution(interp, value)), None)
-    return _innermost(interp, inner) if isinstance(inner, Pointer) else interp.heap_object(ref).name
+def _innermost(interp: Interpreter, pointer: Pointer) -> str:
+    inner = next(
+        (value for value in interp.heap_object(pointer).fields.values() if _is_distribution(interp, value)), None
+    )
+    return _innermost(interp, inner) if isinstance(inner, Pointer) else interp.heap_object(pointer).name
 
 
 def _parameters(interp: Interpreter, value: Value) -> list[OperandSet]:
     """The parameters as operands; what is no tensor and no number may be anywhere."""
     assert isinstance(value, Pointer)
-    sides: list[OperandSet] = []
+    operands: list[OperandSet] = []
     for text, held in interp.heap_object(value).fields.items():
         if _is_distribution(interp, held):
-            sides.extend(_parameters(interp, held))
+            operands.extend(_parameters(interp, held))
         elif isinstance(held, (Tensor, Union)):
-            sides.append(tensor_operands(held, text))
+            operands.append(tensor_operands(held, text))
         elif not isinstance(held, (Const, Number)):
-            sides.append(tensor_operands(Tensor(UNKNOWN_DEVICE), text))
-    return sides
+            operands.append(tensor_operands(Tensor(UNKNOWN_DEVICE), text))
+    return operands
 
 
-def _met(interp: Interpreter, node: ast.Call, consumer: str, sides: list[OperandSet], free: bool = False) -> Value:
-    if not sides:
+def _met(interp: Interpreter, node: ast.Call, consumer: str, operands: list[OperandSet], free: bool = False) -> Value:
+    if not operands:
         return Tensor(CPU)
-    device, origins = check_same_device(interp, node, consumer, sides, allow_cpu_scalars=free)
-    return Tensor(device, origins, grad=any(side.grad for side in sides))
+    device, origins = check_same_device(interp, node, consumer, operands, allow_cpu_scalars=free)
+    return Tensor(device, origins, grad=any(operand.grad for operand in operands))

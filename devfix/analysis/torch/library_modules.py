@@ -40,13 +40,13 @@ __all__ = ["TRANSFER_FUNCTIONS", "fill_module", "opaque_module"]
 def _module(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if name in ("torch.nn.Module", "torch.nn.functional"):
         return modules.make(interp, name, node, weights=False)
-    ref = modules.make(
+    pointer = modules.make(
         interp, name, node, device_argument(interp, keywords), weights=not _without_weights(name, keywords)
     )
     for index, value in enumerate(args):
         if isinstance(value, Pointer) and interp.heap_object(value).kind == "module":
-            modules.attach(interp, ref, str(index), value, node)
-    return ref
+            modules.attach(interp, pointer, str(index), value, node)
+    return pointer
 
 
 def _without_weights(name: str, keywords: Keywords) -> bool:
@@ -62,9 +62,9 @@ def _without_weights(name: str, keywords: Keywords) -> bool:
 
 def opaque_module(interp: Interpreter, name: str, node: ast.Call, device: Device | None = None) -> Value:
     """A module whose code is not followed."""
-    ref = modules.make(interp, name, node, device)
-    interp.now.update(ref, info=(("opaque", True),))
-    return ref
+    pointer = modules.make(interp, name, node, device)
+    interp.now.update(pointer, info=(("opaque", True),))
+    return pointer
 
 
 def _weightless(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -76,38 +76,38 @@ _TAKE_NUMBERS = frozenset({"BCELoss", "BCEWithLogitsLoss"})
 
 
 def _loss(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    ref = modules.make(interp, name, node, weights=False)
+    pointer = modules.make(interp, name, node, weights=False)
     if not {"reduction", "reduce", "**"} & set(keywords):
-        interp.now.update(ref, info=(("mean", True),))
+        interp.now.update(pointer, info=(("mean", True),))
     for key in ("weight", "pos_weight"):
         value = keywords.get(key) or (args[0] if key == "weight" and args else None)
         if isinstance(value, Tensor) and not (value.maybe_zero_dim and name.split(".")[-1] in _TAKE_NUMBERS):
-            interp.now.set_field(ref, key, replace(value, origins=(Origin("buffer", ref.id),)))
-            interp.now.update(ref, weights=True, devices=frozenset({value.device}))
+            interp.now.set_field(pointer, key, replace(value, origins=(Origin("buffer", pointer.id),)))
+            interp.now.update(pointer, weights=True, devices=frozenset({value.device}))
         elif value is not None and value != NONE:
-            interp.now.update(ref, weights=True, devices=frozenset({UNKNOWN_DEVICE}))
-    return ref
+            interp.now.update(pointer, weights=True, devices=frozenset({UNKNOWN_DEVICE}))
+    return pointer
 
 
 def fill_module(
-    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> None:
     """The constructor of a library base class runs on a project instance."""
     kind = model_of(name)
     if kind in ("sequential", "module-list", "module-dict"):
-        _fill(interp, ref, kind, args, node)
-        interp.now.update(ref, weights=False)
+        _fill(interp, pointer, kind, args, node)
+        interp.now.update(pointer, weights=False)
     elif kind in ("weightless", "loss"):
-        interp.now.update(ref, weights=False)
+        interp.now.update(pointer, weights=False)
 
 
 def _container(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    ref = modules.make(interp, name, node, weights=False)
-    _fill(interp, ref, model_of(name), args, node)
-    return ref
+    pointer = modules.make(interp, name, node, weights=False)
+    _fill(interp, pointer, model_of(name), args, node)
+    return pointer
 
 
-def _fill(interp: Interpreter, ref: Pointer, kind: str, args: list[Value], node: ast.Call) -> None:
+def _fill(interp: Interpreter, pointer: Pointer, kind: str, args: list[Value], node: ast.Call) -> None:
     source = args[0] if args else None
     if kind == "sequential" and not (
         len(args) == 1 and isinstance(source, Pointer) and interp.heap_object(source).kind == "dict"
@@ -115,19 +115,19 @@ def _fill(interp: Interpreter, ref: Pointer, kind: str, args: list[Value], node:
         items = {str(index): value for index, value in enumerate(args)}
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         if starred and len(args) == len(node.args):
-            interp.now.update(ref, default_item=join(args))
+            interp.now.update(pointer, default_item=join(args))
             return
-        interp.now.update(ref, fields={**interp.heap_object(ref).fields, **items})
+        interp.now.update(pointer, fields={**interp.heap_object(pointer).fields, **items})
     elif isinstance(source, Pointer) and interp.heap_object(source).kind in ("list", "dict", "module"):
         given = interp.heap_object(source)
         fields = (
             {str(i): value for i, value in enumerate(given.fields.values())} if kind == "module-list" else given.fields
         )
-        interp.now.update(ref, fields=dict(fields), default_item=given.default_item)
+        interp.now.update(pointer, fields=dict(fields), default_item=given.default_item)
     elif isinstance(source, IterableOf):
-        interp.now.update(ref, default_item=source.element)
+        interp.now.update(pointer, default_item=source.element)
     elif isinstance(source, TupleValue):
-        interp.now.update(ref, fields={str(i): value for i, value in enumerate(source.items)})
+        interp.now.update(pointer, fields={str(i): value for i, value in enumerate(source.items)})
 
 
 def _parallel(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -145,10 +145,10 @@ def _parallel(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
         elif isinstance(option, Pointer) and interp.heap_object(option).kind == "module" and node.args:
             distributed.wrap(interp, option, keywords, node)
     brought = distributed.brought_to(interp, keywords) if spreads else ACCELERATOR
-    ref = modules.make(interp, name, node, weights=False)
-    interp.now.update(ref, info=(("data-parallel", True), ("brings-to", brought)))
-    interp.now.set_field(ref, "module", inner)
-    return ref
+    pointer = modules.make(interp, name, node, weights=False)
+    interp.now.update(pointer, info=(("data-parallel", True), ("brings-to", brought)))
+    interp.now.set_field(pointer, "module", inner)
+    return pointer
 
 
 def _parameter(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

@@ -38,10 +38,10 @@ __all__ = ["call_parallel", "module_method"]
 
 
 def module_method(
-    interp: Interpreter, ref: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     """``module.name(...)``."""
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     if name == "cuda":
         ineffective_moves.note_flag(interp, args, node, module=True)
     if name == "to" or name in MOVE_METHODS or name == "to_empty":
@@ -53,41 +53,41 @@ def module_method(
         known = [device for device in devices if device is not None]
         for device in known:
             scenarios.record_placement(interp, node, device)
-            modules.move(interp, ref, device, node)
-        moved = interp.heap_object(ref).last_moved_at
+            modules.move(interp, pointer, device, node)
+        moved = interp.heap_object(pointer).last_moved_at
         if known == [CPU] and moved is not None:
             interp.observations.moves_to_cpu.append(moved)
         if len(known) > 1:
-            for _, part in module_tree.parts(interp, ref):
+            for _, part in module_tree.parts(interp, pointer):
                 interp.now.update(part, devices=frozenset(known))
-        return ref
+        return pointer
     if name == "type" and args:
         target = type_target(args[0])
         if target is not None:
             scenarios.record_placement(interp, node, target)
-            modules.move(interp, ref, target, node)
-        return ref
+            modules.move(interp, pointer, target, node)
+        return pointer
     if name == "requires_grad_":
         if args and args[0] == Const(False):
-            for _, part in module_tree.parts(interp, ref):
+            for _, part in module_tree.parts(interp, pointer):
                 info = interp.heap_object(part).info
                 interp.now.update(part, info=(*(pair for pair in info if pair[0] != "frozen"), ("frozen", True)))
-        return ref
+        return pointer
     if name in ("parameters", "named_parameters", "buffers", "named_buffers"):
-        held = frozenset(part.id for _, part in module_tree.parts(interp, ref))
-        return Parameters(ref, named=name.startswith("named"), module_ids=held)
+        held = frozenset(part.id for _, part in module_tree.parts(interp, pointer))
+        return Parameters(pointer, named=name.startswith("named"), module_ids=held)
     if name in ("children", "modules", "named_children", "named_modules"):
-        listed = _listed_children(interp, ref, name)
+        listed = _listed_children(interp, pointer, name)
         if listed is not None:
             return listed
-        inner = _submodules(interp, ref, deep="modules" in name)
+        inner = _submodules(interp, pointer, deep="modules" in name)
         return IterableOf(TupleValue((Text(), inner)) if name.startswith("named") else inner)
     if name == "apply" and args:
-        interp.call(args[0], [ref], {}, node)
-        return ref
+        interp.call(args[0], [pointer], {}, node)
+        return pointer
     if name == "load_state_dict":
         on_accelerator = any(
-            ACCELERATOR in interp.heap_object(part).devices for _, part in module_tree.parts(interp, ref)
+            ACCELERATOR in interp.heap_object(part).devices for _, part in module_tree.parts(interp, pointer)
         )
         for value in args:
             for tensor in checkpoints.loaded_in(interp, value):
@@ -96,40 +96,40 @@ def module_method(
     if name in ("register_buffer", "register_parameter") and args:
         value = args[1] if len(args) > 1 else keywords.get("tensor", UNKNOWN)
         point = interp.point(node, with_state=True)
-        _register(interp, ref, args[0], value, "buffer" if name == "register_buffer" else "parameter", point)
+        _register(interp, pointer, args[0], value, "buffer" if name == "register_buffer" else "parameter", point)
         return NONE
     if name in ("add_module", "register_module") and len(args) == 2:
         key = str(args[0].value) if isinstance(args[0], Const) else None
-        modules.attach(interp, ref, key, args[1], node, weak=key is None)
+        modules.attach(interp, pointer, key, args[1], node, weak=key is None)
         return NONE
     if name in ("append", "extend", "insert") and args:
-        return _grow(interp, ref, name, args, node)
+        return _grow(interp, pointer, name, args, node)
     if name == "forward":
-        return interp.call_forward(ref, args, keywords, node)
+        return interp.call_forward(pointer, args, keywords, node)
     if name == "__call__" or (name == "update" and model_of(obj.name) == "metric"):
-        return interp.call(ref, args, keywords, node)
+        return interp.call(pointer, args, keywords, node)
     if name in INFERENCE_METHODS and module_tree.is_opaque(obj):
-        return modules.call_leaf(interp, ref, args, keywords, node)
+        return modules.call_leaf(interp, pointer, args, keywords, node)
     if name in ("reset_classifier", "reset_head"):
         head = modules.make(interp, f"{obj.name}.{name}", node)
-        modules.attach(interp, ref, "head", head, node)
+        modules.attach(interp, pointer, "head", head, node)
         return NONE
     if name == "get_submodule" and args and isinstance(args[0], Const):
-        found: Value = ref
+        found: Value = pointer
         for part_name in str(args[0].value).split("."):
             found = interp.attribute(found, part_name, node)
         return found
     if name in ("keys", "values", "items", "pop", "update"):
-        return containers.container_method(interp, ref, name, args, keywords, node)
+        return containers.container_method(interp, pointer, name, args, keywords, node)
     if name == "state_dict":
-        parameter = Tensor(module_tree.weights_device(interp, ref), (Origin("parameter", ref.id),))
+        parameter = Tensor(module_tree.weights_device(interp, pointer), (Origin("parameter", pointer.id),))
         return interp.new(HeapObject("dict", default_item=parameter))
-    return ref if name not in ("get_classifier",) else module_tree.child(interp, ref, "head")
+    return pointer if name not in ("get_classifier",) else module_tree.child(interp, pointer, "head")
 
 
-def _listed_children(interp: Interpreter, ref: Pointer, name: str) -> Value | None:
+def _listed_children(interp: Interpreter, pointer: Pointer, name: str) -> Value | None:
     """``children()`` and ``named_children()`` one by one, where they are known and few."""
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     if "modules" in name or module_tree.is_opaque(obj) or obj.default_item is not None:
         return None
     pairs = list(module_tree.children(interp, obj))
@@ -140,44 +140,46 @@ def _listed_children(interp: Interpreter, ref: Pointer, name: str) -> Value | No
     )
 
 
-def _submodules(interp: Interpreter, ref: Pointer, deep: bool) -> Value:
-    found = [part for path, part in module_tree.parts(interp, ref) if path and (deep or "." not in path)]
-    if module_tree.is_opaque(interp.heap_object(ref)):
-        found.append(module_tree.child(interp, ref, "*children"))
+def _submodules(interp: Interpreter, pointer: Pointer, deep: bool) -> Value:
+    found = [part for path, part in module_tree.parts(interp, pointer) if path and (deep or "." not in path)]
+    if module_tree.is_opaque(interp.heap_object(pointer)):
+        found.append(module_tree.child(interp, pointer, "*children"))
     return join(found) if found else UNKNOWN
 
 
-def _register(interp: Interpreter, ref: Pointer, key: Value, value: Value, kind: str, point: ProgramPoint) -> None:
+def _register(interp: Interpreter, pointer: Pointer, key: Value, value: Value, kind: str, point: ProgramPoint) -> None:
     if isinstance(key, Const) and isinstance(value, Tensor):
-        modules.note_own(interp, ref, value.device, point)
+        modules.note_own(interp, pointer, value.device, point)
         device = interp.default_device if value.device == CPU else value.device
-        interp.now.set_field(ref, str(key.value), Tensor(device, (Origin(kind, ref.id),)))
+        interp.now.set_field(pointer, str(key.value), Tensor(device, (Origin(kind, pointer.id),)))
     elif isinstance(key, Const):
-        interp.now.set_field(ref, str(key.value), value)
+        interp.now.set_field(pointer, str(key.value), value)
     elif isinstance(value, Tensor):  # ``f"mask_{i}"``: one entry stands for all of computed names
-        interp.now.set_field(ref, module_tree.COMPUTED, Tensor(value.device, (Origin(kind, ref.id),)))
+        interp.now.set_field(pointer, module_tree.COMPUTED, Tensor(value.device, (Origin(kind, pointer.id),)))
     if isinstance(key, Const) and kind == "buffer":
-        obj = interp.heap_object(ref)
+        obj = interp.heap_object(pointer)
         named = obj.get("buffers", frozenset()) | {str(key.value)}
-        interp.now.update(ref, info=(*(pair for pair in obj.info if pair[0] != "buffers"), ("buffers", named)))
+        interp.now.update(pointer, info=(*(pair for pair in obj.info if pair[0] != "buffers"), ("buffers", named)))
 
 
-def _grow(interp: Interpreter, ref: Pointer, name: str, args: list[Value], node: ast.Call) -> Value:
+def _grow(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], node: ast.Call) -> Value:
     added = args[-1]
     items = [added]
     if name == "extend":
         known = interp.elements(added, node)
         items = known if known is not None else [interp.element(added, node)]
     for item in items:
-        obj = interp.heap_object(ref)
+        obj = interp.heap_object(pointer)
         counted = interp.loop_depth == 0 and obj.default_item is None
-        modules.attach(interp, ref, str(len(obj.fields)) if counted else None, item, node, weak=not counted)
-    return ref
+        modules.attach(interp, pointer, str(len(obj.fields)) if counted else None, item, node, weak=not counted)
+    return pointer
 
 
-def call_parallel(interp: Interpreter, ref: Pointer, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def call_parallel(
+    interp: Interpreter, pointer: Pointer, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
     """``DataParallel``, and ``DistributedDataParallel`` that is told its device, bring the inputs there themselves."""
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     inner, device = obj.fields.get("module", UNKNOWN), obj.get("brings-to", ACCELERATOR)
     if device is None:
         return interp.call(inner, args, keywords, node)

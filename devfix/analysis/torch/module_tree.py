@@ -30,21 +30,21 @@ def children(interp: Interpreter, obj: HeapObject) -> Iterator[tuple[str, Pointe
 
 
 def parts(
-    interp: Interpreter, ref: Pointer, path: str = "", seen: set[int] | None = None
+    interp: Interpreter, pointer: Pointer, path: str = "", seen: set[int] | None = None
 ) -> Iterator[tuple[str, Pointer]]:
     """A module and all modules below it, with their dotted paths."""
     seen = set() if seen is None else seen
-    if ref.id in seen:
+    if pointer.id in seen:
         return
-    seen.add(ref.id)
-    yield path, ref
-    for name, inner in children(interp, interp.heap_object(ref)):
+    seen.add(pointer.id)
+    yield path, pointer
+    for name, inner in children(interp, interp.heap_object(pointer)):
         yield from parts(interp, inner, f"{path}.{name}" if path else name, seen)
 
 
-def child(interp: Interpreter, ref: Pointer, name: str) -> Pointer:
+def child(interp: Interpreter, pointer: Pointer, name: str) -> Pointer:
     """A part of an opaque module, made when it is first asked for; it lives where the whole lives."""
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     found = obj.fields.get(name)
     if isinstance(found, Pointer):
         return found
@@ -56,10 +56,10 @@ def child(interp: Interpreter, ref: Pointer, name: str) -> Pointer:
             weights=True,
             allocated_at=obj.allocated_at,
             last_moved_at=obj.last_moved_at,
-            info=(("opaque", True), ("parent", ref), ("slot", name)),
+            info=(("opaque", True), ("parent", pointer), ("slot", name)),
         )
     )
-    interp.now.set_field(ref, name, part)
+    interp.now.set_field(pointer, name, part)
     return part
 
 
@@ -68,20 +68,20 @@ def common_device(obj: HeapObject) -> Device:
     return next(iter(obj.devices)) if len(obj.devices) == 1 else UNKNOWN_DEVICE
 
 
-def weights_device(interp: Interpreter, ref: Pointer) -> Device:
+def weights_device(interp: Interpreter, pointer: Pointer) -> Device:
     """Where a module's weights live: ``next(module.parameters()).device``."""
     found = {
         device
-        for _, part in parts(interp, ref)
+        for _, part in parts(interp, pointer)
         if interp.heap_object(part).weights
         for device in interp.heap_object(part).devices
     }
     found |= {
         value.device
-        for _, part in parts(interp, ref)
+        for _, part in parts(interp, pointer)
         for value in interp.heap_object(part).fields.values()
         if isinstance(value, Tensor) and any(origin.kind == "parameter" for origin in value.origins)
     }
     if not found:
-        return common_device(interp.heap_object(ref))
+        return common_device(interp.heap_object(pointer))
     return next(iter(found)) if len(found) == 1 else UNKNOWN_DEVICE

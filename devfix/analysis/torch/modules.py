@@ -61,12 +61,12 @@ def make(
     return interp.new(obj)
 
 
-def move(interp: Interpreter, ref: Pointer, device: Device, node: ast.AST) -> None:
+def move(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) -> None:
     """``module.to(...)``: in place, with everything that is registered below."""
     point = interp.point(node, with_state=True)
     if device == ACCELERATOR:
         interp.observations.moves.append(point)
-    moved = [part for _, part in parts(interp, ref)]
+    moved = [part for _, part in parts(interp, pointer)]
     optimizers.note_move(interp, moved, device, point)
     for part in moved:
         obj = interp.heap_object(part)
@@ -92,9 +92,9 @@ def _moves_itself(interp: Interpreter, obj: HeapObject) -> bool:
     return obj.cls is not None and find_member(interp, obj.cls, "_apply") is not None
 
 
-def forget(interp: Interpreter, ref: Pointer) -> None:
+def forget(interp: Interpreter, pointer: Pointer) -> None:
     """A module went through code that devfix cannot read: weights that were on the CPU may be anywhere now."""
-    for _, part in parts(interp, ref):
+    for _, part in parts(interp, pointer):
         obj = interp.heap_object(part)
         if CPU in obj.devices:
             interp.now.update(part, devices=frozenset({UNKNOWN_DEVICE}))
@@ -173,74 +173,74 @@ def _is_parameter(value: Value, source: ast.expr | None) -> bool:
     )
 
 
-def note_own(interp: Interpreter, ref: Pointer, device: Device, point: ProgramPoint) -> None:
+def note_own(interp: Interpreter, pointer: Pointer, device: Device, point: ProgramPoint) -> None:
     """A parameter or buffer of a module's own comes on the CPU after the module was moved."""
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     if device == CPU and obj.last_moved_at is not None and ACCELERATOR in obj.devices:
-        interp.now.update(ref, attached_at=point)
+        interp.now.update(pointer, attached_at=point)
 
 
-def _set_info(interp: Interpreter, ref: Pointer, key: str, value: object) -> None:
-    obj = interp.heap_object(ref)
+def _set_info(interp: Interpreter, pointer: Pointer, key: str, value: object) -> None:
+    obj = interp.heap_object(pointer)
     kept = tuple(pair for pair in obj.info if pair[0] != key)
-    interp.now.update(ref, info=(*kept, (key, value)))
+    interp.now.update(pointer, info=(*kept, (key, value)))
 
 
-def promote(interp: Interpreter, ref: Pointer) -> None:
+def promote(interp: Interpreter, pointer: Pointer) -> None:
     """Something unknown has proved to be a module (it has ``parameters()``, it is trained …)."""
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     if obj.kind == "opaque":
         devices = obj.devices
         if obj.get("constructed") and obj.last_moved_at is None:
             devices = frozenset({interp.default_device})  # a class called without a device makes its weights on the CPU
-        interp.now.update(ref, kind="module", weights=True, devices=devices, info=(*obj.info, ("opaque", True)))
+        interp.now.update(pointer, kind="module", weights=True, devices=devices, info=(*obj.info, ("opaque", True)))
 
 
 def call_leaf(
-    interp: Interpreter, ref: Pointer, args: list[Value], keywords: dict[str, Value], node: ast.Call
+    interp: Interpreter, pointer: Pointer, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
     """Call a module whose ``forward`` is not in the project."""
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     kind = model_of(obj.name)
     text = text_of(node.func)
-    sides = [
-        side
+    operands = [
+        operand
         for value, argument in zip(
             [*args, *keywords.values()], _argument_texts(node, len(args), keywords), strict=False
         )
-        for side in tensors_in(interp, value, argument)
+        for operand in tensors_in(interp, value, argument)
     ]
     opaque = is_opaque(obj)
     weighted = [
-        weight_operands(interp, part, path) for path, part in parts(interp, ref) if interp.heap_object(part).weights
+        weight_operands(interp, part, path) for path, part in parts(interp, pointer) if interp.heap_object(part).weights
     ]
     if kind == "ctc":
-        return _result(interp, sides[:1], weighted, node, text)
+        return _result(interp, operands[:1], weighted, node, text)
     if kind == "recurrent":
-        out = _result(interp, sides, weighted, node, text)
+        out = _result(interp, operands, weighted, node, text)
         state = replace(out, maybe_container=True) if isinstance(out, Tensor) else out
         return TupleValue((out, state))
     if kind == "attention":
-        out = _result(interp, sides, weighted, node, text)
+        out = _result(interp, operands, weighted, node, text)
         return TupleValue((out, out))
-    if not sides and opaque:
+    if not operands and opaque:
         return UNKNOWN
-    out = _result(interp, sides, weighted, node, text, opaque, maybe_zero_dim=bool(obj.get("mean")))
+    out = _result(interp, operands, weighted, node, text, opaque, maybe_zero_dim=bool(obj.get("mean")))
     return replace(out, maybe_container=True) if opaque and isinstance(out, Tensor) else out
 
 
 def _result(
     interp: Interpreter,
-    sides: list[OperandSet],
+    operands: list[OperandSet],
     weighted: list[OperandSet],
     node: ast.Call,
     text: str,
     opaque: bool = False,
     maybe_zero_dim: bool = False,
 ) -> Value:
-    both = [*weighted, *sides]
+    both = [*weighted, *operands]
     device, origins = check_same_device(interp, node, text, both, opaque=opaque)
-    grad = any(side.grad for side in both)
+    grad = any(operand.grad for operand in both)
     return Tensor(
         device,
         origins if not weighted else _kept(origins),
@@ -262,9 +262,9 @@ def _argument_texts(node: ast.Call, positional: int, keywords: dict[str, Value])
     return texts + [named.get(name, name) for name in keywords]
 
 
-def call_sequential(interp: Interpreter, ref: Pointer, args: list[Value], node: ast.Call) -> Value:
+def call_sequential(interp: Interpreter, pointer: Pointer, args: list[Value], node: ast.Call) -> Value:
     """Call the children of an ``nn.Sequential`` in order."""
     value = args[0] if args else UNKNOWN
-    for _, part in list(children(interp, interp.heap_object(ref))):
+    for _, part in list(children(interp, interp.heap_object(pointer))):
         value = interp.call(part, [value], {}, node)
     return value

@@ -83,10 +83,10 @@ def build(
         ("filtered", frozenset()),
         ("own", own),
     )
-    ref = interp.new(HeapObject("optimizer", name, allocated_at=interp.point(node, with_state=True), info=info))
+    pointer = interp.new(HeapObject("optimizer", name, allocated_at=interp.point(node, with_state=True), info=info))
     if own is not None:
-        _construct(interp, own, ref, args, keywords, node)
-    return ref
+        _construct(interp, own, pointer, args, keywords, node)
+    return pointer
 
 
 def _may_be_true(value: Value | None) -> bool:
@@ -112,22 +112,22 @@ def held_modules(interp: Interpreter, value: Value | None, depth: int = 0) -> li
             return held_modules(interp, element, depth + 1)
         case Pointer() if interp.heap_object(value).kind in ("list", "dict", "set"):
             obj = interp.heap_object(value)
-            inside = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
+            inside = obj.contents
             return [root for item in inside for root in held_modules(interp, item, depth + 1)]
     return []
 
 
-def add_group(interp: Interpreter, ref: Pointer, value: Value) -> None:
+def add_group(interp: Interpreter, pointer: Pointer, value: Value) -> None:
     """``optimizer.add_param_group``: what is added is held from now on."""
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     added = {part.id for root in held_modules(interp, value) for _, part in module_tree.parts(interp, root.module)}
-    _update(interp, ref, held=obj.get("held", frozenset()) | added)
+    _update(interp, pointer, held=obj.get("held", frozenset()) | added)
 
 
-def _update(interp: Interpreter, ref: Pointer, **changes: object) -> None:
-    obj = interp.heap_object(ref)
+def _update(interp: Interpreter, pointer: Pointer, **changes: object) -> None:
+    obj = interp.heap_object(pointer)
     info = dict(obj.info) | changes
-    interp.now.update(ref, info=tuple(info.items()))
+    interp.now.update(pointer, info=tuple(info.items()))
 
 
 def _optimizers(interp: Interpreter) -> list[tuple[Pointer, HeapObject]]:
@@ -139,9 +139,9 @@ def note_move(interp: Interpreter, moved: list[Pointer], device: Device, point: 
     if device != ACCELERATOR:
         return
     ids = {part.id for part in moved if interp.heap_object(part).devices == frozenset({CPU})}
-    for ref, obj in _optimizers(interp):
+    for pointer, obj in _optimizers(interp):
         if obj.get("cpu", frozenset()) & ids and obj.get("late") is None:
-            _update(interp, ref, late=point)
+            _update(interp, pointer, late=point)
 
 
 def note_attach(interp: Interpreter, parent: Pointer, part: Pointer, old: Value | None, point: ProgramPoint) -> None:
@@ -160,21 +160,21 @@ def note_attach(interp: Interpreter, parent: Pointer, part: Pointer, old: Value 
     while isinstance(owner, Pointer) and owner.id not in above:
         above.add(owner.id)
         owner = interp.heap_object(owner).get("parent")
-    for ref, obj in _optimizers(interp):
+    for pointer, obj in _optimizers(interp):
         held = obj.get("held", frozenset())
         if (above | replaced) & held and not new & held:
             missing = obj.get("missing", frozenset()) | {(parent.id, key) for key in new}
-            _update(interp, ref, missing=missing, replaced=point)
+            _update(interp, pointer, missing=missing, replaced=point)
 
 
-def load_state(interp: Interpreter, ref: Pointer, node: ast.AST) -> None:
+def load_state(interp: Interpreter, pointer: Pointer, node: ast.AST) -> None:
     """``optimizer.load_state_dict``: state goes to where the parameters are at this moment."""
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     if obj.get("late") is None and not obj.get("stateless"):
-        _update(interp, ref, loaded=interp.point(node, with_state=True))
+        _update(interp, pointer, loaded=interp.point(node, with_state=True))
 
 
-def note_state_read(interp: Interpreter, ref: Pointer) -> None:
+def note_state_read(interp: Interpreter, pointer: Pointer) -> None:
     """``for state in optimizer.state.values():`` with moves in it, after the parameters': the program moves the state.
 
     https://github.com/pytorch/pytorch/issues/2830
@@ -182,10 +182,10 @@ def note_state_read(interp: Interpreter, ref: Pointer) -> None:
     stmt = interp.activation.stmt if interp.activation is not None else None
     if (
         isinstance(stmt, ast.For)
-        and interp.heap_object(ref).get("late") is not None
+        and interp.heap_object(pointer).get("late") is not None
         and any(map(_moves, ast.walk(stmt)))
     ):
-        _update(interp, ref, settled=True)
+        _update(interp, pointer, settled=True)
 
 
 def _moves(node: ast.AST) -> bool:
@@ -206,9 +206,9 @@ def note_state_written(interp: Interpreter, target: ast.Subscript, value: Value)
             load_state(interp, option, target)
 
 
-def step(interp: Interpreter, ref: Pointer, node: ast.AST) -> None:
+def step(interp: Interpreter, pointer: Pointer, node: ast.AST) -> None:
     """``optimizer.step()``: whatever went wrong before shows now."""
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     if not interp.latent and all(known.point.node is not node for known in interp.observations.steps):
         interp.observations.steps.append(Step(interp.point(node, with_state=True), obj.get("roots", ())))
     if isinstance(node, ast.Call) and obj.get("own") is not None:
@@ -242,16 +242,16 @@ def _own_object(interp: Interpreter, cls: ClassValue, roots: tuple[int, ...]) ->
 
 
 def _construct(
-    interp: Interpreter, cls: ClassValue, ref: Pointer, args: list[Value], keywords: Keywords, node: ast.Call
+    interp: Interpreter, cls: ClassValue, pointer: Pointer, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> None:
     """Run the project's own constructor; where it copies parameters that are on the CPU yet, the order is the cause."""
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     roots, constructor = obj.get("roots", ()), find_member(interp, cls, "__init__")
     if not roots or (obj.get("cpu") and obj.get("eager")) or not isinstance(constructor, Function):
         return
     made = _own_object(interp, cls, roots)
     interp.call(Bound(constructor, made), args, keywords, node)
-    _update(interp, ref, made=made)
+    _update(interp, pointer, made=made)
 
 
 def _own_step(interp: Interpreter, obj: HeapObject, node: ast.Call) -> None:
@@ -272,14 +272,14 @@ def _still_missing(interp: Interpreter, obj: HeapObject) -> bool:
     return False
 
 
-def method(interp: Interpreter, ref: Pointer, name: str, args: list[Value], node: ast.Call) -> Value | None:
+def method(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], node: ast.Call) -> Value | None:
     """A method of an optimizer; ``None`` where it has no effect that matters."""
     if name == "step":
-        step(interp, ref, node)
+        step(interp, pointer, node)
     elif name == "load_state_dict":
-        load_state(interp, ref, node)
+        load_state(interp, pointer, node)
     elif name == "add_param_group" and args:
-        add_group(interp, ref, args[0])
+        add_group(interp, pointer, args[0])
     return None
 
 

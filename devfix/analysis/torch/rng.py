@@ -104,9 +104,9 @@ def draw_of_loader(interp: Interpreter, obj: HeapObject, node: ast.AST) -> None:
         draw(interp, None, interp.default_device, "loader", node, obj.allocated_at)
 
 
-def lose(interp: Interpreter, ref: Pointer) -> None:
+def lose(interp: Interpreter, pointer: Pointer) -> None:
     """A generator goes to code that cannot be read: nobody knows what draws from it."""
-    obj = interp.heap_object(ref)
+    obj = interp.heap_object(pointer)
     if obj.allocated_at is not None:
         key = (*obj.allocated_at.key, "unknown")
         point = obj.allocated_at
@@ -136,6 +136,6 @@ def _is_on_cpu(interp: Interpreter, value: Value | None) -> bool:
     return obj is not None and obj.kind == "generator" and obj.devices == frozenset({CPU})
 
 
-def method(interp: Interpreter, ref: Pointer, name: str) -> Value:
+def method(interp: Interpreter, pointer: Pointer, name: str) -> Value:
     """A method of a generator."""
-    return ref if name in ("manual_seed", "clone_state", "graphsafe_get_state") else UNKNOWN
+    return pointer if name in ("manual_seed", "clone_state", "graphsafe_get_state") else UNKNOWN

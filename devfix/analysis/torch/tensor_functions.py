@@ -45,32 +45,32 @@ def _sides(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast
         *zip(args, texts, strict=False),
         *((value, named.get(key, key)) for key, value in keywords.items() if key != "out"),
     ]
-    return [side for value, text in pairs for side in tensors_in(interp, value, text)]
+    return [operand for value, text in pairs for operand in tensors_in(interp, value, text)]
 
 
 _JOINS = frozenset("cat concat concatenate stack hstack vstack dstack".split())
 
 
 def _mixes(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    sides = _sides(interp, args, keywords, node)
+    operands = _sides(interp, args, keywords, node)
     if name.split(".")[-1] in _JOINS:
-        sides = random_branches.told_apart(interp, sides)
-    device, origins = check_same_device(interp, node, name.split(".")[-1], sides)
+        operands = random_branches.told_apart(interp, operands)
+    device, origins = check_same_device(interp, node, name.split(".")[-1], operands)
     maybe_zero_dim = name.split(".")[-1] in MEAN_LOSSES and not {"reduction", "reduce", "**"} & set(keywords)
     return Tensor(
         device,
         origins,
         maybe_zero_dim=maybe_zero_dim,
-        grad=any(side.grad for side in sides),
+        grad=any(operand.grad for operand in operands),
         is_single_number=maybe_zero_dim,
     )
 
 
 def _pointwise(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    sides = _sides(interp, args, keywords, node)
+    operands = _sides(interp, args, keywords, node)
     last = name.split(".")[-1]
-    device, origins = check_same_device(interp, node, last, sides, allow_cpu_scalars=True)
-    return Tensor(device, origins, grad=last not in NON_DIFFERENTIABLE and any(side.grad for side in sides))
+    device, origins = check_same_device(interp, node, last, operands, allow_cpu_scalars=True)
+    return Tensor(device, origins, grad=last not in NON_DIFFERENTIABLE and any(operand.grad for operand in operands))
 
 
 _GIVES_DIMENSIONS = frozenset(
@@ -126,12 +126,12 @@ def _gradients(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     outputs = args[0] if args else keywords.get("outputs", UNKNOWN)
     given = args[2] if len(args) > 2 else keywords.get("grad_outputs", NONE)
     texts = {keyword.arg: text_of(keyword.value) for keyword in node.keywords}
-    sides = [
-        side
+    operands = [
+        operand
         for value, text in ((outputs, "…"), (given, texts.get("grad_outputs", "…")))
-        for side in tensors_in(interp, value, text)
+        for operand in tensors_in(interp, value, text)
     ]
-    check_same_device(interp, node, "grad", sides)
+    check_same_device(interp, node, "grad", operands)
     inputs = args[1] if len(args) > 1 else keywords.get("inputs", UNKNOWN)
     device = inputs.device if isinstance(inputs, Tensor) else UNKNOWN_DEVICE
     return TupleValue((Tensor(device),)) if isinstance(inputs, Tensor) else IterableOf(Tensor(device))

@@ -76,11 +76,11 @@ def tensor_method(
     if "generator" in keywords and name in {*RANDOM_METHODS, "multinomial"}:
         rng.draw(interp, keywords["generator"], tensor.device, "method", node)
     if name == "backward" and args:
-        sides = [
+        operands = [
             tensor_operands(tensor, "…"),
             *tensors_in(interp, args[0], text_of(node.args[0]) if node.args else "…"),
         ]
-        check_same_device(interp, node, ".backward()", sides)
+        check_same_device(interp, node, ".backward()", operands)
     if name == "retain_grad":
         ineffective_moves.note_leaf_use(interp, tensor, "retained", node)
     if name in ("detach", "detach_"):
@@ -105,23 +105,23 @@ def tensor_method(
         return replace(tensor, maybe_container=True)
     if kind in ("mixes", "pointwise"):
         assert isinstance(node.func, ast.Attribute)
-        sides = [tensor_operands(tensor, text_of(node.func.value))]
+        operands = [tensor_operands(tensor, text_of(node.func.value))]
         for value, text in zip(
             [*args, *keywords.values()], [text_of(argument) for argument in node.args] + ["…"] * 9, strict=False
         ):
-            sides.extend(tensors_in(interp, value, text))
-        written = sides[0] if name.endswith("_") else None
+            operands.extend(tensors_in(interp, value, text))
+        written = operands[0] if name.endswith("_") else None
         device, origins = check_same_device(
-            interp, node, f".{name}()", sides, allow_cpu_scalars=kind == "pointwise", written=written
+            interp, node, f".{name}()", operands, allow_cpu_scalars=kind == "pointwise", written=written
         )
-        grad = name not in NON_DIFFERENTIABLE and any(side.grad for side in sides)
-        maybe_zero_dim = kind == "pointwise" and all(side.maybe_zero_dim for side in sides)
+        grad = name not in NON_DIFFERENTIABLE and any(operand.grad for operand in operands)
+        maybe_zero_dim = kind == "pointwise" and all(operand.maybe_zero_dim for operand in operands)
         return Tensor(
             device,
             origins,
             maybe_zero_dim=maybe_zero_dim,
             grad=grad,
-            is_single_number=maybe_zero_dim and all(side.is_single_number for side in sides),
+            is_single_number=maybe_zero_dim and all(operand.is_single_number for operand in operands),
         )
     if name in NON_DIFFERENTIABLE:
         tensor = replace(tensor, grad=False)

@@ -26,11 +26,11 @@ else:
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from devfix.verify.notebooks import Exported  # noqa: E402  # found by the line above
+from devfix.verify.notebooks import RunnableScript  # noqa: E402  # found by the line above
 from devfix.verify.probe.supervisor import Limits  # noqa: E402  # found by the line above
 from devfix.verify.sandbox import Scratch, clean_environment  # noqa: E402  # found by the line above
 from devfix.verify.servers import SIMULATOR, execute  # noqa: E402  # found by the line above
-from devfix.verify.torchrun import variables  # noqa: E402  # found by the line above
+from devfix.verify.torchrun import torchrun_environment  # noqa: E402  # found by the line above
 
 TIMEOUT = 120.0
 MEMORY_MB = 8192
@@ -40,7 +40,7 @@ CLOSE = 1e-4
 
 
 def installed(case: Path, meta: dict[str, Any]) -> dict[str, str]:
-    """The variables that put a case's folders of installed packages (``path``) on the search path; empty if none."""
+    """Return the variables that add a case's folders of installed packages (``path``) to the search path."""
     folders = [str(case / name) for name in meta.get("path", ())]
     return {"PYTHONPATH": os.pathsep.join(folders)} if folders else {}
 
@@ -80,9 +80,9 @@ def run(tree: Path, meta: dict[str, Any], device: str, options: tuple[str, ...] 
                 "--devices",
                 str(meta.get("devices", 1)),
                 *options,
-                *Exported.of(scratch, command[0]).options,
+                *RunnableScript.prepare(scratch, command[0]).options,
             ]
-            started = variables(meta.get("devices", 1) - 1) if meta.get("torchrun") else {}
+            started = torchrun_environment(meta.get("devices", 1) - 1) if meta.get("torchrun") else {}
             environment = clean_environment(scratch, {**installed(tree.parent, meta), **started})
             ended = execute(
                 sys.executable,

@@ -150,7 +150,7 @@ def _config(folder: Path) -> None:
 
 def _hangs(folder: Path) -> None:
     case = CORPUS / "seeds" / "pytorch_tutorials" / "broken"
-    source = case if case.is_dir() else next(CORPUS.glob("batch/*/broken"))
+    source = case if case.is_dir() else next(CORPUS.glob("batch_not_moved/*/broken"))
     shutil.copytree(source, folder, dirs_exist_ok=True)
     script = next(iter(sorted(folder.glob("*.py"))))
     (folder / "hangs.py").write_text(f"import time\nimport {script.stem}\ntime.sleep(3600)\n")

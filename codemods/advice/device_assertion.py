@@ -43,8 +43,8 @@ from devfix.analysis.observations import Step
 from devfix.analysis.scopes import module_names, value_of, visible
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import enclosing
-from devfix.fixes.live_devices import live_devices, weight_devices
-from devfix.fixes.value_scope import bound_at
+from devfix.fixes.live_devices import live_devices
+from devfix.fixes.value_scope import bound_at, weight_devices
 from devfix.model import Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
 

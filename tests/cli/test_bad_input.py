@@ -318,7 +318,7 @@ def test_a_stop_in_the_middle_of_a_write_leaves_old_bytes(environment, project, 
     assert (project / "train.py").read_bytes() == BROKEN
     if kill == signal.SIGINT:
         assert process.returncode == 130
-        assert stderr.decode().strip() == "devfix: interrupted; every file holds either its old or its new content"
+        assert stderr.decode().strip() == "devfix: interrupted; no file is partially written"
         assert [path.name for path in project.iterdir() if path.name != ".git"] == ["train.py"]
     else:
         assert process.returncode == -signal.SIGKILL
@@ -355,7 +355,7 @@ def test_a_stop_during_the_analysis_is_one_line_also_with_workers(environment, p
     _, stderr = process.communicate(timeout=30)
 
     assert process.returncode == 130
-    assert stderr.decode().strip() == "devfix: interrupted; every file holds either its old or its new content"
+    assert stderr.decode().strip() == "devfix: interrupted; no file is partially written"
 
 
 def test_any_number_of_workers_says_the_same(outside, project):
@@ -372,7 +372,7 @@ def test_any_number_of_workers_says_the_same(outside, project):
 
 
 def test_the_order_of_sets_does_not_show(environment, project):
-    corpus = pathlib.Path(__file__).parents[2] / "corpus" / "batch"
+    corpus = pathlib.Path(__file__).parents[2] / "corpus" / "batch_not_moved"
     command = [sys.executable, "-m", "devfix", "apply", corpus, "--diff", "--output-format", "json", "-j", "2"]
 
     runs = [

@@ -26,7 +26,12 @@ CORPUS = ROOT / "corpus"
 PROGRAMS = FORMATS.keys() - {"text"}
 
 #: Programs whose edits stand beside each other, and such whose edits depend on each other.
-CASES = ("batch/dict_of_targets", "batch/nested_tuple", "optimizer/gan_two_adagrads", "flag/mask_forgotten_too")
+CASES = (
+    "batch_not_moved/dict_of_targets",
+    "batch_not_moved/nested_tuple",
+    "optimizer_order/gan_two_adagrads",
+    "flag_for_device/mask_forgotten_too",
+)
 
 WIDE = """\
 import torch
@@ -59,10 +64,10 @@ def written(folder):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
     for case in (
-        "batch/dict_of_targets",
-        "optimizer/gan_two_adagrads",
-        "flag/mask_forgotten_too",
-        "batch/nested_tuple",
+        "batch_not_moved/dict_of_targets",
+        "optimizer_order/gan_two_adagrads",
+        "flag_for_device/mask_forgotten_too",
+        "batch_not_moved/nested_tuple",
     ):
         shutil.copytree(CORPUS / case / "broken", folder / "corpus" / case)
     return folder
@@ -268,7 +273,7 @@ def test_fingerprints_are_unique_and_stay_where_lines_move(run, reports, tmp_pat
 
 
 def test_a_proof_is_in_the_log_and_the_text_beside_it(tmp_path):
-    shutil.copytree(CORPUS / "batch/nested_tuple/broken", tmp_path, dirs_exist_ok=True)
+    shutil.copytree(CORPUS / "batch_not_moved/nested_tuple/broken", tmp_path, dirs_exist_ok=True)
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
 
     arguments = ("apply", "siamese.py", "--diff", "--verify", "--output-format", "sarif", "--output-file", "log")

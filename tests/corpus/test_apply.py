@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from devfix.rules.registry import rule_for
-from devfix.engine import fixpoint
 from devfix import sources
 from devfix.config import Settings
+from devfix.engine import fixpoint
 from devfix.model import Status
+from devfix.rules.registry import rule_for
 
 if sys.version_info >= (3, 11):
     import tomllib

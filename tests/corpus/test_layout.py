@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,27 +38,8 @@ OPTIONAL = {
     "torchrun": bool,
 }
 RULES = {rule.code for rule in all_rules()}
-OWN_RULE = {
-    "attribute": "DEV202",
-    "batch": "DEV101",
-    "checkpoint": "DEV301",
-    "choice": "DEV501",
-    "container": "DEV203",
-    "dropped": "DEV103",
-    "flag": "DEV105",
-    "generator": "DEV603",
-    "halves": "DEV502",
-    "host": "DEV601",
-    "location": "DEV302",
-    "leaf": "DEV402",
-    "lengths": "DEV602",
-    "made": "DEV102",
-    "optimizer": "DEV401",
-    "order": "DEV201",
-    "ranks": "DEV801",
-    "uncalled": "DEV104",
-    "whole": "DEV204",
-}
+OWN_RULE = {rule.name.replace("-", "_"): rule.code for rule in all_rules() if rule.code not in ("DEV100", "DEV901")}
+CLASSES = set("ABCDEFGHIJKLMN")
 CHOICE = re.compile(r"""['"]cuda['"] if torch\.cuda\.is_available\(\) else ['"]cpu['"]""")
 SEEDS = {"llms_from_scratch", "recognize_anything", "var", "onetrainer", "ai_toolkit"}
 PACKAGES = {"torch", "numpy"}
@@ -67,7 +51,8 @@ def name_of(case: Path) -> str:
     return str(case.relative_to(CORPUS))
 
 
-def meta_of(case: Path) -> dict[str, object]:
+@cache
+def meta_of(case: Path) -> dict[str, Any]:
     return tomllib.loads((case / "case.toml").read_text(encoding="utf-8"))
 
 
@@ -118,110 +103,118 @@ def imported(tree: Path) -> set[str]:
     return found
 
 
-@pytest.fixture(params=CASES, ids=name_of)
-def case(request):
-    return request.param
-
-
 def is_specified(case: Path) -> bool:
     return meta_of(case)["kind"] == "broken" and not is_measured(case) and not is_traced(case)
 
 
-@pytest.fixture(params=[case for case in CASES if is_specified(case)], ids=name_of)
-def broken_case(request):
-    return request.param
-
-
-@pytest.fixture(params=[case for case in CASES if is_measured(case)], ids=name_of)
-def incident(request):
-    return request.param
-
-
-def test_case_file_has_the_keys_it_needs_and_no_others(case):
+# --- what every case must be: each check yields what is wrong --------------------------------------------------------
+def keys(case: Path) -> Iterator[str]:
     meta = meta_of(case)
-    assert meta.keys() - OPTIONAL.keys() == REQUIRED.keys()
-    assert all(isinstance(meta[key], kind) for key, kind in (REQUIRED | OPTIONAL).items() if key in meta)
-    assert meta["title"].strip()
-    assert meta["link"] == "" or meta["link"].startswith("https://github.com/")
-    assert set(meta["rules"]) <= RULES
-    assert meta.get("run_on", "cpu") == "cpu"
-    assert meta.get("losses", "close") in ("differ", "close")
+    if meta.keys() - OPTIONAL.keys() != REQUIRED.keys():
+        yield f"keys missing or unknown: {sorted((meta.keys() - OPTIONAL.keys()) ^ REQUIRED.keys())}"
+    for key, kind in (REQUIRED | OPTIONAL).items():
+        if key in meta and not isinstance(meta[key], kind):
+            yield f"{key} is no {kind.__name__}"
+    if not str(meta["title"]).strip():
+        yield "no title"
+    if meta["link"] != "" and not str(meta["link"]).startswith("https://github.com/"):
+        yield f"link {meta['link']!r}"
+    if not set(meta["rules"]) <= RULES:
+        yield f"unknown rules {sorted(set(meta['rules']) - RULES)}"
+    if meta.get("run_on", "cpu") != "cpu" or meta.get("losses", "close") not in ("differ", "close"):
+        yield "run_on or losses"
 
 
-def test_kind_says_which_trees_there_are(case):
+def trees(case: Path) -> Iterator[str]:
     meta = meta_of(case)
-    packages = set(meta.get("path", ()))
-    assert {path.name for path in case.iterdir() if path.is_dir()} == TREES[meta["kind"]] | packages
+    found = {path.name for path in case.iterdir() if path.is_dir()}
+    wanted = TREES[meta["kind"]] | set(meta.get("path", ()))
+    if found != wanted:
+        yield f"folders {sorted(found)} instead of {sorted(wanted)}"
 
 
-def test_kind_says_whether_there_are_rules_and_an_error(case):
+def rules_and_error(case: Path) -> Iterator[str]:
     meta = meta_of(case)
     # a report may have rules: a finding without an edit
-    assert bool(meta["rules"]) or meta["kind"] != "broken" or is_measured(case) or is_traced(case)
-    assert bool(meta.get("error")) == (meta["kind"] != "clean")
+    if not (meta["rules"] or meta["kind"] != "broken" or is_measured(case) or is_traced(case)):
+        yield "broken, and no rule finds it"
+    if bool(meta.get("error")) != (meta["kind"] != "clean"):
+        yield "an error belongs to every program that is not clean"
 
 
-def test_scripts_exist_and_every_file_compiles(case):
+def scripts(case: Path) -> Iterator[str]:
     meta = meta_of(case)
-    for tree in TREES[meta["kind"]]:
-        assert (case / tree / meta["script"]).is_file()
-        assert (case / tree / meta.get("setup_script", meta["script"])).is_file()
+    for tree in sorted(TREES[meta["kind"]]):
+        for script in (meta["script"], meta.get("setup_script", meta["script"])):
+            if not (case / tree / script).is_file():
+                yield f"{tree} has no {script}"
         for name, text in programs(case / tree).items():
-            compile(text, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            try:
+                compile(text, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            except SyntaxError as error:
+                yield f"{tree}/{name}: {error}"
 
 
-def test_programs_import_torch_numpy_the_standard_library_and_themselves_only(case):
+def imports(case: Path) -> Iterator[str]:
     meta = meta_of(case)
     packages = PACKAGES | (HOSTED if case.parent.name == "notebooks" else set())
     installed = [name for folder in meta.get("path", ()) for name in sources(case / folder)]
-    for tree in (*TREES[meta["kind"]], *meta.get("path", ())):
+    for tree in (*sorted(TREES[meta["kind"]]), *meta.get("path", ())):
         names = [*sources(case / tree), *installed]
         own = {Path(name).stem for name in names} | {part for name in names for part in Path(name).parts[:-1]}
-        assert imported(case / tree) - own - packages - set(sys.stdlib_module_names) == set()
+        foreign = imported(case / tree) - own - packages - set(sys.stdlib_module_names)
+        if foreign:
+            yield f"{tree} imports {sorted(foreign)}"
 
 
-def test_setup_script_comes_with_a_setup(case):
+def setup(case: Path) -> Iterator[str]:
     meta = meta_of(case)
-    assert "setup_script" not in meta or "setup" in meta
-    assert "run_on" not in meta or "setup" in meta or "reference" in meta
+    if "setup_script" in meta and "setup" not in meta:
+        yield "a setup_script without a setup"
+    if "run_on" in meta and not {"setup", "reference"} & meta.keys():
+        yield "run_on without setup or reference"
 
 
-def test_repair_changes_one_file_and_few_lines(broken_case):
-    changes = edited(broken_case)
-    assert len(changes) == 1
-    ((before, after),) = changes.values()
-    assert abs(len(after.splitlines()) - len(before.splitlines())) <= 4
-
-
-def test_repair_adds_no_hard_coded_accelerator(broken_case):
-    for before, changed in edited(broken_case).values():
+def repair(case: Path) -> Iterator[str]:
+    """A repair changes one file and few lines, and hard-codes no accelerator."""
+    if not is_specified(case):
+        return
+    changes = edited(case)
+    if len(changes) != 1:
+        yield f"the repair changes {len(changes)} files"
+    for before, changed in changes.values():
+        if abs(len(changed.splitlines()) - len(before.splitlines())) > 4:
+            yield "the repair adds or removes more than 4 lines"
         after = CHOICE.sub("", changed) if "device" not in before else changed  # where nothing names one, it is chosen
-        assert after.count('"cuda') <= before.count('"cuda')
-        assert after.count("'cuda") <= before.count("'cuda")
+        if any(after.count(quoted) > before.count(quoted) for quoted in ('"cuda', "'cuda")):
+            yield "the repair hard-codes an accelerator"
 
 
-def test_an_incident_says_its_class_its_reach_and_where_it_is_from(incident):
-    meta = meta_of(incident)
-    assert meta["kind"] == "broken"
-    assert meta["rules"] == []
-    assert meta["link"]
-    assert meta["incident"].keys() == {"class", "reach"}
-    assert meta["incident"]["class"] in set("ABCDEFGHIJKLMN")
-    assert meta["incident"]["reach"] in ("S1", "S2", "RT")
+def measured(case: Path) -> Iterator[str]:
+    meta = meta_of(case)
+    if ("incident" in meta) != is_measured(case) or ("trace" in meta) != is_traced(case):
+        yield "an [incident] or a [trace] in the wrong folder"
+    if not is_measured(case):
+        return
+    if meta["kind"] != "broken" or meta["rules"] or not meta["link"]:
+        yield "an incident is broken, has no rules, and says where it is from"
+    told = meta.get("incident", {})
+    if told.keys() != {"class", "reach"} or told["class"] not in CLASSES or told["reach"] not in ("S1", "S2", "RT"):
+        yield f"incident {told}"
+    if not edited(case):
+        yield "the repair changes nothing"
 
 
-def test_only_incidents_are_counted_as_such(case):
-    assert ("incident" in meta_of(case)) == is_measured(case)
-    assert ("trace" in meta_of(case)) == is_traced(case)
+CHECKS = (keys, trees, rules_and_error, scripts, imports, setup, repair, measured)
 
 
-def test_the_repair_of_an_incident_changes_something(incident):
-    assert edited(incident)
+def test_every_case_is_well_formed():
+    assert [f"{name_of(case)}: {wrong}" for case in CASES for check in CHECKS for wrong in check(case)] == []
 
 
 def test_incidents_are_of_every_class():
     of = [meta_of(case)["incident"]["class"] for case in CASES if is_measured(case)]
-    assert set(of) == set("ABCDEFGHIJKLMN")
+    assert set(of) == CLASSES
     assert len(of) >= 32
 
 

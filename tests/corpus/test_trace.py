@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from devfix.rules.registry import all_rules, rule_for
-from devfix.engine import fixpoint
 from devfix import sources
 from devfix.config import Settings
+from devfix.engine import fixpoint
 from devfix.model import Severity
+from devfix.rules.registry import all_rules, rule_for
 
 if sys.version_info >= (3, 11):
     import tomllib

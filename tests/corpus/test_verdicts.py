@@ -99,9 +99,9 @@ def test_a_founding_incident_without_a_repair_dies_on_a_gpu_and_not_without(name
 
 def test_a_checkpoint_is_written_on_the_gpu_and_read_without_one():
     """On this machine the run that asks for a GPU finds none, which does not matter to where it is asked for."""
-    found = verdicts.verdict(CASES["checkpoint/resume_flag"], "cuda")
+    found = verdicts.verdict(CASES["load_without_map_location/resume_flag"], "cuda")
 
-    stages = {(run.prepared_on, run.device) for name, run in found.runs.items() if name.endswith("/device")}
+    stages = {(run.setup_device, run.device) for name, run in found.runs.items() if name.endswith("/device")}
     assert stages == {("cuda", "cpu")}
 
 

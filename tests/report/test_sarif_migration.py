@@ -68,7 +68,7 @@ def test_hostile_records_are_a_valid_log():
 
 def test_the_command_writes_it(tmp_path):
     repository = tmp_path / "nets"
-    case = ROOT / "corpus" / "batch" / "nested_tuple" / "broken" / "siamese.py"
+    case = ROOT / "corpus" / "batch_not_moved" / "nested_tuple" / "broken" / "siamese.py"
     repository.mkdir()
     (repository / "siamese.py").write_bytes(case.read_bytes())
     identity = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")

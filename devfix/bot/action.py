@@ -1,6 +1,7 @@
-"""The step of action.yml: annotations, files, outputs, and a summary, from options that come as variables.
+"""The step of action.yml: annotations, output files, step outputs, and a job summary.
 
-Run as ``python -m devfix.bot.action``.  What a workflow passes reaches no shell.
+Options come from environment variables, so workflow input never reaches a shell.  Run as
+``python -m devfix.bot.action``.
 """
 
 from __future__ import annotations
@@ -20,18 +21,26 @@ from devfix.bot.markdown import code, plain
 __all__ = ["main", "summary"]
 
 _FAIL_ON = ("findings", "fixable", "never")
-_MOST_ROWS = 200
+_MAX_ROWS = 200
 
 
-class _Wrong(Exception):
-    """An input that is none."""
+class _InvalidInput(Exception):
+    """An invalid input of the action."""
 
 
 def main(environment: Mapping[str, str]) -> int:
-    """Do what the inputs ask for, and return the exit code."""
+    """Run devfix with the action's inputs.
+
+    Args:
+        environment: the variables that action.yml sets.
+
+    Returns:
+        The exit code: 0 success, 1 findings as ``fail-on`` defines them, 2 invalid input.
+
+    """
     try:
         return _main(environment)
-    except _Wrong as error:
+    except _InvalidInput as error:
         print(f"::error title=devfix::{error}")
         return 2
 
@@ -39,41 +48,42 @@ def main(environment: Mapping[str, str]) -> int:
 def _main(environment: Mapping[str, str]) -> int:
     fail_on = environment.get("DEVFIX_FAIL_ON") or "findings"
     if fail_on not in _FAIL_ON:
-        raise _Wrong(f"fail-on is one of {', '.join(_FAIL_ON)}, not {fail_on!r}")
-    given, paths = _arguments(environment)
+        raise _InvalidInput(f"fail-on must be one of {', '.join(_FAIL_ON)}, not {fail_on!r}")
+    options, paths = _arguments(environment)
     folder = Path(environment.get("RUNNER_TEMP") or ".", "devfix")
     folder.mkdir(parents=True, exist_ok=True)
     report, sarif, diff = folder / "devfix.json", folder / "devfix.sarif", folder / "devfix.diff"
-    checked = _devfix("check", [*given, "--output-format", "json", "--output-file", str(report)], paths, told=True)
+    to_json = ["--output-format", "json", "--output-file", str(report)]
+    checked = _devfix("check", [*options, *to_json], paths, show_progress=True)
     if checked.returncode not in (0, 1):
         return checked.returncode
     document = json.loads(report.read_text("utf-8"))
     if "findings" not in document:
-        raise _Wrong("args may not hold --statistics: the summary counts, and what is kept needs each finding")
-    kept = _devfix("check", [*given, "--quiet", "--output-format", "sarif", "--output-file", str(sarif)], paths)
-    shown = _devfix("check", [*given, "--quiet", "--output-format", "github"], paths)
+        raise _InvalidInput("args must not contain --statistics: the summary and the artifacts need each finding")
+    converted = _devfix("check", [*options, "--quiet", "--output-format", "sarif", "--output-file", str(sarif)], paths)
+    annotated = _devfix("check", [*options, "--quiet", "--output-format", "github"], paths)
     if environment.get("DEVFIX_ANNOTATIONS") != "false":
-        sys.stdout.write(shown.stdout)
-    repair = _devfix("apply", ["--diff", "--quiet", *given], paths)
-    diff.write_text(repair.stdout, "utf-8", "surrogateescape")
-    failed = max(each.returncode for each in (kept, shown, repair))
-    if failed not in (0, 1):
-        return failed
-    left = [item for item in document["findings"] if item["status"] in ("fixable", "not-fixed")]
-    fixable = [item for item in left if item["fix"] and item["fix"]["applicability"] == "safe"]
+        sys.stdout.write(annotated.stdout)
+    patched = _devfix("apply", ["--diff", "--quiet", *options], paths)
+    diff.write_text(patched.stdout, "utf-8", "surrogateescape")
+    worst = max(each.returncode for each in (converted, annotated, patched))
+    if worst not in (0, 1):
+        return worst
+    remaining = [item for item in document["findings"] if item["status"] in ("fixable", "not-fixed")]
+    fixable = [item for item in remaining if item["fix"] and item["fix"]["applicability"] == "safe"]
     _append(
         environment.get("GITHUB_OUTPUT"),
         {
-            "findings-count": len(left),
+            "findings-count": len(remaining),
             "fixable-count": len(fixable),
             "sarif-file": sarif,
             "json-file": report,
             "diff-file": diff if diff.stat().st_size else "",
         },
     )
-    where = environment.get("GITHUB_STEP_SUMMARY")
-    if where and environment.get("DEVFIX_SUMMARY") != "false":
-        with open(where, "a", encoding="utf-8") as file:
+    summary_file = environment.get("GITHUB_STEP_SUMMARY")
+    if summary_file and environment.get("DEVFIX_SUMMARY") != "false":
+        with open(summary_file, "a", encoding="utf-8") as file:
             file.write(summary(document))
     return int({"findings": checked.returncode == 1, "fixable": bool(fixable), "never": False}[fail_on])
 
@@ -81,24 +91,24 @@ def _main(environment: Mapping[str, str]) -> int:
 def _arguments(environment: Mapping[str, str]) -> tuple[list[str], list[str]]:
     try:
         paths = shlex.split(environment.get("DEVFIX_PATHS", "")) or ["."]
-        more = shlex.split(environment.get("DEVFIX_ARGS", ""))
+        arguments = shlex.split(environment.get("DEVFIX_ARGS", ""))
     except ValueError as error:
-        raise _Wrong(f"paths and args are words as in a shell: {error}") from error
+        raise _InvalidInput(f"paths and args must be quoted as in a shell: {error}") from error
     for name, flag in (("DEVFIX_SINCE", "--since"), ("DEVFIX_CONFIG", "--config")):
         if environment.get(name):
-            more.append(f"{flag}={environment[name]}")
-    return more, paths
+            arguments.append(f"{flag}={environment[name]}")
+    return arguments, paths
 
 
 def _devfix(
-    verb: str, options: Sequence[str], paths: Sequence[str], told: bool = False
+    verb: str, options: Sequence[str], paths: Sequence[str], show_progress: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """A run of devfix, which tells people of the findings: once for all runs is enough."""
+    """Run ``devfix``; show its progress only once, as all runs report the same findings."""
     command = [sys.executable, "-m", "devfix", verb, *options, "--", *paths]
     pipe = subprocess.PIPE
-    errors = None if told else pipe
+    errors = None if show_progress else pipe
     done = subprocess.run(command, stdout=pipe, stderr=errors, text=True, errors="surrogateescape", check=False)
-    if done.returncode not in (0, 1) and not told:
+    if done.returncode not in (0, 1) and not show_progress:
         sys.stderr.write(done.stderr)
     return done
 
@@ -110,27 +120,35 @@ def _append(path: str | None, outputs: Mapping[str, object]) -> None:
 
 
 def summary(document: Mapping[str, Any]) -> str:
-    """Tables of a report as in schema/report-2.json, in Markdown."""
-    left = [item for item in document["findings"] if item["status"] in ("fixable", "not-fixed")]
-    counted = Counter((item["code"], item["name"]) for item in left)
+    """Return the job summary.
+
+    Args:
+        document: a report as in schema/report-2.json.
+
+    Returns:
+        Markdown tables of findings by rule and by location.
+
+    """
+    remaining = [item for item in document["findings"] if item["status"] in ("fixable", "not-fixed")]
+    counted = Counter((item["code"], item["name"]) for item in remaining)
     lines = ["### devfix", ""]
-    if left:
+    if remaining:
         lines += ["| rule | name | findings |", "|---|---|---|"]
-        lines += [f"| {rule} | {code(name)} | {many} |" for (rule, name), many in sorted(counted.items())]
-        lines += ["", "| where | what | repair |", "|---|---|---|"]
-        lines += [_row(item) for item in left[:_MOST_ROWS]]
-        lines += [f"| | and {len(left) - _MOST_ROWS} more | |"] if len(left) > _MOST_ROWS else []
+        lines += [f"| {rule} | {code(name)} | {count} |" for (rule, name), count in sorted(counted.items())]
+        lines += ["", "| location | finding | fix |", "|---|---|---|"]
+        lines += [_row(item) for item in remaining[:_MAX_ROWS]]
+        lines += [f"| | and {len(remaining) - _MAX_ROWS} more | |"] if len(remaining) > _MAX_ROWS else []
     else:
         lines.append(f"No findings in {document['summary']['checked_files']} files.")
-    lines += [f"- {code(each['path'])}: {plain(each['message'])}" for each in document["problems"][:_MOST_ROWS]]
+    lines += [f"- {code(each['path'])}: {plain(each['message'])}" for each in document["problems"][:_MAX_ROWS]]
     return "\n".join([*lines, ""])
 
 
 def _row(item: Mapping[str, Any]) -> str:
     fix = item["fix"]
-    repair = plain(fix["title"]) if fix else plain(item["reason"] or "")
-    where = code(f"{item['path']}:{item['span']['line']}")
-    return f"| {where} | {item['code']} {plain(item['message'])} | {repair} |"
+    outcome = plain(fix["title"]) if fix else plain(item["reason"] or "")
+    location = code(f"{item['path']}:{item['span']['line']}")
+    return f"| {location} | {item['code']} {plain(item['message'])} | {outcome} |"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What there is to say about a checkout: findings, a patch, and what runs prove of it."""
+"""Analysis of a checkout: findings, a patch, and the verdict of runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from devfix import config, sources
-from devfix.bot.hunk_groups import Part, parts_of
+from devfix.bot.hunk_groups import HunkGroup, group_hunks
 from devfix.bot.paths import refusal
 from devfix.engine import fixpoint
 from devfix.engine.scan import Identity, identity
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 
 __all__ = ["Analysis", "analyse", "evidence"]
 
-_PATH = re.compile(r", (?:/|[A-Z]:\\)[^,]*$")  # of the interpreter, which is of this machine alone
+_INTERPRETER_PATH = re.compile(r", (?:/|[A-Z]:\\)[^,]*$")  # local to this machine
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What was found, with paths relative to the repository.
+    """The findings and the patch of a checkout, with paths relative to the repository.
 
     Attributes:
-        outcome: findings, what becomes of them, and the patch, of which nothing is written.
-        evidence: what runs prove, as in schema/artifact-2.json; ``None`` where nothing was run.
-        not_verified: why nothing was proved, in a sentence; empty where it was.
-        parts: which hunks of the patch belong together; empty where nobody has asked, and all do.
+        outcome: findings, their resolutions, and the patch.  No file is written.
+        evidence: the verdict as in schema/artifact-2.json; ``None`` if nothing was run.
+        not_verified: why there is no verdict, in a sentence; empty if there is one.
+        hunk_groups: hunks of the patch that must be applied together; empty if all of them must.
 
     """
 
     outcome: Outcome
     evidence: Mapping[str, Any] | None = None
     not_verified: str = ""
-    parts: tuple[Part, ...] = ()
+    hunk_groups: tuple[HunkGroup, ...] = ()
 
     @property
     def diff(self) -> bytes:
@@ -65,21 +65,24 @@ def analyse(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     jobs: int = 1,
-    apart: bool = False,
+    with_hunk_groups: bool = False,
 ) -> Analysis:
-    """Analyse the repository that is the current folder; nothing is written.
+    """Analyse the repository in the current folder.  No file is written.
 
     Args:
-        paths: what is looked at, within the repository.
-        verification: how the patch is proved: what is not proved is not in it. ``None`` for not at all.
-        scope: what of it counts; ``None`` for everything.
-        select: codes of the only rules, instead of the configured ones.
-        ignore: codes of rules that are left out, too.
-        jobs: worker processes.
-        apart: whether to find out which hunks can be taken without the others.
+        paths: files and folders within the repository.
+        verification: the script that verifies the patch; edits that fail are dropped.  ``None`` to skip verification.
+        scope: the lines on which findings count; ``None`` for all lines.
+        select: codes of the rules to run, instead of the configured ones.
+        ignore: codes of rules to skip, in addition to the configured ones.
+        jobs: number of worker processes.
+        with_hunk_groups: whether to compute which hunks can be applied separately.
+
+    Returns:
+        Findings and patch.
 
     Raises:
-        devfix.config.ConfigError: wrong configuration.
+        devfix.config.ConfigError: the configuration is invalid.
 
     """
     from devfix.rules.registry import all_rules
@@ -91,32 +94,32 @@ def analyse(
     settings = replace(settings, ignore=(*settings.ignore, *ignore))
     files, problems = sources.load(paths, settings.exclude, settings.root)
 
-    refused: dict[Identity, tuple[Finding, str]] = {}  # with why their files are left alone
+    refused: dict[Identity, tuple[Finding, str]] = {}  # finding and reason
 
-    def again(without: Sequence[Finding]) -> Outcome:
-        left = [*without, *(finding for finding, _ in refused.values())]
-        found = fixpoint.apply(files, settings, jobs, without=left, scope=scope)
-        mine = [problem for problem in problems if scope is None or scope.concerns(problem)]
-        told = tuple(_because(item, refused) for item in found.resolutions)
-        return replace(found, resolutions=told, problems=(*found.problems, *mine))
+    def rerun(without: Sequence[Finding]) -> Outcome:
+        excluded = [*without, *(finding for finding, _ in refused.values())]
+        found = fixpoint.apply(files, settings, jobs, without=excluded, scope=scope)
+        in_scope = [problem for problem in problems if scope is None or scope.concerns(problem)]
+        resolutions = tuple(_with_reason(item, refused) for item in found.resolutions)
+        return replace(found, resolutions=resolutions, problems=(*found.problems, *in_scope))
 
-    outcome = again(())
-    while more := {key: told for key, told in _refused(outcome).items() if key not in refused}:
+    outcome = rerun(())
+    while more := {key: value for key, value in _refused_findings(outcome).items() if key not in refused}:
         refused.update(more)
-        outcome = again(())
+        outcome = rerun(())
     if not outcome.patch.files:
-        return Analysis(outcome, not_verified="there is nothing to prove: no edit is made")
-    found = _not_run(outcome) if verification is None else _proved(outcome, again, verification)
-    return replace(found, parts=parts_of(found.outcome, again)) if apart else found
+        return Analysis(outcome, not_verified="the patch is empty")
+    found = _unverified(outcome) if verification is None else _verify(outcome, rerun, verification)
+    return replace(found, hunk_groups=group_hunks(found.outcome, rerun)) if with_hunk_groups else found
 
 
-def _not_run(outcome: Outcome) -> Analysis:
-    return Analysis(outcome, not_verified="no script is configured that proves it ([tool.devfix.bot.verify])")
+def _unverified(outcome: Outcome) -> Analysis:
+    return Analysis(outcome, not_verified="no script is configured in [tool.devfix.bot.verify]")
 
 
-def _refused(outcome: Outcome) -> dict[Identity, tuple[Finding, str]]:
-    """Findings whose repair changes a file that the bot leaves alone, and why it does."""
-    reasons = {change.path: _why_left(change) for change in outcome.patch.files}
+def _refused_findings(outcome: Outcome) -> dict[Identity, tuple[Finding, str]]:
+    """Return the findings whose fix changes a file that the bot must not change, and the reason."""
+    reasons = {change.path: _refusal_reason(change) for change in outcome.patch.files}
     found = {}
     for item in outcome.resolutions:
         paths = item.fix.paths if item.status is Status.FIXED and item.fix is not None else ()
@@ -126,47 +129,50 @@ def _refused(outcome: Outcome) -> dict[Identity, tuple[Finding, str]]:
     return found
 
 
-def _why_left(change: FileChange) -> str:
-    """Why a file is left alone; empty where it may be changed."""
+def _refusal_reason(change: FileChange) -> str:
+    """Return why a file must not be changed; empty if it may be."""
     path = change.path.replace(os.sep, "/")
     if refused := refusal(path):
         return refused
     try:
         committed = os.fsencode(Git(os.getcwd(), own=True)("cat-file", "blob", f"HEAD:{path}"))
     except GitError:
-        return f"{path!r} is not in the commit: it is not changed"
+        return f"{path!r} is not in the commit, so it is not changed"
     if committed != change.old:
-        return f"{path!r} is not as it is in the commit (changed since, or with other newlines): it is not changed"
+        return f"{path!r} differs from the commit (edited, or other line endings), so it is not changed"
     return ""
 
 
-def _because(item: Resolution, refused: Mapping[Identity, tuple[Finding, str]]) -> Resolution:
-    known = refused.get(identity(item.finding))
-    return item if known is None else replace(item, reason=known[1])
+def _with_reason(item: Resolution, refused: Mapping[Identity, tuple[Finding, str]]) -> Resolution:
+    entry = refused.get(identity(item.finding))
+    return item if entry is None else replace(item, reason=entry[1])
 
 
-def _proved(outcome: Outcome, again: Any, verification: Verification) -> Analysis:
+def _verify(outcome: Outcome, rerun: Any, verification: Verification) -> Analysis:
     from devfix.migrate.proving import proved
     from devfix.model import Patch
     from devfix.verify.records import RunError
 
-    here = Path(os.getcwd())
+    root = Path(os.getcwd())
     try:
-        found, verdict = proved(here, here, verification, outcome, again)
+        found, verdict = proved(root, root, verification, outcome, rerun)
     except RunError as error:
-        return Analysis(replace(outcome, patch=Patch()), not_verified=f"nothing could be run: {error}")
+        return Analysis(replace(outcome, patch=Patch()), not_verified=f"the script could not be run: {error}")
     if verdict is None:
-        return Analysis(found, not_verified=f"no edit lies in what {verification.script} imports")
+        return Analysis(found, not_verified=f"{verification.script} imports none of the edited files")
     return Analysis(found, evidence(verdict))
 
 
 def evidence(verdict: VerdictSummary) -> dict[str, Any]:
-    """What is kept of a verdict, as in schema/artifact-2.json."""
+    """Return a verdict as in schema/artifact-2.json.
+
+    Long texts are truncated; the path of the interpreter is removed.
+    """
     return {
         "status": verdict.status,
         "reason": verdict.reason[:2000],
         "good": verdict.good,
-        "where": _PATH.sub("", verdict.where)[:500],
+        "where": _INTERPRETER_PATH.sub("", verdict.where)[:500],
         "command": " ".join([verdict.script, *verdict.arguments])[:1000],
         "runs": [_run(name, run) for name, run in (verdict.runs or {}).items()],
     }
@@ -177,11 +183,11 @@ def _run(name: str, run: RunSummary) -> dict[str, Any]:
         "name": name[:100],
         "outcome": run.outcome[:1000],
         "steps": run.steps,
-        "first_loss": _text(run.losses[0]) if run.losses else None,
-        "last_loss": _text(run.losses[-1]) if run.losses else None,
-        "largest_difference": None if run.largest_difference is None else _text(run.largest_difference),
+        "first_loss": _format_number(run.losses[0]) if run.losses else None,
+        "last_loss": _format_number(run.losses[-1]) if run.losses else None,
+        "largest_difference": None if run.largest_difference is None else _format_number(run.largest_difference),
     }
 
 
-def _text(number: float) -> str:
+def _format_number(number: float) -> str:
     return f"{number:.9g}"

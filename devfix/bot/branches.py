@@ -1,4 +1,4 @@
-"""A branch becomes a pull request, or brings the one that it has up to date."""
+"""Opening or updating the pull request of a pushed branch."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from urllib.parse import urlsplit
 
 from devfix.bot import templates
 from devfix.bot.connect import connected
-from devfix.bot.environment import Surroundings, token_of
-from devfix.bot.forge import Host, Pull, stopped
-from devfix.bot.skip_reasons import BotError, LeftAlone
+from devfix.bot.environment import CIEnvironment, read_token
+from devfix.bot.forge import Forge, PullRequest, raise_if_stopped
+from devfix.bot.skip_reasons import BotError, Skipped
 
-__all__ = ["Proposal", "host_of", "propose", "propose_for", "refuse_again", "refuse_unproposable"]
+__all__ = ["Proposal", "check_can_propose", "parse_forge_url", "propose", "propose_branch", "refuse_reproposal"]
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """What is proposed: a branch that is at the host already, where it goes, and what is said of it."""
+    """A pull request to open: a branch on the forge, its target, and the texts."""
 
     branch: str
     base: str
@@ -32,86 +32,109 @@ class Proposal:
     labels: tuple[str, ...] = ()
 
 
-def refuse_again(known: Sequence[Pull], patch: str) -> None:
-    """Raise ``LeftAlone`` where a person has closed a pull request with the same patch (its SHA-256)."""
-    for pull in known:
+def refuse_reproposal(pulls: Sequence[PullRequest], patch: str) -> None:
+    """Raise ``Skipped`` if a closed pull request has the same patch (by SHA-256)."""
+    for pull in pulls:
         if pull.state == "closed" and templates.fingerprint(pull.body)[1] == patch:
-            raise LeftAlone(f"#{pull.number} proposed the same, and was closed")
+            raise Skipped(f"#{pull.number} has the same patch and was closed")
 
 
-def propose(host: Host, present: Pull | None, wanted: Proposal) -> tuple[int, str]:
-    """Open a pull request, or change the one that is open; its number, and what was done in a word."""
-    if present is None:
-        number = host.open(wanted.branch, wanted.base, wanted.title, wanted.body, wanted.draft)
-        if wanted.labels:
-            host.label(number, wanted.labels)
-        return number, "opened"
-    if present.title == wanted.title and present.body.replace("\r\n", "\n").strip() == wanted.body.strip():
-        return present.number, "is up to date"
-    host.edit(present.number, wanted.title, wanted.body)
-    return present.number, "updated"
-
-
-def propose_for(
-    source: str, branch: str, base: str, title: str, document: Mapping[str, Any], patch: bytes, tree: Path
-) -> str:
-    """Propose a branch of any repository, and return where the pull request is.
+def propose(forge: Forge, existing: PullRequest | None, proposal: Proposal) -> tuple[int, str]:
+    """Open a pull request, or update the existing one.
 
     Args:
-        source: the repository's URL, which says what host it is on.
-        branch: where the patch is, at the host.
-        base: the branch that it is for; empty for the default one.
-        title: of the pull request.
-        document: as in schema/artifact-2.json; paths may begin with ``tree``.
-        patch: the patch.
-        tree: the folder in which it was made.
+        forge: the repository.
+        existing: the open pull request of the branch, if any.
+        proposal: branch, target and texts.
 
-    Raises:
-        BotError: the host is not known, there is no token for it, or it refused.
-        LeftAlone: somebody has told the bot to keep out, or has closed the same.
+    Returns:
+        The number of the pull request, and ``opened``, ``updated`` or ``is up to date``.
 
     """
-    around = host_of(source, os.environ)
+    if existing is None:
+        number = forge.open_pull(proposal.branch, proposal.base, proposal.title, proposal.body, proposal.draft)
+        if proposal.labels:
+            forge.add_labels(number, proposal.labels)
+        return number, "opened"
+    if existing.title == proposal.title and existing.body.replace("\r\n", "\n").strip() == proposal.body.strip():
+        return existing.number, "is up to date"
+    forge.edit_pull(existing.number, proposal.title, proposal.body)
+    return existing.number, "updated"
+
+
+def propose_branch(
+    source: str, branch: str, base: str, title: str, document: Mapping[str, Any], patch: bytes, tree: Path
+) -> str:
+    """Propose a pushed branch of any repository.
+
+    Args:
+        source: the repository's URL, which determines the forge.
+        branch: the pushed branch with the patch.
+        base: the target branch; empty for the default branch.
+        title: the title of the pull request.
+        document: the manifest as in schema/artifact-2.json; paths may begin with ``tree``.
+        patch: the patch.
+        tree: the worktree in which the patch was created.
+
+    Returns:
+        The URL of the pull request.
+
+    Raises:
+        BotError: the forge is unknown, has no token, or refused the request.
+        Skipped: a person stopped the bot in this pull request, or closed one with the same patch.
+
+    """
+    environment = parse_forge_url(source, os.environ)
     relative = json.loads(json.dumps(document).replace(json.dumps(f"{tree}/")[1:-1], ""))
     group = branch.rpartition("/")[2].lower()
     body = templates.pull_request(relative, group, relative["patch"]["sha256"], patch.decode("utf-8", "replace"))
-    with connected(around, token_of(around.kind, os.environ), dry_run=False) as host:
-        known = host.pulls_of(branch)
-        present = next((pull for pull in known if pull.state == "open"), None)
-        if present is not None:
-            stopped(present, host.talk(present.number))
+    with connected(environment, read_token(environment.kind, os.environ), dry_run=False) as forge:
+        pulls = forge.pulls_from_branch(branch)
+        existing = next((pull for pull in pulls if pull.state == "open"), None)
+        if existing is not None:
+            raise_if_stopped(existing, forge.comments(existing.number))
         else:
-            refuse_again(known, relative["patch"]["sha256"])
-        wanted = Proposal(branch, base or host.default_branch(), title, body)
-        number, _ = propose(host, present, wanted)
-        return host.pull(number).url
+            refuse_reproposal(pulls, relative["patch"]["sha256"])
+        proposal = Proposal(branch, base or forge.default_branch(), title, body)
+        number, _ = propose(forge, existing, proposal)
+        return forge.pull(number).url
 
 
-def refuse_unproposable(source: str) -> None:
-    """Raise ``BotError`` where nothing can be proposed for a repository: before anything is pushed there."""
-    around = host_of(source, os.environ)
+def check_can_propose(source: str) -> None:
+    """Check, before anything is pushed, that pull requests can be opened for a repository.
+
+    Raises:
+        BotError: the forge is unknown, a package is missing, or there is no token.
+
+    """
+    environment = parse_forge_url(source, os.environ)
     packages = {"github": "githubkit", "gitlab": "gitlab"}
-    if find_spec(packages[around.kind]) is None:
-        raise BotError(f"the bot needs {packages[around.kind]}: pip install 'devfix[bot]'")
-    if not token_of(around.kind, os.environ).value:
-        raise BotError(f"no token for {around.api}: set DEVFIX_TOKEN or {around.kind.upper()}_TOKEN")
+    if find_spec(packages[environment.kind]) is None:
+        raise BotError(f"the bot needs {packages[environment.kind]}: pip install 'devfix[bot]'")
+    if not read_token(environment.kind, os.environ).value:
+        raise BotError(f"no token for {environment.api}: set DEVFIX_TOKEN or {environment.kind.upper()}_TOKEN")
 
 
-def host_of(source: str, environment: Mapping[str, str]) -> Surroundings:
-    """The host of a repository's URL, and what the repository is called there; raises ``BotError``."""
+def parse_forge_url(source: str, variables: Mapping[str, str]) -> CIEnvironment:
+    """Return the forge of a repository's URL, and the repository's name there.
+
+    Raises:
+        BotError: the forge is neither GitHub nor GitLab.
+
+    """
     scheme, colon, _ = source.partition("://")
-    if not colon:  # git@host:owner/name
+    if not colon:  # git@forge:owner/name
         source = "ssh://" + source.replace(":", "/", 1)
         scheme = "ssh"
     parts = urlsplit(source)
     path = parts.path.strip("/").removesuffix(".git")
-    api = environment.get("GITHUB_API_URL", "")
-    server = environment.get("CI_SERVER_URL", "")
-    place = f"{parts.hostname}:{parts.port}" if parts.port and scheme != "ssh" else str(parts.hostname)
-    if parts.hostname == "github.com" or urlsplit(api).netloc == place:
-        known = api if urlsplit(api).netloc == place else "https://api.github.com"
-        return Surroundings("github", known, "/".join(path.split("/")[-2:]))
-    if urlsplit(server).netloc == place or "gitlab" in str(parts.hostname):
-        known = server if urlsplit(server).netloc == place else f"https://{parts.hostname}"
-        return Surroundings("gitlab", known, path)
-    raise BotError(f"{place}: is it GitHub or GitLab? GITHUB_API_URL or CI_SERVER_URL names its API")
+    api = variables.get("GITHUB_API_URL", "")
+    server = variables.get("CI_SERVER_URL", "")
+    netloc = f"{parts.hostname}:{parts.port}" if parts.port and scheme != "ssh" else str(parts.hostname)
+    if parts.hostname == "github.com" or urlsplit(api).netloc == netloc:
+        base_url = api if urlsplit(api).netloc == netloc else "https://api.github.com"
+        return CIEnvironment("github", base_url, "/".join(path.split("/")[-2:]))
+    if urlsplit(server).netloc == netloc or "gitlab" in str(parts.hostname):
+        base_url = server if urlsplit(server).netloc == netloc else f"https://{parts.hostname}"
+        return CIEnvironment("gitlab", base_url, path)
+    raise BotError(f"{netloc}: is it GitHub or GitLab? Set GITHUB_API_URL or CI_SERVER_URL to its address")

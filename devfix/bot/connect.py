@@ -1,4 +1,4 @@
-"""Connecting to the forge that CI runs on: GitHub or GitLab."""
+"""Connection to the forge of the CI job: GitHub or GitLab."""
 
 from __future__ import annotations
 
@@ -6,40 +6,45 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from devfix.bot.environment import Surroundings, Token
-from devfix.bot.forge import Host
+from devfix.bot.environment import CIEnvironment, Token
+from devfix.bot.forge import Forge
 from devfix.bot.skip_reasons import BotError
 
 __all__ = ["connected"]
 
 
 @contextmanager
-def connected(around: Surroundings, token: Token, dry_run: bool) -> Iterator[Host]:
-    """Connect to the forge that ``around`` names.
+def connected(environment: CIEnvironment, token: Token, dry_run: bool) -> Iterator[Forge]:
+    """Connect to a forge; disconnect at the end.
+
+    Args:
+        environment: kind and address of the forge.
+        token: the API token.
+        dry_run: whether to print calls, and send only those that read.
 
     Raises:
-        BotError: there is no token, or the packages of the ``bot`` extra are missing.
+        BotError: there is no token, or the packages of the ``bot`` extra cannot be imported.
 
     """
-    host = _connect(around, token, dry_run)
+    forge = _connect(environment, token, dry_run)
     try:
-        yield host
+        yield forge
     finally:
-        host.end()
+        forge.disconnect()
 
 
-def _connect(around: Surroundings, token: Token, dry_run: bool) -> Host:
+def _connect(environment: CIEnvironment, token: Token, dry_run: bool) -> Forge:
     if not token.value and not dry_run:
-        names = "GITHUB_TOKEN" if around.kind == "github" else "GITLAB_TOKEN"
-        raise BotError(f"no token: set DEVFIX_TOKEN or {names} for this step, or use --dry-run")
+        name = "GITHUB_TOKEN" if environment.kind == "github" else "GITLAB_TOKEN"
+        raise BotError(f"no token: set DEVFIX_TOKEN or {name} for this step, or use --dry-run")
     try:
-        if around.kind == "github":
-            from devfix.bot.github import GitHubHost
+        if environment.kind == "github":
+            from devfix.bot.github import GitHubForge
 
-            return GitHubHost(around.api, around.repository, token.value, dry_run, _print)
-        from devfix.bot.gitlab import GitLabHost
+            return GitHubForge(environment.api, environment.repository, token.value, dry_run, _print)
+        from devfix.bot.gitlab import GitLabForge
 
-        return GitLabHost(around.api, around.repository, token.value, dry_run, _print)
+        return GitLabForge(environment.api, environment.repository, token.value, dry_run, _print)
     except ModuleNotFoundError:
         raise  # an extra is missing
     except ImportError as error:

@@ -1,20 +1,25 @@
-"""Which lines of the new side a diff shows: hosts take comments there and nowhere else."""
+"""The lines that a diff shows on its new side: forges accept comments only there."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["lines_of_patch"]
+__all__ = ["visible_lines_of_patch"]
 
-_HEAD = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
+_HUNK_HEADER = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 
 
-def lines_of_patch(patch: str) -> set[int]:
-    """Added and context lines of the hunks of one file, as the APIs of GitHub and GitLab give them."""
+def visible_lines_of_patch(patch: str) -> set[int]:
+    """Return the numbers of added and context lines.
+
+    Args:
+        patch: the hunks of one file, as the APIs of GitHub and GitLab return them.
+
+    """
     lines: set[int] = set()
     for line in patch.split("\n"):
-        head = _HEAD.match(line)
-        if head:
-            first, many = int(head[1]), 1 if head[2] is None else int(head[2])
-            lines.update(range(first, first + many))
+        header = _HUNK_HEADER.match(line)
+        if header:
+            first, count = int(header[1]), 1 if header[2] is None else int(header[2])
+            lines.update(range(first, first + count))
     return lines

@@ -1,4 +1,4 @@
-"""Where the bot runs: the host, the repository, the pull request, and the token, which leaves the environment."""
+"""The environment of a CI job: forge, repository, pull request, and token."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from devfix.bot.skip_reasons import BotError
 from devfix.vcs.git import Git, GitError
 from devfix.vcs.redaction import hide
 
-__all__ = ["Surroundings", "of", "refuse_unsafe_runs", "take_token", "token_of"]
+__all__ = ["CIEnvironment", "read_environment", "read_token", "refuse_unsafe_runs", "take_token"]
 
-#: Variables that hold a token with which something can be written, those of the bot itself first.
+#: Variables that hold a token with write access, in order of precedence.
 _TOKENS = {
     "github": ("DEVFIX_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"),
     "gitlab": ("DEVFIX_TOKEN", "GITLAB_TOKEN", "GL_TOKEN"),
 }
-#: Others that nothing which the bot starts may see.
+#: Other secrets to hide from child processes.
 _SECRETS = (
     *("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "ACTIONS_RUNTIME_TOKEN", "CI_JOB_TOKEN", "CI_JOB_JWT", "CI_REGISTRY_PASSWORD"),
     *("CI_DEPLOY_PASSWORD", "CI_REPOSITORY_URL", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN"),
 )
-#: Events in which GitHub gives a job the rights of the repository, whoever wrote the code.
+#: Events in which GitHub gives a job write access although the code may come from a fork.
 _PRIVILEGED = ("pull_request_target", "workflow_run", "issue_comment")
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What the CI says.
+class CIEnvironment:
+    """The forge, repository and pull request of a CI job.
 
     Attributes:
         kind: ``github`` or ``gitlab``.
         api: the address of the API.
         repository: ``owner/name``, or the project's path.
-        event: what started the job.
-        number: of the pull request; 0 where there is none.
-        base, head: commits between which the pull request lies, as far as they are known; else empty.
-        head_repository: where the pull request comes from; empty where it is not known.
-        held: names of the variables that held tokens with which something can be written.
+        event: the event that started the job.
+        number: the number of the pull request; 0 if there is none.
+        base, head: the commits of the pull request; empty if unknown.
+        head_repository: the repository that the pull request comes from; empty if unknown.
+        token_variables: the variables that hold tokens with write access.
 
     """
 
@@ -52,93 +52,99 @@ class Surroundings:
     base: str = ""
     head: str = ""
     head_repository: str = ""
-    held: tuple[str, ...] = ()
+    token_variables: tuple[str, ...] = ()
 
     @property
-    def fork(self) -> bool:
-        """Whether there is a pull request from somewhere else, or nobody can tell from where (a deleted fork)."""
+    def is_from_fork(self) -> bool:
+        """Whether the pull request comes from another repository, or from an unknown one (a deleted fork)."""
         return bool(self.number) and self.head_repository.lower() != self.repository.lower()
 
 
 @dataclass
 class Token:
-    """A token, and what it is called; empty where there is none. It is not shown."""
+    """A token, hidden in ``repr``; empty if there is none."""
 
     value: str = field(repr=False)
-    held: tuple[str, ...] = ()
 
 
-def take_token(kind: str, environment: MutableMapping[str, str] | None = None) -> Token:
-    """The token for a host; it and every other one leave the environment, so that no child process has them."""
-    environment = os.environ if environment is None else environment
-    held = [name for names in _TOKENS.values() for name in names if environment.get(name)]
-    value = next((environment[name] for name in _TOKENS[kind] if environment.get(name)), "")
-    for name in {*held, *_SECRETS}:
-        hide(environment.pop(name, ""))
-    return Token(value, tuple(dict.fromkeys(held)))
+def take_token(kind: str, variables: MutableMapping[str, str] | None = None) -> Token:
+    """Return the token for a forge, and remove all tokens from the environment of child processes."""
+    variables = os.environ if variables is None else variables
+    present = [name for names in _TOKENS.values() for name in names if variables.get(name)]
+    value = next((variables[name] for name in _TOKENS[kind] if variables.get(name)), "")
+    for name in {*present, *_SECRETS}:
+        hide(variables.pop(name, ""))
+    return Token(value)
 
 
-def token_of(kind: str, environment: Mapping[str, str]) -> Token:
-    """The token for a host, which stays where it is: for commands whose children see no variables anyway."""
-    value = next((environment[name] for name in _TOKENS[kind] if environment.get(name)), "")
+def read_token(kind: str, variables: Mapping[str, str]) -> Token:
+    """Return the token for a forge; the environment stays as it is."""
+    value = next((variables[name] for name in _TOKENS[kind] if variables.get(name)), "")
     hide(value)
     return Token(value)
 
 
-def of(environment: Mapping[str, str], number: int = 0) -> Surroundings:
-    """What the variables of the CI say; raises ``BotError`` where they are those of no CI."""
-    if environment.get("GITHUB_REPOSITORY"):
+def read_environment(variables: Mapping[str, str], number: int = 0) -> CIEnvironment:
+    """Return the CI environment that the variables describe.
+
+    Args:
+        variables: environment variables.
+        number: the number of the pull request; 0 for the job's.
+
+    Raises:
+        BotError: this is not a CI job, or its event cannot be read.
+
+    """
+    if variables.get("GITHUB_REPOSITORY"):
         try:
-            return _github(environment, number)
+            return _github(variables, number)
         except (AttributeError, TypeError, ValueError) as error:
-            raise BotError(
-                f"GITHUB_EVENT_PATH: {environment.get('GITHUB_EVENT_PATH')} is no event of GitHub's"
-            ) from error
-    if environment.get("CI_PROJECT_PATH"):
-        return _gitlab(environment, number)
-    raise BotError("this is neither a job of GitHub Actions (GITHUB_REPOSITORY) nor one of GitLab (CI_PROJECT_PATH)")
+            raise BotError(f"GITHUB_EVENT_PATH: {variables.get('GITHUB_EVENT_PATH')} is not a GitHub event") from error
+    if variables.get("CI_PROJECT_PATH"):
+        return _gitlab(variables, number)
+    raise BotError("not a CI job: neither GITHUB_REPOSITORY (GitHub Actions) nor CI_PROJECT_PATH (GitLab) is set")
 
 
-def _github(environment: Mapping[str, str], number: int) -> Surroundings:
-    payload = _payload(environment.get("GITHUB_EVENT_PATH", ""))
+def _github(variables: Mapping[str, str], number: int) -> CIEnvironment:
+    payload = _payload(variables.get("GITHUB_EVENT_PATH", ""))
     pull = payload.get("pull_request") or {}
     run = payload.get("workflow_run") or {}
     head = pull.get("head") or {}
-    return Surroundings(
+    return CIEnvironment(
         kind="github",
-        api=environment.get("GITHUB_API_URL") or "https://api.github.com",
-        repository=environment["GITHUB_REPOSITORY"],
-        event=environment.get("GITHUB_EVENT_NAME", ""),
+        api=variables.get("GITHUB_API_URL") or "https://api.github.com",
+        repository=variables["GITHUB_REPOSITORY"],
+        event=variables.get("GITHUB_EVENT_NAME", ""),
         number=number or int(pull.get("number") or 0),
         base=str((pull.get("base") or {}).get("sha") or ""),
         head=str(head.get("sha") or run.get("head_sha") or ""),
         head_repository=str(
             (head.get("repo") or {}).get("full_name") or (run.get("head_repository") or {}).get("full_name") or ""
         ),
-        held=_held(environment),
+        token_variables=_token_variables(variables),
     )
 
 
-def _gitlab(environment: Mapping[str, str], number: int) -> Surroundings:
-    given = environment.get("CI_MERGE_REQUEST_IID", "")
-    return Surroundings(
+def _gitlab(variables: Mapping[str, str], number: int) -> CIEnvironment:
+    iid = variables.get("CI_MERGE_REQUEST_IID", "")
+    return CIEnvironment(
         kind="gitlab",
-        api=environment.get("CI_SERVER_URL") or "https://gitlab.com",
-        repository=environment["CI_PROJECT_PATH"]
-        if not environment.get("CI_MERGE_REQUEST_PROJECT_PATH")
-        else environment["CI_MERGE_REQUEST_PROJECT_PATH"],
-        event=environment.get("CI_PIPELINE_SOURCE", ""),
-        number=number or (int(given) if given.isdigit() else 0),
-        base=environment.get("CI_MERGE_REQUEST_DIFF_BASE_SHA", ""),
-        head=environment.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or environment.get("CI_COMMIT_SHA", ""),
-        head_repository=environment.get("CI_MERGE_REQUEST_SOURCE_PROJECT_PATH", ""),
-        held=_held(environment),
+        api=variables.get("CI_SERVER_URL") or "https://gitlab.com",
+        repository=variables["CI_PROJECT_PATH"]
+        if not variables.get("CI_MERGE_REQUEST_PROJECT_PATH")
+        else variables["CI_MERGE_REQUEST_PROJECT_PATH"],
+        event=variables.get("CI_PIPELINE_SOURCE", ""),
+        number=number or (int(iid) if iid.isdigit() else 0),
+        base=variables.get("CI_MERGE_REQUEST_DIFF_BASE_SHA", ""),
+        head=variables.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or variables.get("CI_COMMIT_SHA", ""),
+        head_repository=variables.get("CI_MERGE_REQUEST_SOURCE_PROJECT_PATH", ""),
+        token_variables=_token_variables(variables),
     )
 
 
-def _held(environment: Mapping[str, str]) -> tuple[str, ...]:
+def _token_variables(variables: Mapping[str, str]) -> tuple[str, ...]:
     names = {name for names in _TOKENS.values() for name in names} | {"ACTIONS_ID_TOKEN_REQUEST_TOKEN"}
-    return tuple(sorted(name for name in names if environment.get(name)))
+    return tuple(sorted(name for name in names if variables.get(name)))
 
 
 def _payload(path: str) -> dict[str, Any]:
@@ -152,32 +158,32 @@ def _payload(path: str) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-def refuse_unsafe_runs(around: Surroundings, folder: str) -> None:
-    """Raise ``BotError`` where running the pull request's code could give its author what they must not have."""
-    if around.event in _PRIVILEGED:
+def refuse_unsafe_runs(environment: CIEnvironment, folder: str) -> None:
+    """Raise ``BotError`` if running the pull request's code could leak a token to its author."""
+    if environment.event in _PRIVILEGED:
         raise BotError(
-            f"{around.event} gives this job the rights of the repository: nothing is run in it."
-            " Run devfix bot review on pull_request, and devfix bot post in a job of its own (docs/bot.md)"
+            f"{environment.event} gives this job write access to the repository, so the script is not run."
+            " Run devfix bot review on pull_request, and devfix bot post in a separate job (docs/bot.md)"
         )
-    if not around.fork:
+    if not environment.is_from_fork:
         return
-    where = around.head_repository or "a repository that is not known"
-    if around.held:
+    fork = environment.head_repository or "an unknown repository"
+    if environment.token_variables:
         raise BotError(
-            f"the code comes from {where}, and {', '.join(around.held)} is in the environment:"
-            " it is not run. Run devfix bot review in a job without a token (docs/bot.md)"
+            f"the code comes from {fork}, and {', '.join(environment.token_variables)} is set, so the script is"
+            " not run. Run devfix bot review in a job without a token (docs/bot.md)"
         )
-    if kept := _kept_by_checkout(folder):
+    if key := _stored_token_key(folder):
         raise BotError(
-            f"the code comes from {where}, and {kept} in the configuration of this checkout holds a"
-            " token: it is not run. Check out with persist-credentials: false (docs/bot.md)"
+            f"the code comes from {fork}, and {key} in this checkout's git configuration holds a token, so"
+            " the script is not run. Check out with persist-credentials: false (docs/bot.md)"
         )
 
 
-def _kept_by_checkout(folder: str) -> str:
-    """The key under which actions/checkout keeps a token, where it does."""
+def _stored_token_key(folder: str) -> str:
+    """Return the configuration key under which actions/checkout stored a token; empty if none."""
     try:
         found = Git(folder, own=True)("config", "--name-only", "--get-regexp", r"^http\..*\.extraheader$")
-    except GitError:  # there is none
+    except GitError:  # no such key
         return ""
     return found.split("\n")[0].strip()

@@ -1,4 +1,4 @@
-"""What the bot asks of a host, in words that GitHub and GitLab share."""
+"""The interface of a forge, in terms that GitHub and GitLab share."""
 
 from __future__ import annotations
 
@@ -7,24 +7,33 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from devfix.bot.skip_reasons import LeftAlone
+from devfix.bot.skip_reasons import Skipped
 from devfix.bot.suggestions import Suggestion
 from devfix.vcs.redaction import redacted
 
-__all__ = ["IGNORE_LABEL", "LONGEST_WAIT_S", "Host", "Pull", "Remark", "Tell", "stopped", "tell_call"]
+__all__ = [
+    "IGNORE_LABEL",
+    "LONGEST_WAIT_S",
+    "CallLog",
+    "Comment",
+    "Forge",
+    "PullRequest",
+    "log_call",
+    "raise_if_stopped",
+]
 
 IGNORE_LABEL = "devfix: ignore"
-#: Seconds beyond which the bot gives up instead of waiting: a job that sleeps costs money.
+#: Seconds; for a longer wait the bot fails, because a sleeping job costs money.
 LONGEST_WAIT_S = 300
-_STOP = ("stop", "devfix stop", "devfix: stop", "/devfix stop", "@devfix stop")
-_SHOWN = 4000  # characters of a body that a dry run prints
+_STOP_COMMANDS = ("stop", "devfix stop", "devfix: stop", "/devfix stop", "@devfix stop")
+_MAX_LOGGED = 4000  # characters of a request body that a dry run prints
 
-#: Prints a line about a call.
-Tell = Callable[[str], None]
+#: Print a line about a call.
+CallLog = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Pull:
+class PullRequest:
     """A pull request, or a merge request."""
 
     number: int
@@ -42,95 +51,98 @@ class Pull:
 
 
 @dataclass(frozen=True)
-class Remark:
-    """A comment: by whom, and where it stands where that matters; ``id`` is the host's own."""
+class Comment:
+    """A comment and its author; ``id`` is the forge's own, ``is_own`` says whether the bot wrote it."""
 
     id: str
     body: str
     author: str = ""
-    mine: bool = False
+    is_own: bool = False
 
 
-class Host(Protocol):
-    """One repository on one host.  Every method may raise ``BotError``; reads are made in a dry run, too."""
+class Forge(Protocol):
+    """One repository on a forge.
 
-    def pull(self, number: int) -> Pull:
-        """One pull request."""
+    Methods raise ``BotError`` if a call fails.  A dry run performs reads and prints writes.
+    """
 
-    def open_pulls(self) -> list[Pull]:
-        """All that are open, from branches of this repository."""
+    def pull(self, number: int) -> PullRequest:
+        """Return a pull request."""
 
-    def pulls_of(self, branch: str) -> list[Pull]:
-        """All from one branch of this repository, whatever became of them, the newest first."""
+    def open_pulls(self) -> list[PullRequest]:
+        """Return the open pull requests from branches of this repository."""
 
-    def pulls_since(self, moment: datetime) -> list[Pull]:
-        """All from branches of this repository that were opened since, whatever became of them."""
+    def pulls_from_branch(self, branch: str) -> list[PullRequest]:
+        """Return all pull requests from a branch of this repository, in any state, newest first."""
+
+    def pulls_since(self, moment: datetime) -> list[PullRequest]:
+        """Return the pull requests from branches of this repository created after a moment, in any state."""
 
     def default_branch(self) -> str:
-        """The branch that pull requests go to."""
+        """Return the default branch."""
 
-    def content(self, path: str, revision: str) -> bytes | None:
-        """A file at a commit, ``None`` where it is not there."""
+    def read_file(self, path: str, revision: str) -> bytes | None:
+        """Return a file's content at a commit; ``None`` if there is no such file."""
 
-    def shown_lines(self, number: int) -> Mapping[str, set[int]]:
-        """The lines of the new side that a pull request shows, by path."""
+    def visible_lines(self, number: int) -> Mapping[str, set[int]]:
+        """Return the lines on the new side of a pull request's diff, by path."""
 
-    def talk(self, number: int) -> list[Remark]:
-        """What has been said below a pull request, not at its lines."""
+    def comments(self, number: int) -> list[Comment]:
+        """Return the general comments of a pull request."""
 
-    def reviews(self, number: int) -> list[Remark]:
-        """Bodies of reviews, or what stands for them."""
+    def reviews(self, number: int) -> list[Comment]:
+        """Return the reviews of a pull request; on GitLab, its notes."""
 
-    def inline(self, number: int) -> list[Remark]:
-        """What has been said at lines."""
+    def inline_comments(self, number: int) -> list[Comment]:
+        """Return the comments on lines."""
 
     def clone_url(self, repository: str) -> str:
-        """Where git finds a repository."""
+        """Return the URL for ``git clone``."""
 
-    def worded(self, offered: Suggestion) -> str:
-        """A suggestion as the host writes it."""
+    def format_suggestion(self, suggestion: Suggestion) -> str:
+        """Return a suggestion's comment in the forge's syntax."""
 
-    def review(self, pull: Pull, body: str, offered: Sequence[Suggestion]) -> None:
-        """Post one review with all suggestions; ``body`` may be empty where there are some."""
+    def post_review(self, pull: PullRequest, body: str, suggestions: Sequence[Suggestion]) -> None:
+        """Post one review with all suggestions; ``body`` may be empty if there are any."""
 
-    def edit_review(self, number: int, remark: Remark, body: str) -> None:
+    def edit_review(self, number: int, comment: Comment, body: str) -> None:
         """Change the body of a review."""
 
-    def edit_inline(self, number: int, remark: Remark, body: str) -> None:
-        """Change a comment at a line."""
+    def edit_inline_comment(self, number: int, comment: Comment, body: str) -> None:
+        """Change a comment on a line."""
 
-    def open(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
+    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
         """Open a pull request and return its number."""
 
-    def edit(self, number: int, title: str, body: str) -> None:
+    def edit_pull(self, number: int, title: str, body: str) -> None:
         """Change title and body."""
 
-    def label(self, number: int, labels: Sequence[str]) -> None:
+    def add_labels(self, number: int, labels: Sequence[str]) -> None:
         """Add labels."""
 
-    def close(self, number: int, comment: str) -> None:
-        """Say why, and close."""
+    def close_pull(self, number: int, comment: str) -> None:
+        """Comment, and close."""
 
     def delete_branch(self, branch: str) -> None:
-        """Delete a branch that is not needed any more."""
+        """Delete a branch; do nothing if there is none."""
 
-    def end(self) -> None:
+    def disconnect(self) -> None:
         """Close the connection."""
 
 
-def tell_call(tell: Tell | None, method: str, url: str, body: bytes, sent: bool) -> None:
-    """Say what is asked of the host, without secrets."""
-    if tell is None:
+def log_call(log: CallLog | None, method: str, url: str, body: bytes, sent: bool) -> None:
+    """Print an API call, without secrets."""
+    if log is None:
         return
     text = body.decode("utf-8", "replace")
-    mark = "" if sent else " (not sent)"
-    tell(redacted(f"{method} {url}{mark}" + (f"\n  {text[:_SHOWN]}" if text else "")))
+    suffix = "" if sent else " (not sent)"
+    log(redacted(f"{method} {url}{suffix}" + (f"\n  {text[:_MAX_LOGGED]}" if text else "")))
 
 
-def stopped(pull: Pull, talk: Sequence[Remark]) -> None:
-    """Raise ``LeftAlone`` where somebody has told the bot to keep out of a pull request."""
+def raise_if_stopped(pull: PullRequest, comments: Sequence[Comment]) -> None:
+    """Raise ``Skipped`` if a person stopped the bot in a pull request, by a label or a comment."""
     if IGNORE_LABEL in pull.labels:
-        raise LeftAlone(f"#{pull.number} has the label {IGNORE_LABEL!r}")
-    for remark in talk:
-        if not remark.mine and " ".join(remark.body.lower().split()).rstrip(".!") in _STOP:
-            raise LeftAlone(f"{remark.author or 'somebody'} has told devfix to stop in #{pull.number}")
+        raise Skipped(f"#{pull.number} has the label {IGNORE_LABEL!r}")
+    for comment in comments:
+        if not comment.is_own and " ".join(comment.body.lower().split()).rstrip(".!") in _STOP_COMMANDS:
+            raise Skipped(f"{comment.author or 'a comment'} stopped devfix in #{pull.number}")

@@ -1,4 +1,4 @@
-"""GitHub, through githubkit: rate limits and retries are its own, with an end to patience."""
+"""GitHub client; githubkit retries, the total wait is capped."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from githubkit import GitHub, TokenAuthStrategy, UnauthAuthStrategy
 from githubkit.exception import GitHubException, RateLimitExceeded, RequestError, RequestFailed
 from githubkit.retry import RetryChainDecision, RetryOption, RetryServerError
 
-from devfix.bot.diff_lines import lines_of_patch
-from devfix.bot.forge import LONGEST_WAIT_S, Pull, Remark, Tell, tell_call
+from devfix.bot.diff_lines import visible_lines_of_patch
+from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest, log_call
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
 from devfix.vcs.redaction import redacted
 
-__all__ = ["GitHubHost"]
+__all__ = ["GitHubForge"]
 
-_MOST_RETRIES = 3
+_MAX_RETRIES = 3
 _TIMEOUT_S = 60.0
 _MARKERS = "<!-- devfix:"
 
-logging.getLogger("githubkit").addHandler(logging.NullHandler())  # what is wrong is told once, without a traceback
+logging.getLogger("githubkit").addHandler(logging.NullHandler())  # errors are printed once, without a traceback
 
 
-class GitHubHost:
+class GitHubForge:
     """One repository on GitHub.
 
     Args:
         api: the address of the API, as in ``GITHUB_API_URL``.
         repository: ``owner/name``.
-        token: empty for none, with which public repositories can be read.
-        dry_run: writes are told, and not sent.
-        tell: is told of every call in a dry run.
+        token: the token; empty for anonymous reads of public repositories.
+        dry_run: whether to print all calls, and send only those that read.
+        log: prints a call in a dry run.
 
     """
 
-    def __init__(self, api: str, repository: str, token: str, dry_run: bool, tell: Tell) -> None:
+    def __init__(self, api: str, repository: str, token: str, dry_run: bool, log: CallLog) -> None:
         self._repository = repository
         self._owner, _, self._name = repository.partition("/")
         self._github: GitHub[Any] = GitHub(
@@ -52,44 +52,44 @@ class GitHubHost:
             timeout=_TIMEOUT_S,
             http_cache=False,
             auto_retry=RetryChainDecision(_rate_limit, RetryServerError()),
-            transport=_Transport(tell) if dry_run else None,
+            transport=_Transport(log) if dry_run else None,
         )
-        self._github.__enter__()  # type: ignore[no-untyped-call]  # one connection for all calls; it has no types
+        self._github.__enter__()  # type: ignore[no-untyped-call]  # share one connection; githubkit has no types here
         self._rest = self._github.rest
-        self._login: str | None = None  # of whom the token belongs to; not asked yet
+        self._login: str | None = None  # owner of the token; None until requested
 
-    def end(self) -> None:
+    def disconnect(self) -> None:
         self._github.__exit__(None, None, None)
 
     # --- reads
-    def pull(self, number: int) -> Pull:
-        with _told(f"pull request #{number}"):
+    def pull(self, number: int) -> PullRequest:
+        with _one_line_errors(f"pull request #{number}"):
             return _pull(self._rest.pulls.get(self._owner, self._name, pull_number=number).json())
 
-    def open_pulls(self) -> list[Pull]:
-        with _told("pull requests"):
+    def open_pulls(self) -> list[PullRequest]:
+        with _one_line_errors("pull requests"):
             found = [_pull(each) for each in self._all(self._rest.pulls.list, state="open")]
         return [pull for pull in found if pull.head_repository.lower() == self._repository.lower()]
 
-    def pulls_of(self, branch: str) -> list[Pull]:
-        with _told(f"pull requests of {branch}"):
+    def pulls_from_branch(self, branch: str) -> list[PullRequest]:
+        with _one_line_errors(f"pull requests of {branch}"):
             head = f"{self._owner}:{branch}"
             found = [_pull(each) for each in self._all(self._rest.pulls.list, state="all", head=head)]
         return sorted((pull for pull in found if pull.head_branch == branch), key=lambda pull: -pull.number)
 
-    def pulls_since(self, moment: datetime) -> list[Pull]:
-        with _told("pull requests"):
-            newest_first = self._each(self._rest.pulls.list, state="all", sort="created", direction="desc")
+    def pulls_since(self, moment: datetime) -> list[PullRequest]:
+        with _one_line_errors("pull requests"):
+            newest_first = self._iterate(self._rest.pulls.list, state="all", sort="created", direction="desc")
             found = list(takewhile(lambda pull: pull.created > moment, map(_pull, newest_first)))
         return [pull for pull in found if pull.head_repository.lower() == self._repository.lower()]
 
     def default_branch(self) -> str:
-        with _told("the repository"):
+        with _one_line_errors("the repository"):
             return str(self._rest.repos.get(self._owner, self._name).json()["default_branch"])
 
-    def content(self, path: str, revision: str) -> bytes | None:
+    def read_file(self, path: str, revision: str) -> bytes | None:
         owner, name = self._owner, self._name
-        with _told(path):
+        with _one_line_errors(path):
             try:
                 found: Any = self._rest.repos.get_content(owner=owner, repo=name, path=quote(path), ref=revision).json()
             except RequestFailed as error:
@@ -100,41 +100,41 @@ class GitHubHost:
                 raise BotError(f"{path} is not a regular file in {revision[:12]}")
             if found.get("encoding") == "base64":
                 return base64.b64decode(found["content"])
-            blob = self._rest.git.get_blob(owner=owner, repo=name, file_sha=found["sha"]).json()  # beyond 1 MB
+            blob = self._rest.git.get_blob(owner=owner, repo=name, file_sha=found["sha"]).json()  # above 1 MB
             return base64.b64decode(blob["content"])
 
-    def shown_lines(self, number: int) -> Mapping[str, set[int]]:
-        with _told(f"files of #{number}"):
+    def visible_lines(self, number: int) -> Mapping[str, set[int]]:
+        with _one_line_errors(f"files of #{number}"):
             files = self._all(self._rest.pulls.list_files, pull_number=number)
-        return {file["filename"]: lines_of_patch(file.get("patch") or "") for file in files}
+        return {file["filename"]: visible_lines_of_patch(file.get("patch") or "") for file in files}
 
-    def talk(self, number: int) -> list[Remark]:
-        with _told(f"comments of #{number}"):
+    def comments(self, number: int) -> list[Comment]:
+        with _one_line_errors(f"comments of #{number}"):
             found = self._all(self._rest.issues.list_comments, issue_number=number)
-            return [self._remark(each) for each in found]
+            return [self._read_comment(each) for each in found]
 
-    def reviews(self, number: int) -> list[Remark]:
-        with _told(f"reviews of #{number}"):
+    def reviews(self, number: int) -> list[Comment]:
+        with _one_line_errors(f"reviews of #{number}"):
             found = self._all(self._rest.pulls.list_reviews, pull_number=number)
-            return [self._remark(each) for each in found]
+            return [self._read_comment(each) for each in found]
 
-    def inline(self, number: int) -> list[Remark]:
-        with _told(f"comments at lines of #{number}"):
+    def inline_comments(self, number: int) -> list[Comment]:
+        with _one_line_errors(f"inline comments of #{number}"):
             found = self._all(self._rest.pulls.list_review_comments, pull_number=number)
-            return [self._remark(each) for each in found]
+            return [self._read_comment(each) for each in found]
 
     def clone_url(self, repository: str) -> str:
         owner, _, name = repository.partition("/")
-        with _told(repository):
+        with _one_line_errors(repository):
             return str(self._rest.repos.get(owner=owner, repo=name).json()["clone_url"])
 
     # --- writes
-    def worded(self, offered: Suggestion) -> str:
-        return offered.body()
+    def format_suggestion(self, suggestion: Suggestion) -> str:
+        return suggestion.body()
 
-    def review(self, pull: Pull, body: str, offered: Sequence[Suggestion]) -> None:
-        comments = [_comment(each) for each in offered]
-        with _told(f"a review of #{pull.number}"):
+    def post_review(self, pull: PullRequest, body: str, suggestions: Sequence[Suggestion]) -> None:
+        comments = [_suggestion_comment(each) for each in suggestions]
+        with _one_line_errors(f"a review of #{pull.number}"):
             self._rest.pulls.create_review(
                 self._owner,
                 self._name,
@@ -145,149 +145,154 @@ class GitHubHost:
                 comments=comments,
             )
 
-    def edit_review(self, number: int, remark: Remark, body: str) -> None:
-        with _told(f"the review of #{number}"):
+    def edit_review(self, number: int, comment: Comment, body: str) -> None:
+        with _one_line_errors(f"the review of #{number}"):
             self._rest.pulls.update_review(
-                self._owner, self._name, pull_number=number, review_id=int(remark.id), body=body
+                self._owner, self._name, pull_number=number, review_id=int(comment.id), body=body
             )
 
-    def edit_inline(self, number: int, remark: Remark, body: str) -> None:
-        with _told(f"a comment of #{number}"):
-            self._rest.pulls.update_review_comment(self._owner, self._name, comment_id=int(remark.id), body=body)
+    def edit_inline_comment(self, number: int, comment: Comment, body: str) -> None:
+        with _one_line_errors(f"a comment of #{number}"):
+            self._rest.pulls.update_review_comment(self._owner, self._name, comment_id=int(comment.id), body=body)
 
-    def open(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
-        with _told(f"a pull request from {branch}"):
-            made = self._rest.pulls.create(
+    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
+        with _one_line_errors(f"a pull request from {branch}"):
+            response = self._rest.pulls.create(
                 self._owner, self._name, head=branch, base=base, title=title, body=body, draft=draft
             )
-            return int(made.json()["number"])
+            return int(response.json()["number"])
 
-    def edit(self, number: int, title: str, body: str) -> None:
-        with _told(f"pull request #{number}"):
+    def edit_pull(self, number: int, title: str, body: str) -> None:
+        with _one_line_errors(f"pull request #{number}"):
             self._rest.pulls.update(self._owner, self._name, pull_number=number, title=title, body=body)
 
-    def label(self, number: int, labels: Sequence[str]) -> None:
-        with _told(f"labels of #{number}"):
+    def add_labels(self, number: int, labels: Sequence[str]) -> None:
+        with _one_line_errors(f"labels of #{number}"):
             self._rest.issues.add_labels(self._owner, self._name, issue_number=number, labels=list(labels))
 
-    def close(self, number: int, comment: str) -> None:
-        with _told(f"pull request #{number}"):
+    def close_pull(self, number: int, comment: str) -> None:
+        with _one_line_errors(f"pull request #{number}"):
             self._rest.issues.create_comment(self._owner, self._name, issue_number=number, body=comment)
             self._rest.pulls.update(self._owner, self._name, pull_number=number, state="closed")
 
     def delete_branch(self, branch: str) -> None:
-        with _told(f"branch {branch}"):
+        with _one_line_errors(f"branch {branch}"):
             try:
                 self._rest.git.delete_ref(self._owner, self._name, f"heads/{branch}")
             except RequestFailed as error:
-                if error.response.status_code not in (404, 422):  # it is gone already
+                if error.response.status_code not in (404, 422):  # already deleted
                     raise
 
-    def _remark(self, found: Mapping[str, Any]) -> Remark:
+    def _read_comment(self, found: Mapping[str, Any]) -> Comment:
         body, author = str(found.get("body") or ""), found.get("user") or {}
         login = str(author.get("login") or "")
-        return Remark(str(found["id"]), body, login, _MARKERS in body and self._is_mine(author))
+        return Comment(str(found["id"]), body, login, _MARKERS in body and self._is_own(author))
 
-    def _is_mine(self, author: Mapping[str, Any]) -> bool:
-        """Whether an author is who this token belongs to. Anybody can write a marker, and only ours are edited."""
+    def _is_own(self, author: Mapping[str, Any]) -> bool:
+        """Whether the token's owner is the author: anyone can write a marker, and only own comments are edited."""
         if self._login is None:
             try:
                 self._login = str(self._rest.users.get_authenticated().json()["login"])
-            except RequestFailed:  # the token of a job belongs to an app, which may not ask
+            except RequestFailed:  # a job's token belongs to an app, which has no access
                 self._login = ""
         return author.get("login") == self._login if self._login else author.get("type") == "Bot"
 
-    def _all(self, method: Callable[..., Any], **given: Any) -> list[dict[str, Any]]:
-        """All pages."""
-        return list(self._each(method, **given))
+    def _all(self, method: Callable[..., Any], **parameters: Any) -> list[dict[str, Any]]:
+        """Return the items of all pages."""
+        return list(self._iterate(method, **parameters))
 
-    def _each(self, method: Callable[..., Any], **given: Any) -> Iterator[dict[str, Any]]:
-        """One after the other; a page is asked for when it is needed."""
-        return iter(self._rest.paginate(method, _listed, self._owner, self._name, per_page=100, **given))
+    def _iterate(self, method: Callable[..., Any], **parameters: Any) -> Iterator[dict[str, Any]]:
+        """Yield the items; request a page when it is needed."""
+        return iter(self._rest.paginate(method, _items, self._owner, self._name, per_page=100, **parameters))
 
 
 class _Transport(httpx.HTTPTransport):
-    """Tells of every call, and sends those that only read."""
+    """Print every call, and send only those that read."""
 
-    def __init__(self, tell: Tell) -> None:
+    def __init__(self, log: CallLog) -> None:
         super().__init__()
-        self._tell = tell
+        self._log = log
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        reads = request.method in ("GET", "HEAD")
-        tell_call(self._tell, request.method, str(request.url), request.read(), sent=reads)
-        if reads:
+        is_read = request.method in ("GET", "HEAD")
+        log_call(self._log, request.method, str(request.url), request.read(), sent=is_read)
+        if is_read:
             return super().handle_request(request)
         return httpx.Response(200, json={"number": 0, "id": 0}, request=request)
 
 
-def _listed(response: Any) -> list[dict[str, Any]]:
+def _items(response: Any) -> list[dict[str, Any]]:
     return list(response.json())
 
 
 def _rate_limit(error: GitHubException, retries: int) -> RetryOption:
-    """Wait as long as GitHub asks for, where that is not too long."""
-    patient = isinstance(error, RateLimitExceeded) and error.retry_after <= timedelta(seconds=LONGEST_WAIT_S)
-    if patient and retries < _MOST_RETRIES and isinstance(error, RateLimitExceeded):
+    """Wait as long as GitHub requests, up to the limit."""
+    is_short_wait = isinstance(error, RateLimitExceeded) and error.retry_after <= timedelta(seconds=LONGEST_WAIT_S)
+    if is_short_wait and retries < _MAX_RETRIES and isinstance(error, RateLimitExceeded):
         return RetryOption(do_retry=True, retry_after=error.retry_after)
     return RetryOption(do_retry=False)
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
-    """An answer that is an error becomes one line."""
+def _one_line_errors(subject: str) -> Iterator[None]:
+    """Turn API errors into one-line ``BotError``."""
     try:
         yield
     except RateLimitExceeded as error:
         minutes = error.retry_after.total_seconds() / 60
-        raise BotError(
-            f"GitHub: {what}: too many requests; it asks to wait {minutes:.0f} min: run again then"
-        ) from error
+        raise BotError(f"GitHub: {subject}: rate limit exceeded: run again in {minutes:.0f} min") from error
     except RequestFailed as error:
-        raise BotError(f"GitHub: {what}: {error.response.status_code} {_said(error)}") from error
+        raise BotError(f"GitHub: {subject}: {error.response.status_code} {_error_text(error)}") from error
     except RequestError as error:
-        raise BotError(redacted(f"GitHub: {what}: no connection: {error.exc}")) from error
+        raise BotError(redacted(f"GitHub: {subject}: no connection: {error.exc}")) from error
     except GitHubException as error:
-        raise BotError(redacted(f"GitHub: {what}: {error!r}")) from error
+        raise BotError(redacted(f"GitHub: {subject}: {error!r}")) from error
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise BotError(f"GitHub: {what}: the answer is none of GitHub's API (is GITHUB_API_URL right?)") from error
+        raise BotError(f"GitHub: {subject}: unexpected response (is GITHUB_API_URL correct?)") from error
 
 
 _HINTS = {
     401: "is the token valid?",
-    403: "has the token the permissions of docs/bot.md?",
-    404: "may the token see it?",
+    403: "does the token have the permissions in docs/bot.md?",
+    404: "does the token have access?",
 }
 
 
-def _said(error: RequestFailed) -> str:
+def _error_text(error: RequestFailed) -> str:
     try:
         document = error.response.json()
     except ValueError:
         document = {}
     message = str(document.get("message") or "") if isinstance(document, dict) else ""
     details = document.get("errors") if isinstance(document, dict) else None
-    more = "; ".join(
+    details_text = "; ".join(
         str(each.get("message") or each.get("code") or each) if isinstance(each, dict) else str(each)
         for each in details or ()
     )
     hint = _HINTS.get(error.response.status_code, "")
     return redacted(
-        " ".join(part for part in (message, f"({more})" if more else "", f"({hint})" if hint else "") if part)
+        " ".join(
+            part for part in (message, f"({details_text})" if details_text else "", f"({hint})" if hint else "") if part
+        )
     )
 
 
-def _comment(offered: Suggestion) -> dict[str, Any]:
-    comment: dict[str, Any] = {"path": offered.path, "body": offered.body(), "line": offered.last, "side": "RIGHT"}
-    if offered.first < offered.last:
-        comment.update(start_line=offered.first, start_side="RIGHT")
+def _suggestion_comment(suggestion: Suggestion) -> dict[str, Any]:
+    comment: dict[str, Any] = {
+        "path": suggestion.path,
+        "body": suggestion.body(),
+        "line": suggestion.last,
+        "side": "RIGHT",
+    }
+    if suggestion.first < suggestion.last:
+        comment.update(start_line=suggestion.first, start_side="RIGHT")
     return comment
 
 
-def _pull(found: Mapping[str, Any]) -> Pull:
+def _pull(found: Mapping[str, Any]) -> PullRequest:
     head, base = found["head"], found["base"]
     merged = found.get("merged_at") is not None
-    return Pull(
+    return PullRequest(
         number=int(found["number"]),
         title=str(found["title"]),
         body=str(found.get("body") or ""),

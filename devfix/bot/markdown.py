@@ -1,4 +1,4 @@
-"""Texts of strangers in Markdown: shown as they are, and never read as mark-up, mentions or commands."""
+"""Escaping of untrusted text: no mark-up, mentions, links or commands."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _MENTION = re.compile(r"@(?=[\w-])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]+")
 _CODE = re.compile(r"`([^`]+)`")
 _LINKED = re.compile(r"(?<=#)(?=\w)|(?<=\bGH)(?=-\d)|(?<=\bwww)(?=\.)", re.IGNORECASE)
-_BREAK = "\u200b"  # between @ and a name: nobody is called
+_BREAK = "\u200b"  # after @, so that nobody is mentioned
 
 
 def plain(text: str) -> str:
-    """One line of text; what stands between backticks stays code."""
+    """Return one line of escaped text; text between backticks stays code."""
     text = _CONTROL.sub(" ", text)
     parts, at = [], 0
     for found in _CODE.finditer(text):
@@ -25,8 +25,8 @@ def plain(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """One line of code, also in a table's cell."""
-    text = _CONTROL.sub(" ", text).replace("|", "\u2502")  # a pipe would end the cell, also within code
+    """Return one line of code, safe in a table cell."""
+    text = _CONTROL.sub(" ", text).replace("|", "\u2502")  # a pipe ends the cell, even in code
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     ticks = "`" * (longest + 1)
     pad = " " if text.startswith("`") or text.endswith("`") or not text.strip() else ""
@@ -34,14 +34,14 @@ def code(text: str) -> str:
 
 
 def fenced(text: str, language: str = "") -> str:
-    """A block of code, with a fence that is longer than any in it."""
+    """Return a code block with a fence longer than any backtick run in the text."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{fence}\n"
 
 
 def _escaped(text: str) -> str:
-    text = _LINKED.sub(_BREAK, text)  # a backslash does not keep GitHub from it
+    text = _LINKED.sub(_BREAK, text)  # GitHub links these despite a backslash
     text = _SPECIAL.sub(r"\\\1", text)
-    text = text.replace("://", f":{_BREAK}//")  # no link is made of it, and no other repository is told
+    text = text.replace("://", f":{_BREAK}//")  # prevents links, which notify other repositories
     return _MENTION.sub(f"@{_BREAK}", text)

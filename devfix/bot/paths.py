@@ -1,4 +1,4 @@
-"""Which files the bot may change: Python files and notebooks of the repository that are none of the CI's."""
+"""Files that the bot may change: Python files and notebooks, except hidden ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PLAIN = re.compile(r"[^\x00-\x1f\x7f\\\ud800-\udfff]+")
 
 
 def refusal(path: str) -> str:
-    """Why no patch of the bot's changes a file: it lies outside, is hidden, or is no Python; empty where one may.
+    """Return why the bot must not change a file; empty if it may.
 
     Args:
         path: relative to the repository, with slashes.
@@ -21,9 +21,9 @@ def refusal(path: str) -> str:
     parts = path.split("/")
     inside = _PLAIN.fullmatch(path) and not path.startswith("/") and not _DRIVE.match(path)
     if not inside or any(part in ("", ".", "..") for part in parts):
-        return f"{path!r} is not a path within the repository that every system can hold: it is not changed"
+        return f"{path!r} is not a portable path within the repository, so it is not changed"
     if any(part.startswith(".") for part in parts):
-        return f"{path!r} is hidden, or belongs to the CI: it is not changed"
+        return f"{path!r} is hidden (it may configure CI), so it is not changed"
     if not path.endswith(_SUFFIXES):
-        return f"{path!r} is neither a Python file nor a notebook: it is not changed"
+        return f"{path!r} is neither a Python file nor a notebook, so it is not changed"
     return ""

@@ -1,4 +1,4 @@
-"""Pull requests of the bot's own: one for each group of rules, kept up to date, and closed when it is not needed."""
+"""The bot's pull requests: one per group of rules, updated on every run, closed when nothing is left to fix."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from datetime import datetime, timedelta, timezone
 
 from devfix.bot import templates
 from devfix.bot.analysis import analyse
-from devfix.bot.artifact import Artifact, manifest
-from devfix.bot.branches import Proposal, propose, refuse_again
-from devfix.bot.environment import Surroundings, Token
-from devfix.bot.forge import Host, Pull, stopped
+from devfix.bot.artifact import Artifact, build_artifact
+from devfix.bot.branches import Proposal, propose, refuse_reproposal
+from devfix.bot.environment import CIEnvironment, Token
+from devfix.bot.forge import Forge, PullRequest, raise_if_stopped
 from devfix.bot.push import Commit, Remote
 from devfix.bot.settings import BotSettings
-from devfix.bot.skip_reasons import BotError, LeftAlone
+from devfix.bot.skip_reasons import BotError, Skipped
 from devfix.vcs.git import Git, GitError
 
 __all__ = ["PREFIX", "groups", "open_all"]
 
 PREFIX = "devfix/"
-_REST = "device"
+_DEFAULT_GROUP = "device"
 
 
 @dataclass(frozen=True)
 class _Change:
-    """One group's patch, as it would be proposed."""
+    """The patch of one group."""
 
     group: str
     artifact: Artifact
@@ -53,60 +53,79 @@ class _Change:
 
 
 def groups(settings: BotSettings) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    """Name, selected and ignored rules of each group; the last one has what the others leave."""
+    """Yield the name, selected rules and ignored rules of each group; the default group, last, has all other rules."""
     for name, codes in settings.groups.items():
         yield name, codes, ()
-    yield _REST, (), tuple(code for codes in settings.groups.values() for code in codes)
+    yield _DEFAULT_GROUP, (), tuple(code for codes in settings.groups.values() for code in codes)
 
 
 def open_all(
-    around: Surroundings, settings: BotSettings, host: Host, token: Token, *, dry_run: bool = False, jobs: int = 1
+    environment: CIEnvironment,
+    settings: BotSettings,
+    forge: Forge,
+    token: Token,
+    *,
+    dry_run: bool = False,
+    jobs: int = 1,
 ) -> Iterator[str]:
-    """Bring the bot's pull requests up to date with the checkout in the current folder; one line for each group.
+    """Open, update or close the bot's pull requests for the checkout in the current folder.
+
+    Args:
+        environment: the repository.
+        settings: groups, limits and verification.
+        forge: the forge.
+        token: the token for ``git push``.
+        dry_run: whether to push nothing.
+        jobs: number of worker processes.
+
+    Yields:
+        One line for each group.
 
     Raises:
-        BotError: something is wrong; what was done until then stays, and every other group has had its turn.
+        BotError: one or more groups failed; all groups were attempted.
 
     """
-    base = host.default_branch()
-    head = _tip(base)
-    ours = {pull.head_branch: pull for pull in host.open_pulls() if templates.fingerprint(pull.body)[0]}
-    wanted, troubles = set(), []
+    base = forge.default_branch()
+    head = _base_commit(base)
+    ours = {pull.head_branch: pull for pull in forge.open_pulls() if templates.fingerprint(pull.body)[0]}
+    branches, errors = set(), []
     for name, select, ignore in groups(settings):
         analysis = analyse(settings.paths, settings.verification, select=select, ignore=ignore, jobs=jobs)
         branch = PREFIX + name
-        wanted.add(branch)
+        branches.add(branch)
         try:
             if not analysis.files:
-                yield _obsolete(host, ours.get(branch), f"{name}: nothing to repair")
+                yield _close_obsolete(forge, ours.get(branch), f"{name}: nothing to fix")
                 continue
-            change = _Change(name, manifest(analysis, around, head, head))
-            yield _proposed(change, base, settings, host, token, list(ours.values()), dry_run)
-        except LeftAlone as reason:
-            yield f"{name}: left alone: {reason}"
+            change = _Change(name, build_artifact(analysis, environment, head, head))
+            yield _propose(change, base, settings, forge, token, list(ours.values()), dry_run)
+        except Skipped as reason:
+            yield f"{name}: skipped: {reason}"
         except BotError as error:
-            troubles.append(f"{name}: {error}")
+            errors.append(f"{name}: {error}")
         else:
             if branch not in ours:
-                ours[branch] = _placeholder(change, base)
+                ours[branch] = _unlisted_pull(change, base)
     for branch, pull in ours.items():
-        if branch.startswith(PREFIX) and branch not in wanted:
-            yield _obsolete(host, pull, f"{branch.removeprefix(PREFIX)}: no such group any more")
-    if troubles:
-        raise BotError("; ".join(troubles))
+        if branch.startswith(PREFIX) and branch not in branches:
+            yield _close_obsolete(forge, pull, f"{branch.removeprefix(PREFIX)}: the group is no longer configured")
+    if errors:
+        raise BotError("; ".join(errors))
 
 
-def _tip(base: str) -> str:
-    """The commit of the checkout, which has to be the base's."""
+def _base_commit(base: str) -> str:
+    """Return the commit of the checkout; raise ``BotError`` unless it is the base branch's."""
     git = Git(os.getcwd(), own=True)
     try:
-        here = git("rev-parse", "HEAD").strip()
-        there = git("rev-parse", "--verify", "--quiet", f"refs/remotes/origin/{base}").strip()
+        local = git("rev-parse", "HEAD").strip()
+        remote = git("rev-parse", "--verify", "--quiet", f"refs/remotes/origin/{base}").strip()
     except GitError:
-        there = here = ""
-    if here and there and here != there:
-        raise BotError(f"this checkout is at {here[:12]}, and {base} at {there[:12]}: run devfix bot open on {base}")
-    return here or _head(git)
+        local = remote = ""
+    if local and remote and local != remote:
+        raise BotError(
+            f"this checkout is at {local[:12]}, but {base} is at {remote[:12]}: run devfix bot open on {base}"
+        )
+    return local or _head(git)
 
 
 def _head(git: Git) -> str:
@@ -116,62 +135,64 @@ def _head(git: Git) -> str:
         raise BotError(str(error)) from error
 
 
-def _proposed(
+def _propose(
     change: _Change,
     base: str,
     settings: BotSettings,
-    host: Host,
+    forge: Forge,
     token: Token,
-    ours: list[Pull],
+    ours: list[PullRequest],
     dry_run: bool,
 ) -> str:
-    known = host.pulls_of(change.branch)
-    present = next((pull for pull in known if pull.state == "open"), None)
-    if present is not None:
-        stopped(present, host.talk(present.number))
+    pulls = forge.pulls_from_branch(change.branch)
+    existing = next((pull for pull in pulls if pull.state == "open"), None)
+    if existing is not None:
+        raise_if_stopped(existing, forge.comments(existing.number))
     else:
-        refuse_again(known, change.patch)
-        _keep_to_limits(settings, ours, host)
+        refuse_reproposal(pulls, change.patch)
+        _check_limits(settings, ours, forge)
     if not dry_run:
-        message = f"{change.title}\n\n{_told(change)}"
-        remote = Remote(host.clone_url(change.artifact["repository"]), token)
+        message = f"{change.title}\n\n{_fixed_list(change)}"
+        remote = Remote(forge.clone_url(change.artifact["repository"]), token)
         remote.push(
-            Commit(change.artifact["head"], change.artifact.patch, message, settings.author), change.branch, ours=True
+            Commit(change.artifact["head"], change.artifact.patch, message, settings.author),
+            change.branch,
+            is_bot_branch=True,
         )
     proposal = Proposal(change.branch, base, change.title, change.body, settings.draft, settings.labels)
-    number, done = propose(host, present, proposal)
+    number, done = propose(forge, existing, proposal)
     return f"{change.group}: #{number} {done}" if done.startswith("is") else f"{change.group}: {done} #{number}"
 
 
-def _told(change: _Change) -> str:
+def _fixed_list(change: _Change) -> str:
     fixed = [item for item in change.artifact["findings"] if item["status"] == "fixed"]
     return "\n".join(f"- {item['path']}:{item['line']} {item['code']} {item['message']}" for item in fixed[:50])
 
 
-def _keep_to_limits(settings: BotSettings, ours: list[Pull], host: Host) -> None:
+def _check_limits(settings: BotSettings, ours: list[PullRequest], forge: Forge) -> None:
     if len(ours) >= settings.max_open:
-        raise LeftAlone(f"{len(ours)} pull requests are open, and max-open is {settings.max_open}")
+        raise Skipped(f"{len(ours)} pull requests are open; max-open is {settings.max_open}")
     hour_ago = datetime.now(timezone.utc) - timedelta(hours=1)
-    recent = [pull for pull in host.pulls_since(hour_ago) if templates.fingerprint(pull.body)[0]]
-    known = {pull.head_branch for pull in recent}  # the host may not tell at once of one that was just opened
-    many = len(recent) + sum(pull.created > hour_ago and pull.head_branch not in known for pull in ours)
-    if many >= settings.max_hourly:
-        raise LeftAlone(f"{many} were opened within the last hour, and max-hourly is {settings.max_hourly}")
+    recent = [pull for pull in forge.pulls_since(hour_ago) if templates.fingerprint(pull.body)[0]]
+    known = {pull.head_branch for pull in recent}  # a new pull request may not be listed yet
+    count = len(recent) + sum(pull.created > hour_ago and pull.head_branch not in known for pull in ours)
+    if count >= settings.max_hourly:
+        raise Skipped(f"{count} pull requests were opened within the last hour; max-hourly is {settings.max_hourly}")
 
 
-def _obsolete(host: Host, pull: Pull | None, why: str) -> str:
+def _close_obsolete(forge: Forge, pull: PullRequest | None, why: str) -> str:
     if pull is None:
         return why
     try:
-        stopped(pull, host.talk(pull.number))
-    except LeftAlone as reason:
-        return f"{why}, but left alone: {reason}"
-    host.close(pull.number, f"There is nothing left for this to repair ({why}), so it is closed.")
-    host.delete_branch(pull.head_branch)
+        raise_if_stopped(pull, forge.comments(pull.number))
+    except Skipped as reason:
+        return f"{why}, but skipped: {reason}"
+    forge.close_pull(pull.number, f"Closed, because nothing is left to fix ({why}).")
+    forge.delete_branch(pull.head_branch)
     return f"{why}: closed #{pull.number}"
 
 
-def _placeholder(change: _Change, base: str) -> Pull:
-    """What was opened, or would be in a dry run, as far as limits count it."""
+def _unlisted_pull(change: _Change, base: str) -> PullRequest:
+    """Return a pull request that was just opened, or would be in a dry run, to count it in limits."""
     now = datetime.now(timezone.utc)
-    return Pull(0, change.title, change.body, "open", "", change.branch, "", "", base, (), now, "")
+    return PullRequest(0, change.title, change.body, "open", "", change.branch, "", "", base, (), now, "")

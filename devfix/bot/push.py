@@ -1,4 +1,4 @@
-"""Commits of the bot, made without a worktree, and pushed with a token that only git's helper hears of."""
+"""The bot's commits: created without a worktree; the push token is passed through a git credential helper only."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from devfix.bot.environment import Token
-from devfix.bot.skip_reasons import BotError, LeftAlone
+from devfix.bot.skip_reasons import BotError, Skipped
 from devfix.migrate.publishing import split_author
 from devfix.vcs.git import Git, GitError
 
 __all__ = ["TRAILER", "Commit", "Remote"]
 
-#: At the end of the messages of the bot's commits: it makes none on top of one of them.
+#: Trailer of the bot's commit messages; the bot adds no commit on top of such a commit.
 TRAILER = "Made-by: devfix bot"
 
 
 @dataclass(frozen=True)
 class Commit:
-    """What is to be committed: the patch on top of a parent, with a message and an author (``Name <address>``)."""
+    """A commit to create: parent, patch, message, and author (``Name <address>``)."""
 
     parent: str
     patch: bytes
@@ -31,11 +31,11 @@ class Commit:
 
 
 class Remote:
-    """The host's repository, for git.
+    """The forge's repository, for git.
 
     Args:
-        url: where it is.
-        token: what pushes to it; it goes to git through a pipe, and is in no argument, variable or file.
+        url: the clone URL.
+        token: the token for pushes, passed to git through a pipe: never in an argument, variable or file.
 
     """
 
@@ -43,81 +43,86 @@ class Remote:
         self.url = url
         self._token = token
 
-    def push(self, commit: Commit, branch: str, *, ours: bool) -> str:
-        """Commit and push, and return the commit.
+    def push(self, commit: Commit, branch: str, *, is_bot_branch: bool) -> str:
+        """Create a commit and push it.
 
-        Doing it again makes the same commit, as its date is its parent's.
+        The commit's date is its parent's, so a repeated call creates the same commit.
 
         Args:
-            commit: what is committed.
-            branch: where it goes.
-            ours: a branch of the bot's, which is replaced where nobody else has worked on it; else the branch must be
-                at the parent, and goes on from there.
+            commit: the commit to create.
+            branch: the branch to push to.
+            is_bot_branch: whether the branch is the bot's, which is replaced unless it has commits of others; otherwise
+                the branch must be at the parent and is fast-forwarded.
+
+        Returns:
+            The commit's hash.
 
         Raises:
-            BotError: git could not do it.
-            LeftAlone: somebody else has worked on the branch, or the bot's own commit is its last one.
+            BotError: git failed.
+            Skipped: the branch has commits of others, or its last commit is the bot's.
 
         """
         try:
             with tempfile.TemporaryDirectory(prefix="devfix-bot-") as folder:
-                return self._push(Git(folder, self.url), commit, branch, ours)
+                return self._push(Git(folder, self.url), commit, branch, is_bot_branch)
         except GitError as error:
             raise BotError(f"branch {branch}: {error}") from error
 
-    def _push(self, git: Git, commit: Commit, branch: str, ours: bool) -> str:
+    def _push(self, git: Git, commit: Commit, branch: str, is_bot_branch: bool) -> str:
         git("init", "--quiet", "--bare")
-        there = self._ask(git, "ls-remote", "origin", f"refs/heads/{branch}").partition("\t")[0]
-        wanted = [commit.parent] if not there or not ours else [commit.parent, there]
-        self._ask(git, "fetch", "--quiet", "--no-tags", "--depth=1", "origin", *wanted)
-        if not ours and there != commit.parent:
-            raise LeftAlone(f"branch {branch} has moved on since it was analysed")
-        if not ours and TRAILER in git("log", "-1", "--format=%B", commit.parent):
-            raise LeftAlone(f"the last commit of {branch} is one of the bot's own: it does not answer itself")
-        if ours and there:
-            _refuse_others(git, branch, there, commit.author)
-        made = _make(git, commit)
-        if there != made:
-            lease = f"--force-with-lease=refs/heads/{branch}:{there}"
-            self._ask(git, "push", "--quiet", *([lease] if ours else []), "origin", f"{made}:refs/heads/{branch}")
-        return made
+        remote_tip = self._run_authenticated(git, "ls-remote", "origin", f"refs/heads/{branch}").partition("\t")[0]
+        commits = [commit.parent] if not remote_tip or not is_bot_branch else [commit.parent, remote_tip]
+        self._run_authenticated(git, "fetch", "--quiet", "--no-tags", "--depth=1", "origin", *commits)
+        if not is_bot_branch and remote_tip != commit.parent:
+            raise Skipped(f"branch {branch} has new commits since the analysis")
+        if not is_bot_branch and TRAILER in git("log", "-1", "--format=%B", commit.parent):
+            raise Skipped(f"the last commit of {branch} is the bot's")
+        if is_bot_branch and remote_tip:
+            _check_author(git, branch, remote_tip, commit.author)
+        created = _create_commit(git, commit)
+        if remote_tip != created:
+            lease = f"--force-with-lease=refs/heads/{branch}:{remote_tip}"
+            self._run_authenticated(
+                git, "push", "--quiet", *([lease] if is_bot_branch else []), "origin", f"{created}:refs/heads/{branch}"
+            )
+        return created
 
-    def _ask(self, git: Git, *arguments: str) -> str:
-        """A command that talks to the host."""
-        with _helper(self.url, self._token) as (settings, pipe):
-            git.lock = pipe  # inherited by git, and by the helper that it starts
+    def _run_authenticated(self, git: Git, *arguments: str) -> str:
+        """Run a git command that contacts the forge."""
+        with _credential_helper(self.url, self._token) as (settings, pipe):
+            git.lock = pipe  # inherited by git and its credential helper
             try:
                 return git(*settings, *arguments)
             finally:
                 git.lock = None
 
 
-def _refuse_others(git: Git, branch: str, commit: str, author: str) -> None:
+def _check_author(git: Git, branch: str, commit: str, author: str) -> None:
     name, committer = git("log", "-1", "--format=%ae%n%ce", commit).splitlines()
     _, address = split_author(author)
     if {name, committer} != {address}:
-        raise LeftAlone(f"the branch {branch} has a commit by {name}: it is left alone; merge it or delete it")
+        raise Skipped(f"the branch {branch} has a commit by {name}: merge or delete the branch")
 
 
-def _make(git: Git, commit: Commit) -> str:
+def _create_commit(git: Git, commit: Commit) -> str:
     index = {"GIT_INDEX_FILE": os.path.join(git.folder, "devfix-index")}
     git("read-tree", commit.parent, more=index)
     git("apply", "--cached", "--whitespace=nowarn", "-", text=os.fsdecode(commit.patch), more=index)
     tree = git("write-tree", more=index).strip()
     name, address = split_author(commit.author)
     date = git("log", "-1", "--format=%cI", commit.parent).strip()
-    person = {
-        f"GIT_{who}_{what}": value
-        for who in ("AUTHOR", "COMMITTER")
-        for what, value in (("NAME", name), ("EMAIL", address), ("DATE", date))
+    identity = {
+        f"GIT_{role}_{field}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for field, value in (("NAME", name), ("EMAIL", address), ("DATE", date))
     }
     message = f"{commit.message}\n\n{TRAILER}\n"
-    return git("commit-tree", tree, "-p", commit.parent, "-F", "-", text=message, more=person).strip()
+    return git("commit-tree", tree, "-p", commit.parent, "-F", "-", text=message, more=identity).strip()
 
 
 @contextmanager
-def _helper(url: str, token: Token) -> Iterator[tuple[list[str], int | None]]:
-    """Settings under which git gets the token from a pipe, and the pipe's end; none where it needs no token."""
+def _credential_helper(url: str, token: Token) -> Iterator[tuple[list[str], int | None]]:
+    """Yield git settings that read the token from a pipe, and the pipe's end; neither if no token is needed."""
     if not token.value or urlsplit(url).scheme not in ("http", "https"):
         yield [], None
         return

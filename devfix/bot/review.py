@@ -1,4 +1,4 @@
-"""A pull request's review: what was found on its lines, as suggestions, as a commit, or as annotations."""
+"""Review of a pull request: findings on its lines as suggestions, as a commit, or as annotations."""
 
 from __future__ import annotations
 
@@ -7,157 +7,180 @@ from collections.abc import Sequence
 
 from devfix.bot import templates
 from devfix.bot.analysis import analyse
-from devfix.bot.artifact import Artifact, manifest, patched
-from devfix.bot.environment import Surroundings, Token, refuse_unsafe_runs
-from devfix.bot.forge import Host, Pull, Remark, stopped
+from devfix.bot.artifact import Artifact, apply_patch, build_artifact
+from devfix.bot.environment import CIEnvironment, Token, refuse_unsafe_runs
+from devfix.bot.forge import Comment, Forge, PullRequest, raise_if_stopped
 from devfix.bot.push import Commit, Remote
-from devfix.bot.settings import BotSettings, of_bytes
-from devfix.bot.skip_reasons import BotError, LeftAlone
-from devfix.bot.suggestions import Suggestion, marker_key, suggestions
+from devfix.bot.settings import BotSettings, parse_settings
+from devfix.bot.skip_reasons import BotError, Skipped
+from devfix.bot.suggestions import Suggestion, build_suggestions, marker_key
 from devfix.engine.changed_lines import ChangesError, since
 from devfix.vcs.git import Git, GitError
 
 __all__ = ["examine", "post"]
 
 _CONFIGURATION = "pyproject.toml"
-_DONE = "*This suggestion is not needed any more.*"
+_OBSOLETE = "*This suggestion is obsolete.*"
 
 
-def examine(around: Surroundings, settings: BotSettings, jobs: int = 1) -> Artifact:
-    """Analyse what a pull request changes, in its checkout, which is the current folder.
+def examine(environment: CIEnvironment, settings: BotSettings, jobs: int = 1) -> Artifact:
+    """Analyse the changes of a pull request, whose checkout is the current folder.
 
     Raises:
-        BotError: it is not the pull request's checkout, or its code may not be run here.
+        BotError: this is not a checkout of the pull request, or its code must not be run here.
 
     """
     if settings.verification is not None:
-        refuse_unsafe_runs(around, os.getcwd())
-    if not around.number or not around.base:
-        raise BotError("this job belongs to no pull request: run it on pull_request, or on merge_request_event")
-    head = _head(around)
+        refuse_unsafe_runs(environment, os.getcwd())
+    if not environment.number or not environment.base:
+        raise BotError("this job has no pull request: run it on pull_request or merge_request_event")
+    head = _head(environment)
     try:
-        scope = since(settings.paths, around.base)
+        scope = since(settings.paths, environment.base)
     except ChangesError as error:
-        raise BotError(f"{error} (the checkout needs the history: fetch-depth: 0)") from error
-    analysis = analyse(settings.paths, settings.verification, scope=scope, jobs=jobs, apart=True)
-    return manifest(analysis, around, around.base, head)
+        raise BotError(f"{error} (fetch the history: fetch-depth: 0)") from error
+    analysis = analyse(settings.paths, settings.verification, scope=scope, jobs=jobs, with_hunk_groups=True)
+    return build_artifact(analysis, environment, environment.base, head)
 
 
-def _head(around: Surroundings) -> str:
+def _head(environment: CIEnvironment) -> str:
     try:
-        here = Git(os.getcwd(), own=True)("rev-parse", "HEAD").strip()
+        local = Git(os.getcwd(), own=True)("rev-parse", "HEAD").strip()
     except GitError as error:
         raise BotError(str(error)) from error
-    if around.head and here != around.head:
+    if environment.head and local != environment.head:
         raise BotError(
-            f"this checkout is at {here[:12]}, and the pull request at {around.head[:12]}: check out its head"
+            f"this checkout is at {local[:12]}, but the pull request is at {environment.head[:12]}: check out its head"
             " (ref: ${{ github.event.pull_request.head.sha }})"
         )
-    return here
+    return local
 
 
-def post(artifact: Artifact, around: Surroundings, host: Host, token: Token, *, dry_run: bool = False) -> str:
-    """Post what was found, and say what was done.
+def post(artifact: Artifact, environment: CIEnvironment, forge: Forge, token: Token, *, dry_run: bool = False) -> str:
+    """Post the findings of an artifact.
+
+    Args:
+        artifact: findings and patch.
+        environment: the CI job.
+        forge: the forge.
+        token: the token for ``git push``.
+        dry_run: whether to push nothing.
+
+    Returns:
+        A sentence on what was posted.
 
     Raises:
-        BotError: the artifact is not about the pull request as it is.
-        LeftAlone: the bot is not asked for, or was told to stop.
+        BotError: the artifact does not match the pull request.
+        Skipped: the bot is not enabled, a person stopped it, or the pull request changed.
 
     """
-    pull = _fitting(artifact, around, host)
-    settings = of_bytes(host.content(_CONFIGURATION, pull.base_branch), f"{_CONFIGURATION} of {pull.base_branch}")
+    pull = _matching_pull(artifact, environment, forge)
+    settings = parse_settings(
+        forge.read_file(_CONFIGURATION, pull.base_branch), f"{_CONFIGURATION} of {pull.base_branch}"
+    )
     if not settings.enabled:
-        raise LeftAlone(f"{_CONFIGURATION} of {pull.base_branch} does not say [tool.devfix.bot] enabled = true")
-    stopped(pull, host.talk(pull.number))
+        raise Skipped(f"{_CONFIGURATION} of {pull.base_branch} does not set [tool.devfix.bot] enabled = true")
+    raise_if_stopped(pull, forge.comments(pull.number))
     if settings.mode == "annotations":
         return f'nothing was posted to #{pull.number}: mode = "annotations"'
-    before = {path: _existing(host, path, pull) for path in artifact.paths}
-    after = patched(artifact, before)
+    before = {path: _read_file(forge, path, pull) for path in artifact.paths}
+    after = apply_patch(artifact, before)
     if settings.mode == "commit" and after:
-        if pull.head_repository.lower() == around.repository.lower():
-            return _committed(artifact, pull, settings, host, token, dry_run)
-        told = f"#{pull.number} comes from a fork, which is not pushed to: suggestions are made\n"
+        if pull.head_repository.lower() == environment.repository.lower():
+            return _push_commit(artifact, pull, settings, forge, token, dry_run)
+        note = f"#{pull.number} comes from a fork, which the bot cannot push to: it posts suggestions instead\n"
     else:
-        told = ""
-    offered = suggestions(before, after, host.shown_lines(pull.number), artifact["findings"], artifact.parts)
-    return told + _suggested(artifact, pull, host, offered)
+        note = ""
+    proposed = build_suggestions(
+        before, after, forge.visible_lines(pull.number), artifact["findings"], artifact.hunk_groups
+    )
+    return note + _post_suggestions(artifact, pull, forge, proposed)
 
 
-def _fitting(artifact: Artifact, around: Surroundings, host: Host) -> Pull:
-    """The pull request, where the artifact is about its present head and comes from a run for that."""
-    if artifact["repository"].lower() != around.repository.lower():
-        raise BotError(f"the artifact is about {artifact['repository']}, and this is {around.repository}")
-    if around.head and around.head != artifact["head"]:
-        raise BotError(f"the artifact is about {artifact['head'][:12]}, and the run was for {around.head[:12]}")
-    pull = host.pull(artifact["number"])
+def _matching_pull(artifact: Artifact, environment: CIEnvironment, forge: Forge) -> PullRequest:
+    """Return the pull request; raise unless the artifact and the run belong to its present head."""
+    if artifact["repository"].lower() != environment.repository.lower():
+        raise BotError(f"the artifact belongs to {artifact['repository']}, not to {environment.repository}")
+    if environment.head and environment.head != artifact["head"]:
+        raise BotError(f"the artifact belongs to {artifact['head'][:12]}, but the run to {environment.head[:12]}")
+    pull = forge.pull(artifact["number"])
     if pull.state != "open":
-        raise LeftAlone(f"#{pull.number} is {pull.state}")
-    came = around.head_repository if around.kind == "github" else ""
-    if came and pull.head_repository.lower() != came.lower():
-        raise BotError(f"#{pull.number} comes from {pull.head_repository}, and the run from {came}")
+        raise Skipped(f"#{pull.number} is {pull.state}")
+    source = environment.head_repository if environment.kind == "github" else ""
+    if source and pull.head_repository.lower() != source.lower():
+        raise BotError(f"#{pull.number} comes from {pull.head_repository}, but the run from {source}")
     if pull.head != artifact["head"]:
-        raise LeftAlone(f"#{pull.number} is at {pull.head[:12]} by now, and {artifact['head'][:12]} was analysed")
+        raise Skipped(f"#{pull.number} is at {pull.head[:12]}, but {artifact['head'][:12]} was analysed")
     return pull
 
 
-def _existing(host: Host, path: str, pull: Pull) -> bytes:
-    content = host.content(path, pull.head)  # of this repository, which has the commits of its forks' pull requests
+def _read_file(forge: Forge, path: str, pull: PullRequest) -> bytes:
+    content = forge.read_file(path, pull.head)  # this repository has the commits of pull requests from forks
     if content is None:
         raise BotError(f"{path} is not in {pull.head[:12]}")
     return content
 
 
-def _committed(artifact: Artifact, pull: Pull, settings: BotSettings, host: Host, token: Token, dry_run: bool) -> str:
+def _push_commit(
+    artifact: Artifact, pull: PullRequest, settings: BotSettings, forge: Forge, token: Token, dry_run: bool
+) -> str:
     message = templates.title(artifact["findings"])
     if dry_run:
         return f"would push a commit to {pull.head_branch}: {message}"
-    remote = Remote(host.clone_url(pull.head_repository), token)
+    remote = Remote(forge.clone_url(pull.head_repository), token)
     commit = Commit(pull.head, artifact.patch, message, settings.author)
-    made = remote.push(commit, pull.head_branch, ours=False)
-    body = templates.review(artifact.manifest, (), _text(artifact), made=made)
-    _say(host, pull, host.reviews(pull.number), body, ())
-    return f"pushed {made[:12]} to {pull.head_branch}"
+    commit_hash = remote.push(commit, pull.head_branch, is_bot_branch=False)
+    body = templates.review(artifact.manifest, (), _patch_text(artifact), commit=commit_hash)
+    _post_body(forge, pull, forge.reviews(pull.number), body, ())
+    return f"pushed {commit_hash[:12]} to {pull.head_branch}"
 
 
-def _suggested(artifact: Artifact, pull: Pull, host: Host, offered: Sequence[Suggestion]) -> str:
-    reviews, inline = host.reviews(pull.number), host.inline(pull.number)
-    said = {marker_key(remark.body): remark for remark in inline if remark.mine and marker_key(remark.body)}
-    wanted = {each.key: each for each in offered if each.inside}
-    fresh = [each for key, each in wanted.items() if key not in said]
-    for key, remark in said.items():
-        body = host.worded(wanted[key]) if key in wanted else f"{_DONE}\n\n<!-- devfix:suggestion={key} -->"
-        if _differs(remark.body, body):
-            host.edit_inline(pull.number, remark, body)
-    if not artifact["findings"] and not said and not _ours(reviews):
-        return f"nothing to say about #{pull.number}"
-    body = templates.review(artifact.manifest, offered, _text(artifact))
-    _say(host, pull, reviews, body, fresh)
-    outside = len(offered) - len(wanted)
-    return f"#{pull.number}: {len(fresh)} new of {len(wanted)} suggestions, {outside} outside of its lines"
+def _post_suggestions(artifact: Artifact, pull: PullRequest, forge: Forge, proposed: Sequence[Suggestion]) -> str:
+    reviews, inline = forge.reviews(pull.number), forge.inline_comments(pull.number)
+    posted = {marker_key(comment.body): comment for comment in inline if comment.is_own and marker_key(comment.body)}
+    current = {each.key: each for each in proposed if each.is_visible}
+    new = [each for key, each in current.items() if key not in posted]
+    for key, comment in posted.items():
+        body = (
+            forge.format_suggestion(current[key])
+            if key in current
+            else f"{_OBSOLETE}\n\n<!-- devfix:suggestion={key} -->"
+        )
+        if _is_changed(comment.body, body):
+            forge.edit_inline_comment(pull.number, comment, body)
+    if not artifact["findings"] and not posted and not _own_review(reviews):
+        return f"#{pull.number}: no findings"
+    body = templates.review(artifact.manifest, proposed, _patch_text(artifact))
+    _post_body(forge, pull, reviews, body, new)
+    outside = len(proposed) - len(current)
+    return f"#{pull.number}: {len(new)} new of {len(current)} suggestions, {outside} outside of its lines"
 
 
-def _say(host: Host, pull: Pull, reviews: Sequence[Remark], body: str, fresh: Sequence[Suggestion]) -> None:
-    """One review; where there is one already, its body is changed, and what is new is one review more."""
-    first = _ours(reviews)
-    if first is None:
-        host.review(pull, body, fresh)
+def _post_body(
+    forge: Forge, pull: PullRequest, reviews: Sequence[Comment], body: str, new: Sequence[Suggestion]
+) -> None:
+    """Post a review, or update the existing one and post new suggestions in another review."""
+    existing = _own_review(reviews)
+    if existing is None:
+        forge.post_review(pull, body, new)
         return
-    if _differs(first.body, body):
-        host.edit_review(pull.number, first, body)
-    if fresh:
-        host.review(pull, "", fresh)
+    if _is_changed(existing.body, body):
+        forge.edit_review(pull.number, existing, body)
+    if new:
+        forge.post_review(pull, "", new)
 
 
-def _ours(reviews: Sequence[Remark]) -> Remark | None:
+def _own_review(reviews: Sequence[Comment]) -> Comment | None:
     return next(
-        (remark for remark in reviews if remark.mine and remark.body.rstrip().endswith(templates.REVIEW_MARKER)), None
+        (comment for comment in reviews if comment.is_own and comment.body.rstrip().endswith(templates.REVIEW_MARKER)),
+        None,
     )
 
 
-def _differs(old: str, new: str) -> bool:
-    """Hosts send bodies with other newlines, and without blanks at the end."""
+def _is_changed(old: str, new: str) -> bool:
+    """Compare bodies; forges change line endings and strip trailing blanks."""
     return old.replace("\r\n", "\n").strip() != new.replace("\r\n", "\n").strip()
 
 
-def _text(artifact: Artifact) -> str:
+def _patch_text(artifact: Artifact) -> str:
     return artifact.patch.decode("utf-8", "replace")

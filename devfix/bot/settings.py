@@ -1,4 +1,4 @@
-"""``[tool.devfix.bot]`` in pyproject.toml: without ``enabled = true`` the bot does nothing."""
+"""``[tool.devfix.bot]`` in pyproject.toml.  The bot does nothing without ``enabled = true``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,19 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["MODES", "BotSettings", "of_bytes"]
+__all__ = ["MODES", "BotSettings", "parse_settings"]
 
 MODES = ("suggestions", "commit", "annotations")
-_GROUP = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
-_KINDS: dict[type, str] = {bool: "true or false", int: "a number", str: "a string", dict: "a table", float: "a number"}
-#: Keys of ``[tool.devfix.bot.verify]``, and what they are; named as the options of ``devfix verify``.
-_RUNS: dict[str, type] = {
+_GROUP_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
+_TYPE_NAMES: dict[type, str] = {
+    bool: "true or false",
+    int: "a number",
+    str: "a string",
+    dict: "a table",
+    float: "a number",
+}
+#: Keys of ``[tool.devfix.bot.verify]`` and their types; named as the options of ``devfix verify``.
+_VERIFY_KEYS: dict[str, type] = {
     **dict.fromkeys(("script", "python", "setup", "device"), str),
     "args": list,
     "module": bool,
@@ -35,18 +41,18 @@ _RUNS: dict[str, type] = {
 
 @dataclass(frozen=True)
 class BotSettings:
-    """What the bot may do in a repository.
+    """Settings of the bot.
 
     Attributes:
-        enabled: whether it may do anything.
-        mode: what a review makes of a patch: ``suggestions``, a ``commit`` on the branch, or ``annotations`` only.
-        paths: what is looked at.
-        draft: whether its pull requests are drafts.
-        labels: of its pull requests.
-        max_open, max_hourly: how many pull requests are open, and are made within an hour.
-        author: of its commits, ``Name <address>``.
-        groups: rules that have a pull request of their own, by name; the others are the group ``device``.
-        verification: how patches are proved; ``None`` for not at all.
+        enabled: whether the bot may act.
+        mode: how a review presents the patch: ``suggestions``, a ``commit`` on the branch, or ``annotations`` only.
+        paths: the files and folders to analyse.
+        draft: whether pull requests are drafts.
+        labels: the labels of pull requests.
+        max_open, max_hourly: the limits on open pull requests, and on pull requests opened within an hour.
+        author: the author of commits, ``Name <address>``.
+        groups: rules with a separate pull request, by group name; all other rules form the group ``device``.
+        verification: how patches are verified; ``None`` to skip verification.
 
     """
 
@@ -62,70 +68,79 @@ class BotSettings:
     verification: Verification | None = None
 
 
-def of_bytes(raw: bytes | None, where: str = "pyproject.toml") -> BotSettings:
-    """The bot's settings in the bytes of a pyproject.toml; raises ``ConfigError``."""
+def parse_settings(raw: bytes | None, file: str = "pyproject.toml") -> BotSettings:
+    """Return the settings in a pyproject.toml.
+
+    Args:
+        raw: the content of the file; ``None`` if there is none.
+        file: the name for error messages.
+
+    Raises:
+        ConfigError: the file is not valid TOML, or a setting is invalid.
+
+    """
     if raw is None or b"devfix" not in raw:
         return BotSettings()
     try:
         document = tomllib.loads(raw.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{where}: not valid TOML: {error}") from error
+        raise ConfigError(f"{file}: not valid TOML: {error}") from error
     table: Any = document
     for key in ("tool", "devfix", "bot"):
         table = table.get(key, {}) if isinstance(table, dict) else {}
     if not isinstance(table, dict):
-        raise ConfigError(f"{where}: tool.devfix.bot must be a table")
-    return _settings(_Table(where, "tool.devfix.bot", table))
+        raise ConfigError(f"{file}: tool.devfix.bot must be a table")
+    return _settings(_Table(file, "tool.devfix.bot", table))
 
 
 @dataclass(frozen=True)
 class _Table:
-    where: str
+    file: str
     name: str
     values: Mapping[str, Any]
 
-    def only(self, *keys: str) -> None:
+    def allow_only(self, *keys: str) -> None:
         for key in self.values:
             if key not in keys:
-                raise ConfigError(f"{self.where}: unknown key {self.name}.{key}{did_you_mean(key, keys)}")
+                raise ConfigError(f"{self.file}: unknown key {self.name}.{key}{did_you_mean(key, keys)}")
 
-    def get(self, key: str, default: Any, kind: type | None = None) -> Any:
-        kind = kind or type(default)
+    def get(self, key: str, default: Any, expected: type | None = None) -> Any:
+        expected = expected or type(default)
         if key not in self.values:
             return default
         value: Any = self.values[key]
-        if kind is float and type(value) is int:
+        if expected is float and type(value) is int:
             value = float(value)
-        given: type = type(value)  # not isinstance: true is no number
-        if given is not kind or (kind in (int, float) and value <= 0):
-            raise self.wrong(key, _KINDS[kind])
+        actual: type = type(value)  # not isinstance: bool is an int
+        if actual is not expected or (expected in (int, float) and value <= 0):
+            raise self.error(key, _TYPE_NAMES[expected])
         return value
 
     def strings(self, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
         value = self.values.get(key, list(default))
         if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
-            raise self.wrong(key, "a list of strings")
+            raise self.error(key, "a list of strings")
         return tuple(value)
 
-    def wrong(self, key: str, right: str) -> ConfigError:
-        return ConfigError(f"{self.where}: {self.name}.{key} must be {right}, not {self.values[key]!r}")
+    def error(self, key: str, requirement: str) -> ConfigError:
+        return ConfigError(f"{self.file}: {self.name}.{key} must be {requirement}, not {self.values[key]!r}")
 
 
 def _settings(table: _Table) -> BotSettings:
-    table.only(
+    table.allow_only(
         *("author", "draft", "enabled", "groups", "labels", "max-hourly", "max-open", "mode", "paths", "verify"),
     )
     mode = table.get("mode", BotSettings.mode)
     if mode not in MODES:
-        raise table.wrong("mode", f"one of {', '.join(MODES)}")
+        raise table.error("mode", f"one of {', '.join(MODES)}")
     author = table.get("author", BotSettings.author)
     try:
         split_author(author)
     except ValueError:
-        raise table.wrong("author", "of the form 'Name <address>'") from None
+        raise table.error("author", "of the form 'Name <address>'") from None
     paths = table.strings("paths", BotSettings.paths)
     if any(path.startswith(("/", "~", "-")) or ".." in path.split("/") for path in paths):
-        raise table.wrong("paths", "files and folders within the repository")
+        raise table.error("paths", "files and folders within the repository")
     return BotSettings(
         enabled=table.get("enabled", BotSettings.enabled),
         mode=mode,
@@ -135,7 +150,7 @@ def _settings(table: _Table) -> BotSettings:
         max_open=table.get("max-open", BotSettings.max_open),
         max_hourly=table.get("max-hourly", BotSettings.max_hourly),
         author=author,
-        groups=_groups(_Table(table.where, f"{table.name}.groups", table.get("groups", {}))),
+        groups=_groups(_Table(table.file, f"{table.name}.groups", table.get("groups", {}))),
         verification=_verification(table),
     )
 
@@ -146,12 +161,12 @@ def _groups(table: _Table) -> dict[str, tuple[str, ...]]:
 
     known = {rule.code: rule.name for rule in all_rules()}
     for name in table.values:
-        if not _GROUP.fullmatch(name) or name.endswith((".lock", ".")) or ".." in name or name == "device":
+        if not _GROUP_NAME.fullmatch(name) or name.endswith((".lock", ".")) or ".." in name or name == "device":
             raise ConfigError(
-                f"{table.where}: {table.name}.{name}: a group is named by small letters, digits and hyphens"
+                f"{table.file}: {table.name}.{name}: the name of a group must be lower-case letters, digits and hyphens"
             )
     return {
-        name: resolve_codes(table.strings(name, ()), known, f"{table.where}: {table.name}.{name}")
+        name: resolve_codes(table.strings(name, ()), known, f"{table.file}: {table.name}.{name}")
         for name in table.values
     }
 
@@ -159,23 +174,23 @@ def _groups(table: _Table) -> dict[str, tuple[str, ...]]:
 def _verification(table: _Table) -> Verification | None:
     if "verify" not in table.values:
         return None
-    runs = _Table(table.where, f"{table.name}.verify", table.get("verify", {}))
-    runs.only(*_RUNS)
-    if not runs.get("script", ""):
-        raise ConfigError(f"{runs.where}: {runs.name}.script must name the script that is run")
+    verify = _Table(table.file, f"{table.name}.verify", table.get("verify", {}))
+    verify.allow_only(*_VERIFY_KEYS)
+    if not verify.get("script", ""):
+        raise ConfigError(f"{verify.file}: {verify.name}.script must name the script to run")
     from devfix.verify.targets import CHOICES
 
-    device = runs.get("device", Verification.device)
+    device = verify.get("device", Verification.device)
     if device not in CHOICES:
-        raise runs.wrong("device", f"one of {', '.join(CHOICES)}")
+        raise verify.error("device", f"one of {', '.join(CHOICES)}")
     return Verification(
-        script=runs.get("script", ""),
-        args=runs.strings("args", ()),
-        module=runs.get("module", Verification.module),
-        python=runs.get("python", Verification.python),
-        setup=runs.get("setup", Verification.setup),
+        script=verify.get("script", ""),
+        args=verify.strings("args", ()),
+        module=verify.get("module", Verification.module),
+        python=verify.get("python", Verification.python),
+        setup=verify.get("setup", Verification.setup),
         device=device,
-        max_steps=runs.get("max-steps", None, int),
-        timeout=runs.get("timeout", Verification.timeout),
-        memory_mb=runs.get("memory", Verification.memory_mb),
+        max_steps=verify.get("max-steps", None, int),
+        timeout=verify.get("timeout", Verification.timeout),
+        memory_mb=verify.get("memory", Verification.memory_mb),
     )

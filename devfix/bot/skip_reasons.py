@@ -1,13 +1,13 @@
-"""Why the bot does nothing, or goes no further."""
+"""Exceptions that end the bot's work."""
 
 from __future__ import annotations
 
-__all__ = ["BotError", "LeftAlone"]
+__all__ = ["BotError", "Skipped"]
 
 
 class BotError(Exception):
-    """Something is wrong, or not safe: the message says what, where, and what to do."""
+    """An invalid or unsafe situation; the message says what is wrong and what to do."""
 
 
-class LeftAlone(Exception):
-    """Nobody asks for the bot here, or somebody has told it to stop: the message says who and how."""
+class Skipped(Exception):
+    """The bot is not enabled here, or a person stopped it; the message says why."""

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_MOST_ANNOTATIONS = 10  # of one kind, which GitHub shows of a step
-_DRY_RUN = click.option("--dry-run", is_flag=True, help="Print every call to the forge, and send those that only read.")
+_MAX_ANNOTATIONS = 10  # GitHub's limit for one kind in a step
+_DRY_RUN = click.option("--dry-run", is_flag=True, help="Print every API call; send only those that read.")
 _NUMBER = click.option(
     "--number", type=click.IntRange(min=1), metavar="N", help="The pull request (default: the job's)."
 )
@@ -29,36 +29,36 @@ _JOBS = click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, meta
 
 @click.group("bot", short_help="Review pull requests and open them, in CI.")
 def command() -> None:
-    """Review pull requests and open them, in a job of GitHub Actions or GitLab.
+    """Review pull requests, or open them, in a job of GitHub Actions or GitLab CI.
 
-    Nothing happens in a repository whose pyproject.toml does not say `[tool.devfix.bot] enabled = true`.
-    The token comes from DEVFIX_TOKEN, GITHUB_TOKEN or GITLAB_TOKEN, and reaches no program that the bot starts.
+    The bot acts only if pyproject.toml sets `[tool.devfix.bot] enabled = true`. The token comes from DEVFIX_TOKEN,
+    GITHUB_TOKEN or GITLAB_TOKEN; child processes do not inherit it.
     """
 
 
 @command.command("review")
-@click.option("--artifact", metavar="DIR", help="Post nothing: write what was found to DIR, for devfix bot post.")
+@click.option("--artifact", metavar="DIR", help="Write the findings to DIR, for devfix bot post, and post nothing.")
 @_NUMBER
 @_DRY_RUN
 @_JOBS
 def review(artifact: str | None, number: int | None, dry_run: bool, jobs: int) -> None:
-    """Look at the lines that a pull request changes, and suggest repairs."""
+    """Analyse the lines that a pull request changes, and suggest fixes."""
     with _one_line_errors():
-        environment, token, settings = _begin(number)
+        environment, token, settings = _prepare(number)
         from devfix.bot import artifact as artifacts
         from devfix.bot.connect import connected
         from devfix.bot.review import examine, post
         from devfix.vcs.redaction import redacted
 
         found = examine(environment, settings, jobs)
-        _summarise(found)
+        _write_summary(found)
         for problem in found["problems"]:
             click.echo(redacted(f"{problem['path']}:{problem['line'] or 1}: {problem['message']}"), err=True)
         if settings.mode == "annotations":
             _annotate(found, environment)
         if artifact is not None:
             artifacts.write(found, artifact)
-            click.echo(f"wrote {artifact}: {_counted(found)}", err=True)
+            click.echo(f"wrote {artifact}: {_count_findings(found)}", err=True)
             return
         with connected(environment, token, dry_run) as forge:
             click.echo(post(found, environment, forge, token, dry_run=dry_run), err=True)
@@ -68,7 +68,7 @@ def review(artifact: str | None, number: int | None, dry_run: bool, jobs: int) -
 @click.argument("folder", metavar="DIR")
 @_DRY_RUN
 def post_command(folder: str, dry_run: bool) -> None:
-    """Post what `devfix bot review --artifact DIR` has found in a job without rights; nothing in DIR is run."""
+    """Post the findings of `devfix bot review --artifact DIR`, which ran without a token. Nothing in DIR is run."""
     with _one_line_errors():
         environment, token = _read_environment(None)
         from devfix.bot import artifact as artifacts
@@ -84,9 +84,9 @@ def post_command(folder: str, dry_run: bool) -> None:
 @_DRY_RUN
 @_JOBS
 def open_command(dry_run: bool, jobs: int) -> None:
-    """Open a pull request for each group of rules, bring it up to date, or close it when it is not needed."""
+    """Open, update or close a pull request for each group of rules."""
     with _one_line_errors():
-        environment, token, settings = _begin(None)
+        environment, token, settings = _prepare(None)
         from devfix.bot.connect import connected
         from devfix.bot.environment import refuse_unsafe_runs
         from devfix.bot.pull_requests import open_all
@@ -105,8 +105,8 @@ def _read_environment(number: int | None) -> tuple[CIEnvironment, Token]:
     return environment, take_token(environment.kind)
 
 
-def _begin(number: int | None) -> tuple[CIEnvironment, Token, BotSettings]:
-    """Go to the repository's folder, and read what the bot may do there."""
+def _prepare(number: int | None) -> tuple[CIEnvironment, Token, BotSettings]:
+    """Change to the repository's root, and read the bot's settings."""
     from pathlib import Path
 
     from devfix.bot.settings import parse_settings
@@ -116,12 +116,12 @@ def _begin(number: int | None) -> tuple[CIEnvironment, Token, BotSettings]:
     environment, token = _read_environment(number)
     root = git_root(os.curdir)
     if root is None:
-        raise BotError("this folder is in no git repository")
+        raise BotError("the current folder is not in a git repository")
     os.chdir(root)
     file = Path("pyproject.toml")
     settings = parse_settings(file.read_bytes() if file.is_file() else None, str(file))
     if not settings.enabled:
-        raise Skipped("pyproject.toml does not say [tool.devfix.bot] enabled = true")
+        raise Skipped("pyproject.toml does not set [tool.devfix.bot] enabled = true")
     return environment, token, settings
 
 
@@ -133,20 +133,20 @@ def _one_line_errors() -> Iterator[None]:
     try:
         yield
     except Skipped as reason:
-        click.echo(redacted(f"nothing was done: {reason}"), err=True)
+        click.echo(redacted(f"skipped: {reason}"), err=True)
     except BotError as error:
         raise CommandError(redacted(str(error))) from error
     except ModuleNotFoundError as error:
         raise CommandError(f"the bot needs {error.name}: pip install 'devfix[bot]'") from error
 
 
-def _counted(found: Artifact) -> str:
+def _count_findings(found: Artifact) -> str:
     fixed = sum(item["status"] == "fixed" for item in found["findings"])
-    return f"{len(found['findings'])} findings on changed lines, {fixed} with an edit"
+    return f"{len(found['findings'])} findings on changed lines, {fixed} with a fix"
 
 
-def _summarise(found: Artifact) -> None:
-    """Tables for the page of the job, where GitHub shows one."""
+def _write_summary(found: Artifact) -> None:
+    """Append tables to the job summary of GitHub Actions."""
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     if not path:
         return
@@ -157,12 +157,12 @@ def _summarise(found: Artifact) -> None:
 
 
 def _annotate(found: Artifact, environment: CIEnvironment) -> None:
-    """Findings as GitHub's own annotations; GitLab takes them from devfix check --output-format gitlab."""
+    """Print findings as GitHub annotations; for GitLab, use `devfix check --output-format gitlab`."""
     if environment.kind != "github":
         return
 
     from devfix.report.findings.github import workflow_command
 
-    for item in found["findings"][:_MOST_ANNOTATIONS]:
-        place = {"file": item["path"], "line": str(item["line"])}
-        sys.stdout.write(workflow_command("warning", f"devfix ({item['code']})", place, item["message"]) + "\n")
+    for item in found["findings"][:_MAX_ANNOTATIONS]:
+        location = {"file": item["path"], "line": str(item["line"])}
+        sys.stdout.write(workflow_command("warning", f"devfix ({item['code']})", location, item["message"]) + "\n")

@@ -6,7 +6,7 @@ import pytest
 from bot.conftest import BROKEN, CLEAN
 from bot.serving import TOKEN
 
-from devfix.bot.branches import host_of
+from devfix.bot.branches import parse_forge_url
 from devfix.bot.skip_reasons import BotError
 from devfix.cli import main
 from devfix.migrate.task import Publishing, Task
@@ -92,11 +92,11 @@ def test_nothing_is_done_where_nothing_can_be_proposed(repository, capfd, tmp_pa
     ],
 )
 def test_hosts(source, kind, api, name):
-    around = host_of(source, {"CI_SERVER_URL": "https://code.lab.org"})
+    around = parse_forge_url(source, {"CI_SERVER_URL": "https://code.lab.org"})
 
     assert (around.kind, around.api, around.repository) == (kind, api, name)
 
 
 def test_an_unknown_host_is_told():
     with pytest.raises(BotError, match="is it GitHub or GitLab"):
-        host_of("https://code.lab.org/lab/nets.git", {})
+        parse_forge_url("https://code.lab.org/lab/nets.git", {})

@@ -96,7 +96,7 @@ def test_no_workflow_runs_on_pull_request_target():
 def test_each_input_and_output_of_the_action_is_used():
     document = yaml.safe_load((ROOT / "action.yml").read_text())
     text = str(document["runs"])
-    source = (ROOT / "devfix" / "bot" / "step.py").read_text()
+    source = (ROOT / "devfix" / "bot" / "action.py").read_text()
 
     for name in document["inputs"]:
         assert f"inputs.{name} " in text

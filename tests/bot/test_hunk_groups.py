@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from devfix.bot import hunk_groups as parts_module
-from devfix.bot.hunk_groups import hunks, parts_of
+from devfix.bot import hunk_groups
+from devfix.bot.hunk_groups import group_hunks, hunks
 from devfix.config import Settings
 from devfix.engine import fixpoint
 from devfix.model import Patch
@@ -32,10 +32,10 @@ def run():
     def call(**texts):
         files = [SourceFile(f"{name}.py", text.encode(), text) for name, text in texts.items()]
 
-        def again(without):
+        def rerun(without):
             return fixpoint.apply(files, Settings(), without=without)
 
-        return again(()), again
+        return rerun(()), rerun
 
     return call
 
@@ -43,41 +43,41 @@ def run():
 def test_what_replaces_what():
     (first, second) = hunks("a.py", b"1\n2\n3\n4\n", b"1\nx\n3\n4\ny")
 
-    assert (first.place, first.lines, second.place, second.lines) == (("a.py", 2), ("x",), ("a.py", 5), ("y",))
+    assert (first.position, first.lines, second.position, second.lines) == (("a.py", 2), ("x",), ("a.py", 5), ("y",))
 
 
 def test_repairs_of_two_bugs_can_be_taken_apart(run):
-    outcome, again = run(train=HEAD + "model = nn.Linear(4, 2).to(device)\n" + LOSS + FILLER + LOSS)
+    outcome, rerun = run(train=HEAD + "model = nn.Linear(4, 2).to(device)\n" + LOSS + FILLER + LOSS)
 
-    assert sorted(parts_of(outcome, again)) == [(("train.py", 6),), (("train.py", 11),)]
+    assert sorted(group_hunks(outcome, rerun)) == [(("train.py", 6),), (("train.py", 11),)]
 
 
 def test_the_hunks_of_one_repair_belong_together(run):
-    outcome, again = run(train=MOVED)
+    outcome, rerun = run(train=MOVED)
 
-    assert list(map(len, parts_of(outcome, again))) == [2]
+    assert list(map(len, group_hunks(outcome, rerun))) == [2]
 
 
 def test_a_repair_of_two_hunks_and_another_one(run):
-    outcome, again = run(train=MOVED + FILLER + LOSS)
-    found = parts_of(outcome, again)
+    outcome, rerun = run(train=MOVED + FILLER + LOSS)
+    found = group_hunks(outcome, rerun)
 
     assert sorted(map(len, found)) == [1, 2]
 
 
 def test_neighbours_belong_together(run):
-    outcome, again = run(train=HEAD + "model = nn.Linear(4, 2).to(device)\n" + LOSS + LOSS)
+    outcome, rerun = run(train=HEAD + "model = nn.Linear(4, 2).to(device)\n" + LOSS + LOSS)
 
-    assert parts_of(outcome, again) == ((("train.py", 6),),)
+    assert group_hunks(outcome, rerun) == ((("train.py", 6),),)
 
 
 def test_what_cannot_be_tried_belongs_together(run, monkeypatch):
-    monkeypatch.setattr(parts_module, "_MOST_TRIED", 1)
-    outcome, again = run(train=HEAD + "model = nn.Linear(4, 2).to(device)\n" + LOSS + FILLER + LOSS)
+    monkeypatch.setattr(hunk_groups, "_MAX_GROUPS", 1)
+    outcome, rerun = run(train=HEAD + "model = nn.Linear(4, 2).to(device)\n" + LOSS + FILLER + LOSS)
 
-    assert parts_of(outcome, again) == ((("train.py", 6), ("train.py", 11)),)
+    assert group_hunks(outcome, rerun) == ((("train.py", 6), ("train.py", 11)),)
 
 
 def test_repairs_that_hold_only_together_belong_together(run):
     outcome, _ = run(train=HEAD + "model = nn.Linear(4, 2).to(device)\n" + LOSS + FILLER + LOSS)
-    assert len(parts_of(outcome, lambda without: replace(outcome, patch=Patch()))) == 1
+    assert len(group_hunks(outcome, lambda without: replace(outcome, patch=Patch()))) == 1

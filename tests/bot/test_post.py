@@ -11,7 +11,7 @@ import shutil
 import pytest
 from bot.conftest import BROKEN, CLEAN, CONFIGURATION
 
-from devfix.bot.artifact import Artifact, patched
+from devfix.bot.artifact import Artifact, apply_patch
 from devfix.bot.skip_reasons import BotError
 
 VERIFIED = CONFIGURATION + '[tool.devfix.bot.verify]\nscript = "train.py"\n'
@@ -117,9 +117,9 @@ def test_a_patch_that_makes_another_file_than_was_read_is_refused():
     digests = {"before": hashlib.sha256(b"x = 1\n").hexdigest(), "after": hashlib.sha256(b"x = 2\n").hexdigest()}
     manifest = {"files": [{"path": "a.py", **digests}]}
 
-    assert patched(Artifact(manifest, change), before) == {"a.py": b"x = 2\n"}
+    assert apply_patch(Artifact(manifest, change), before) == {"a.py": b"x = 2\n"}
     with pytest.raises(BotError, match="makes other files"):
-        patched(Artifact(manifest, change + more), before)
+        apply_patch(Artifact(manifest, change + more), before)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from devfix.bot.suggestions import marker_key, suggestions
+from devfix.bot.suggestions import build_suggestions, marker_key
 
 OLD = "".join(f"line {number}\n" for number in range(1, 61))
 ALL = {"a.py": set(range(1, 61)), "b.py": set(range(1, 61))}
@@ -18,7 +18,9 @@ def offered(parts, *numbers, shown=ALL, more=()):
     before, after = {"a.py": OLD.encode()}, {"a.py": changed(*numbers)}
     if more:
         before["b.py"], after["b.py"] = OLD.encode(), changed(*more)
-    return [(each.path, each.first, each.last, each.inside) for each in suggestions(before, after, shown, [], parts)]
+    return [
+        (each.path, each.first, each.last, each.is_visible) for each in build_suggestions(before, after, shown, [], parts)
+    ]
 
 
 def places(*numbers, path="a.py"):
@@ -30,9 +32,9 @@ def test_each_part_is_a_suggestion():
 
 
 def test_hunks_that_belong_together_are_one_suggestion_with_what_lies_between():
-    (made,) = suggestions({"a.py": OLD.encode()}, {"a.py": changed(3, 6)}, ALL, [], [places(3, 6)])
+    (made,) = build_suggestions({"a.py": OLD.encode()}, {"a.py": changed(3, 6)}, ALL, [], [places(3, 6)])
 
-    assert (made.first, made.last, made.inside) == (3, 6, True)
+    assert (made.first, made.last, made.is_visible) == (3, 6, True)
     assert made.lines == ("new 3", "line 4", "line 5", "new 6")
 
 
@@ -79,7 +81,7 @@ def test_added_lines_take_a_neighbour_along():
     before, after = b"1\n2\n3\n4\n", b"1\n2\nx\n3\ny\n4\n"
     parts = [(("a.py", 3),), (("a.py", 4),)]
 
-    (first, second) = suggestions({"a.py": before}, {"a.py": after}, {"a.py": {1, 2, 3, 4}}, [], parts)
+    (first, second) = build_suggestions({"a.py": before}, {"a.py": after}, {"a.py": {1, 2, 3, 4}}, [], parts)
 
     assert [(each.first, each.last, each.lines) for each in (first, second)] == [(2, 2, ("2", "x")), (3, 3, ("3", "y"))]
 
@@ -88,9 +90,9 @@ def test_parts_that_take_the_same_neighbour_along_are_one():
     before, after = b"1\n2\n3\n", b"x\n1\ny\n2\n3\n"
     parts = [(("a.py", 1),), (("a.py", 2),)]
 
-    (made,) = suggestions({"a.py": before}, {"a.py": after}, {"a.py": {1}}, [], parts)
+    (made,) = build_suggestions({"a.py": before}, {"a.py": after}, {"a.py": {1}}, [], parts)
 
-    assert (made.first, made.last, made.lines, made.inside) == (1, 1, ("x", "1", "y"), True)
+    assert (made.first, made.last, made.lines, made.is_visible) == (1, 1, ("x", "1", "y"), True)
 
 
 def test_the_key_of_a_comment_is_its_last_marker():

@@ -1,4 +1,4 @@
-"""Binding values to targets: names, attributes, items, unpacking."""
+"""Assignment to targets: names, attributes, items, unpacking."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ["assign", "delete", "is_non_string_key", "record_binding", "set_attri
 def assign(
     interp: Interpreter, target: ast.expr, value: Value, kind: str = "assign", source: ast.expr | None = None
 ) -> None:
-    """Bind ``value`` to a target; ``kind`` says how (see :class:`devfix.analysis.observations.Binding`)."""
+    """Bind ``value`` to a target; ``kind`` is that of :class:`devfix.analysis.observations.Binding`."""
     if interp.watch is not None:
         interp.watch(interp, target, value)
     match target:
@@ -65,38 +65,38 @@ def assign(
 def record_binding(
     interp: Interpreter, name: str, value: Value, kind: str, node: ast.AST, source: ast.expr | None = None
 ) -> None:
-    """Remember that a name holds an item of a batch, or a container of items."""
+    """Record that a name is bound to an item of a batch, or to a container of items."""
     for origin in dict.fromkeys(_origins(interp, value)):
         interp.observations.bindings.append(Binding(origin, name, kind, interp.point(node, with_state=True), source))
 
 
 def _origins(interp: Interpreter, value: Value) -> list[Origin]:
-    """The batch items (or the containers of them) that a value is, as far as they are on the CPU."""
-    found: list[Origin] = []
+    """Return the origins of a value that is a batch item on the CPU, or a container of such items."""
+    origins: list[Origin] = []
     for option in alternatives(value):
         if isinstance(option, Tensor) and len(option.origins) == 1 and option.device != ACCELERATOR:
             if option.origins[0].kind in ("batch", "load", "made"):
-                found.append(option.origins[0])
+                origins.append(option.origins[0])
         elif isinstance(option, TupleValue):
             inner = [origin for item in option.items for origin in _origins(interp, item) if origin.path]
-            above = {
+            containers = {
                 Origin(origin.kind, origin.site_id, origin.path[:-1]) for origin in inner if origin.kind == "batch"
             }
-            found.extend(above if len(above) == 1 else ())
+            origins.extend(containers if len(containers) == 1 else ())
         elif isinstance(option, IterableOf):
             inner = [origin for origin in _origins(interp, option.element) if origin.kind == "batch" and origin.path]
-            found.extend(Origin(origin.kind, origin.site_id, origin.path[:-1]) for origin in inner)
+            origins.extend(Origin(origin.kind, origin.site_id, origin.path[:-1]) for origin in inner)
         elif isinstance(option, Pointer) and interp.heap_object(option).get("batch") is not None:
             key, item = interp.heap_object(option).get("batch")
-            found.append(Origin("batch", key, item))
-    return found
+            origins.append(Origin("batch", key, item))
+    return origins
 
 
 def _unpack(interp: Interpreter, targets: list[ast.expr], value: Value, kind: str, source: ast.expr | None) -> None:
     kind = "unpack" if kind == "assign" else kind
-    pairs: list[ast.expr | None] = [None] * len(targets)
+    sources: list[ast.expr | None] = [None] * len(targets)
     if isinstance(source, (ast.Tuple, ast.List)) and len(source.elts) == len(targets):
-        pairs, kind = list(source.elts), "assign"
+        sources, kind = list(source.elts), "assign"
     if isinstance(value, Union):
         parts = [
             [iteration.unpack(interp, option, len(targets))[i] for option in value.alternatives]
@@ -105,8 +105,8 @@ def _unpack(interp: Interpreter, targets: list[ast.expr], value: Value, kind: st
         items = [join(part) for part in parts]
     else:
         items = iteration.unpack(interp, value, len(targets))
-    for target, item, pair in zip(targets, items, pairs, strict=False):
-        assign(interp, target, item, kind, pair)
+    for target, item, item_source in zip(targets, items, sources, strict=False):
+        assign(interp, target, item, kind, item_source)
 
 
 def set_attribute(
@@ -118,7 +118,7 @@ def set_attribute(
     weak: bool = False,
     source: ast.expr | None = None,
 ) -> None:
-    """``base.name = value``."""
+    """Execute ``base.name = value``; with ``weak``, the old value remains an alternative."""
     if isinstance(base, Tensor) and name == "data" and isinstance(value, Tensor):
         for origin in base.origins:
             if origin.kind == "parameter" and origin.site_id and value.device != base.device:
@@ -130,7 +130,7 @@ def set_attribute(
         return
     setter = find_property_setter(interp, obj, name)
     if setter is not None:
-        interp.call(setter, [base, value], {}, _no_call(node))
+        interp.call(setter, [base, value], {}, _setter_call(node))
         return
     if obj.kind == "module":
         modules.attach(interp, base, name, value, node, weak, source)
@@ -147,14 +147,14 @@ def set_attribute(
     interp.now.set_field(base, name, join((old, value)) if weak and old is not None else value)
 
 
-def _no_call(node: ast.AST) -> ast.Call:
+def _setter_call(node: ast.AST) -> ast.Call:
     return ast.copy_location(ast.Call(ast.Name("setter", ast.Load()), [], []), node)
 
 
 def set_item(interp: Interpreter, base: Value, key: Value, value: Value, node: ast.AST) -> None:
-    """``base[key] = value``."""
+    """Execute ``base[key] = value``."""
     if isinstance(base, Tensor):
-        _meet_written(interp, base, key, value, node)
+        _check_written_values(interp, base, key, value, node)
         _set_batch_item(interp, base, key, value, node)
         return
     if isinstance(base, TupleValue):
@@ -178,16 +178,21 @@ def set_item(interp: Interpreter, base: Value, key: Value, value: Value, node: a
     elif obj.fields and all(_moves_every_item(item, value) or item == value for item in obj.fields.values()):
         interp.now.update(base, fields=dict.fromkeys(obj.fields, value))
     else:
-        rest = value if obj.default_item is None else join((obj.default_item, value))
-        interp.now.update(base, default_item=rest, fields=_overridden(base, obj))
+        default_item = value if obj.default_item is None else join((obj.default_item, value))
+        interp.now.update(base, default_item=default_item, fields=_fields_after_unknown_write(base, obj))
 
 
-def _meet_written(interp: Interpreter, base: Tensor, key: Value, value: Value, node: ast.AST) -> None:
-    """``x[index] = values`` by tensors wants the values where ``x`` is; by numbers and slices it copies them there."""
+def _check_written_values(interp: Interpreter, base: Tensor, key: Value, value: Value, node: ast.AST) -> None:
+    """Check ``x[index] = values``: with a tensor index, the values must be on the device of ``x``.
+
+    With numbers and slices as the index, the values are copied to that device.
+    """
     keys = key.items if isinstance(key, TupleValue) else (key,)
-    by_tensor = any(isinstance(part, Tensor) and not part.maybe_zero_dim and not part.maybe_container for part in keys)
+    has_tensor_index = any(
+        isinstance(part, Tensor) and not part.maybe_zero_dim and not part.maybe_container for part in keys
+    )
     if (
-        by_tensor
+        has_tensor_index
         and isinstance(node, ast.Subscript)
         and isinstance(value, Tensor)
         and not (value.maybe_zero_dim or base.maybe_container)
@@ -198,12 +203,12 @@ def _meet_written(interp: Interpreter, base: Tensor, key: Value, value: Value, n
 
 
 def is_non_string_key(key: Value) -> bool:
-    """Whether a dictionary's key is certainly no string."""
+    """Return whether a dictionary key is certainly no string."""
     return isinstance(key, (Number, TupleValue)) or (isinstance(key, Const) and not isinstance(key.value, str))
 
 
-def _overridden(base: Pointer, obj: HeapObject) -> dict[str, Value]:
-    """Settings after a write under an unknown key (the command line speaks): any of them may have changed."""
+def _fields_after_unknown_write(base: Pointer, obj: HeapObject) -> dict[str, Value]:
+    """Return an object's fields after a write under an unknown key: any setting may have changed."""
     return {
         name: Unknown(f"{obj.name}#{base.id}.{name}") if _is_setting(obj, value) else value
         for name, value in obj.fields.items()
@@ -215,7 +220,7 @@ def _is_setting(obj: HeapObject, value: Value) -> bool:
 
 
 def _set_tuple_item(interp: Interpreter, base: TupleValue, key: Value, value: Value, node: ast.AST) -> None:
-    """An item of a collated batch (a list, in fact) is replaced under the batch's name."""
+    """Replace an item of a collated batch, which is a list at run time, and rebind the batch's name."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return
     items = list(base.items)
@@ -238,20 +243,20 @@ def _moves_every_item(old: Value, new: Value) -> bool:
 
 
 def _set_batch_item(interp: Interpreter, base: Tensor, key: Value, value: Value, node: ast.AST) -> None:
-    """An item of a batch of unknown shape is replaced, usually by its copy on the device."""
+    """Replace an item of a batch of unknown structure, usually by its copy on the accelerator."""
     if not base.maybe_container or not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return
     if isinstance(key, Const):
-        changed: Value = interp.new(HeapObject("dict", fields={str(key.value): value}, default_item=base))
+        batch: Value = interp.new(HeapObject("dict", fields={str(key.value): value}, default_item=base))
     elif isinstance(value, Tensor):
-        changed = Tensor(value.device, is_certain=False, maybe_container=True)
+        batch = Tensor(value.device, is_certain=False, maybe_container=True)
     else:
-        changed = UNKNOWN
-    interp.bind(node.value.id, changed)
+        batch = UNKNOWN
+    interp.bind(node.value.id, batch)
 
 
 def delete(interp: Interpreter, target: ast.expr) -> None:
-    """``del target``."""
+    """Execute ``del target``."""
     match target:
         case ast.Name(id=name):
             assert interp.activation is not None

@@ -1,4 +1,4 @@
-"""Attribute access: what ``value.name`` is."""
+"""Attribute access: ``value.name``."""
 
 from __future__ import annotations
 
@@ -46,16 +46,18 @@ _DTYPES = frozenset(
     "float float16 float32 float64 half double bfloat16 int int8 int16 int32 int64 long short uint8 bool complex64 "
     "complex128 cfloat cdouble".split()
 )
-_TENSOR_NUMBERS = frozenset("shape ndim itemsize nbytes is_sparse requires_grad is_leaf names layout grad_fn".split())
-_TENSOR_TENSORS = frozenset("data T mT H mH real imag grad".split())
-_MODULE_NUMBERS = frozenset(
+_TENSOR_NON_TENSORS = frozenset(
+    "shape ndim itemsize nbytes is_sparse requires_grad is_leaf names layout grad_fn".split()
+)
+_TENSOR_ATTRIBUTES = frozenset("data T mT H mH real imag grad".split())
+_MODULE_SIZES = frozenset(
     "in_features out_features in_channels out_channels num_features embedding_dim hidden_size num_classes "
     "num_embeddings embed_dim input_size kernel_size stride padding num_layers n_features".split()
 )
 
 
 def imported_name(interp: Interpreter, base: Value, name: str, stmt: ast.ImportFrom) -> Value:
-    """What ``from base import name`` binds."""
+    """Return the value that ``from base import name`` binds."""
     if isinstance(base, Namespace):
         found = interp.global_name(base.module, name)
         if found is not None:
@@ -66,13 +68,13 @@ def imported_name(interp: Interpreter, base: Value, name: str, stmt: ast.ImportF
 
 
 def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Value:
-    """``value.name``."""
+    """Return ``value.name``."""
     match value:
         case Union(alternatives):
             return join(attribute(interp, option, name, node) for option in alternatives)
         case External(full):
-            known = full.split(".")[0] in ("torch", "numpy") and name in _DTYPES and full.count(".") == 0
-            return DType() if known else External(f"{full}.{name}")
+            is_dtype = full.split(".")[0] in ("torch", "numpy") and name in _DTYPES and full.count(".") == 0
+            return DType() if is_dtype else External(f"{full}.{name}")
         case Namespace(module):
             found = interp.global_name(module, name)
             if found is not None:
@@ -80,7 +82,7 @@ def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Va
             inner = interp.imported(f"{module.name}.{name}") if module.name != "__main__" else UNKNOWN
             return inner if isinstance(inner, Namespace) else Unknown(f"{module.name}.{name}")
         case Pointer():
-            return _attribute_of_record(interp, value, name, node)
+            return _attribute_of_object(interp, value, name, node)
         case Tensor():
             return _attribute_of_tensor(value, name)
         case Super(owner, receiver):
@@ -110,9 +112,9 @@ def _attribute_of_tensor(value: Tensor, name: str) -> Value:
         return DType()
     if name == "is_cuda":
         return Const(value.device != CPU) if value.device.known else UNKNOWN
-    if name in _TENSOR_NUMBERS:
+    if name in _TENSOR_NON_TENSORS:
         return UNKNOWN
-    if name in _TENSOR_TENSORS:
+    if name in _TENSOR_ATTRIBUTES:
         return (
             ineffective_moves.detached(value) if name == "data" else replace(value, grad=value.grad and name != "grad")
         )
@@ -132,7 +134,7 @@ def _attribute_of_super(interp: Interpreter, owner: ClassValue, receiver: Value,
     return Builtin(Super(owner, receiver), name)
 
 
-def _attribute_of_record(interp: Interpreter, pointer: Pointer, name: str, node: ast.AST) -> Value:
+def _attribute_of_object(interp: Interpreter, pointer: Pointer, name: str, node: ast.AST) -> Value:
     obj = interp.heap_object(pointer)
     if name == "state" and obj.kind == "optimizer":
         optimizers.note_state_read(interp, pointer)
@@ -168,11 +170,11 @@ def _attribute_of_record(interp: Interpreter, pointer: Pointer, name: str, node:
             return Builtin(pointer, name)
         return Unknown(f"{obj.name or 'object'}#{pointer.id}.{name}")
     if obj.kind == "bundle":
-        held = batch_objects.attribute(interp, pointer, name)
-        return held if held is not None else Builtin(pointer, name)
+        found = batch_objects.attribute(interp, pointer, name)
+        return found if found is not None else Builtin(pointer, name)
     if obj.kind == "distribution":
-        held = distributions.attribute(interp, pointer, name)
-        return held if held is not None else Builtin(pointer, name)
+        found = distributions.attribute(interp, pointer, name)
+        return found if found is not None else Builtin(pointer, name)
     if obj.kind == "opaque":
         return Builtin(pointer, name)
     if obj.kind == "dataset" and name in ("data", "_data"):
@@ -195,16 +197,16 @@ def _attribute_of_module(interp: Interpreter, pointer: Pointer, obj: HeapObject,
         return Tensor(module_tree.common_device(obj), (Origin("parameter", pointer.id),))
     if name in ("affine", "track_running_stats", "elementwise_affine") and obj.cls is None:
         return Const(True)  # PyTorch's defaults
-    if name in _MODULE_NUMBERS:
+    if name in _MODULE_SIZES:
         return Number()
     if name in MODULE_METHODS:
         return Builtin(pointer, name)
     if obj.get("data-parallel"):
         return UNKNOWN
     if obj.name.startswith(("torch_geometric.", "dgl.")):
-        return Builtin(pointer, name)  # their methods take indices, which may lie elsewhere
+        return Builtin(pointer, name)  # their methods take indices, which may be on another device
     if obj.name.startswith("torch.nn.") and "Transformer" not in obj.name:
-        return Builtin(pointer, name)  # PyTorch's layers have no parts
+        return Builtin(pointer, name)  # PyTorch's layers have no submodules
     if module_tree.is_opaque(obj) and not name.startswith("_"):
         return module_tree.child(interp, pointer, name) if name not in ("config", "hparams", "name", "cfg") else UNKNOWN
     if obj.cls is not None and obj.weights:

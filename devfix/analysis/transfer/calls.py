@@ -1,4 +1,4 @@
-"""Calls: arguments to parameters, functions of the project, everything else by what it is."""
+"""Call expressions: arguments are evaluated, then the call is dispatched by the kind of the callee."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ __all__ = ["Bound", "call", "call_forward", "escape", "evaluate_call"]
 
 
 def evaluate_call(interp: Interpreter, node: ast.Call) -> Value:
-    """A call expression."""
+    """Evaluate a call expression."""
     function = _callee(interp, node)
     if isinstance(function, External) and function.name == "builtins.super":
         return _super(interp, node)
@@ -53,18 +53,18 @@ def evaluate_call(interp: Interpreter, node: ast.Call) -> Value:
 
 
 def _callee(interp: Interpreter, node: ast.Call) -> Value:
-    """The called value; ``x.method`` on a tensor, text or container is always a method."""
+    """Return the called value; ``x.method`` on a tensor, string or container is always a method."""
     if not isinstance(node.func, ast.Attribute):
         return interp.evaluate(node.func)
     base = interp.evaluate(node.func.value)
     name = node.func.attr
-    found: list[Value] = []
+    callees: list[Value] = []
     for option in alternatives(base):
         if isinstance(option, (Tensor, Const, TupleValue, IterableOf, Function, Bound)) and name != "device":
-            found.append(Builtin(option, name))
+            callees.append(Builtin(option, name))
         else:
-            found.append(interp.attribute(option, name, node.func))
-    callee = join(found)
+            callees.append(interp.attribute(option, name, node.func))
+    callee = join(callees)
     if interp.watch is not None:
         interp.watch(interp, node.func, callee)
     return callee
@@ -123,8 +123,8 @@ def call(interp: Interpreter, function: Value, args: list[Value], keywords: dict
             return methods.call_method(interp, receiver, name, args, keywords, node)
         case External(name):
             return external_calls.call(interp, name, args, keywords, node)
-        case Partial(inner, held, named):
-            return call(interp, inner, [*held, *args], {**dict(named), **keywords}, node)
+        case Partial(inner, bound_args, bound_keywords):
+            return call(interp, inner, [*bound_args, *args], {**dict(bound_keywords), **keywords}, node)
         case Pointer():
             return _call_object(interp, function, args, keywords, node)
         case Union(alternatives):
@@ -136,15 +136,15 @@ def call(interp: Interpreter, function: Value, args: list[Value], keywords: dict
         case _ if keywords.get("return_tensors") == Const("pt"):
             return transformers_.call_tokenizer(interp, getattr(function, "symbol", ""), keywords, node)
         case _:
-            looks = isinstance(node.func, ast.Attribute) and node.func.attr in READ_ONLY_METHODS
-            escape(interp, [] if looks else [*args, *keywords.values()])
+            is_read_only = isinstance(node.func, ast.Attribute) and node.func.attr in READ_ONLY_METHODS
+            escape(interp, [] if is_read_only else [*args, *keywords.values()])
             return external_calls.unknown_result(interp, getattr(function, "symbol", ""), args, node, keywords)
 
 
 def _call_one_of(
     interp: Interpreter, functions: tuple[Value, ...], args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
-    """One of several functions is called: each on its own path."""
+    """Call one of several functions, each on a separate path."""
     if sum(isinstance(function, (Function, Bound, ClassValue, Pointer)) for function in functions) < 2:
         return join(call(interp, function, list(args), dict(keywords), node) for function in functions)
     start, ends, results = interp.now, [], []
@@ -164,7 +164,7 @@ def _call_one_of(
 def _call_loaded(
     interp: Interpreter, function: Tensor, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
-    """What ``torch.load`` gave is called: it was a whole module."""
+    """Call the result of ``torch.load``, which is therefore a module."""
     if function.origins and function.origins[0].kind == "load":
         checkpoints.note_use(interp, function, "object", node, any(_on_accelerator(value) for value in args))
         return Tensor(function.device, maybe_container=True)
@@ -207,7 +207,7 @@ def _call_object(
 def call_forward(
     interp: Interpreter, pointer: Pointer, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
-    """Call a module by the ``forward`` that its class has."""
+    """Call a module through the ``forward`` of its class."""
     obj = interp.heap_object(pointer)
     found = classes.find_member(interp, obj.cls, "forward") if obj.cls is not None else None
     override = classes.find_member(interp, obj.cls, "__call__") if obj.cls is not None else None
@@ -221,7 +221,7 @@ def call_forward(
 
 
 def escape(interp: Interpreter, values: Iterable[Value], depth: int = 0) -> None:
-    """Values go to code that cannot be read: modules among them may be moved there."""
+    """Pass values to unknown code: it may move the modules and tensors among them."""
     for value in values:
         for option in alternatives(value):
             if isinstance(option, Pointer):
@@ -234,12 +234,12 @@ def escape(interp: Interpreter, values: Iterable[Value], depth: int = 0) -> None
                     interp.now.update(option, default_item=Tensor(UNKNOWN_DEVICE, maybe_container=True))
                 elif obj.kind in ("list", "dict", "instance") and obj.fields and depth < 3:
                     escape(interp, obj.fields.values(), depth + 1)
-                    fields = {name: _somewhere(held) for name, held in interp.heap_object(option).fields.items()}
+                    fields = {name: _after_escape(item) for name, item in interp.heap_object(option).fields.items()}
                     interp.now.update(option, fields=fields)
 
 
-def _somewhere(value: Value) -> Value:
-    """A tensor inside an object that unknown code was given: it may have been moved there."""
+def _after_escape(value: Value) -> Value:
+    """Return a value after its container was passed to unknown code: the device of a CPU tensor is unknown."""
     return (
         replace(value, device=UNKNOWN_DEVICE, origins=())
         if isinstance(value, Tensor) and value.device == CPU

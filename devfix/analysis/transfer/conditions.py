@@ -1,4 +1,4 @@
-"""Whether conditions hold in the run that devfix follows: one accelerator, one process."""
+"""Conditions: their outcome in the scenario, by default with one accelerator and one process."""
 
 from __future__ import annotations
 
@@ -36,76 +36,76 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["flag", "matches", "tests_device", "truth", "truth_of", "unknown_leaves"]
+__all__ = ["flag_value", "matches", "tests_device", "truth", "truth_of", "unknown_leaves"]
 
-_PROCESS_VARIABLES = frozenset("RANK WORLD_SIZE LOCAL_RANK SLURM_PROCID MASTER_ADDR".split())
-_CHECKS_OF_ACCELERATOR = ("cuda", "gpu", "mps", "xpu", "npu")
+_LAUNCHER_VARIABLES = frozenset("RANK WORLD_SIZE LOCAL_RANK SLURM_PROCID MASTER_ADDR".split())
+_ACCELERATOR_NAMES = ("cuda", "gpu", "mps", "xpu", "npu")
 
 
-def flag(symbol: str, several: bool = False) -> bool | None:
-    """What the followed run takes a flag of this name for; ``None`` where the name says nothing.
+def flag_value(symbol: str, multi_process: bool = False) -> bool | None:
+    """Return the assumed value of a flag of this name; ``None`` if the name selects no configuration.
 
-    ``several``: it is one of several processes.
+    With ``multi_process``, flags that select several processes are true.
     """
     last = symbol.replace("-", "_").split(".")[-1].split("#")[0].strip("'\"[]()").lower()
     if last in ACCELERATOR_FLAGS:
         return True
     if last in CPU_FLAGS or last in MULTI_PROCESS_FLAGS:
-        return several and last in MULTI_PROCESS_FLAGS
+        return multi_process and last in MULTI_PROCESS_FLAGS
     return None
 
 
-def _flagged(interp: Interpreter, symbol: str) -> bool | None:
-    """The same on the machine that is followed: the second one has no accelerator."""
-    meant = flag(symbol)
-    if interp.scenario.multi_accelerator and meant is False and flag(symbol, several=True):
+def _flag_in_scenario(interp: Interpreter, symbol: str) -> bool | None:
+    """Return the value of a flag in the current scenario."""
+    value = flag_value(symbol)
+    if interp.scenario.multi_accelerator and value is False and flag_value(symbol, multi_process=True):
         return True
-    return False if interp.scenario.no_accelerator and meant else meant
+    return False if interp.scenario.no_accelerator and value else value
 
 
 def truth(interp: Interpreter, test: ast.expr) -> bool | None:
-    """Evaluate a condition; ``None`` where both outcomes are possible."""
+    """Evaluate a condition; return ``None`` if both outcomes are possible."""
     if isinstance(test, ast.BoolOp):
-        return _combined(interp, test)
+        return _boolean(interp, test)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         if isinstance(test.operand, ast.Name) and interp.lookup(test.operand.id) == Const(False):
             return True
         inner = truth(interp, test.operand)
         return None if inner is None else not inner
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        known = _compared(interp, test)
+        outcome = _compare(interp, test)
     else:
         value = interp.evaluate(test)
-        known = None if _is_switch(test, value) else truth_of(interp, value)
-    if known is None:
+        outcome = None if _is_switch(test, value) else truth_of(interp, value)
+    if outcome is None:
         return interp.now.assumptions.get(condition_key(interp, test))
-    return known
+    return outcome
 
 
 def _is_switch(test: ast.expr, value: Value) -> bool:
-    """``LOAD_MODEL = False`` at the top of a script: people flip it."""
-    return isinstance(test, ast.Name) and test.id.isupper() and value == Const(False) and flag(test.id) is None
+    """Return whether ``test`` is a switch that users edit (``LOAD_MODEL = False``): both values are possible."""
+    return isinstance(test, ast.Name) and test.id.isupper() and value == Const(False) and flag_value(test.id) is None
 
 
-def _combined(interp: Interpreter, test: ast.BoolOp) -> bool | None:
-    ends = not isinstance(test.op, ast.And)  # the outcome that decides at once
-    known: list[bool | None] = []
+def _boolean(interp: Interpreter, test: ast.BoolOp) -> bool | None:
+    decisive = not isinstance(test.op, ast.And)  # the outcome that ends the evaluation
+    outcomes: list[bool | None] = []
     for part in test.values:
         outcome = truth(interp, part)
-        if outcome is ends:
-            return ends
-        known.append(outcome)
-    return None if None in known else not ends
+        if outcome is decisive:
+            return decisive
+        outcomes.append(outcome)
+    return None if None in outcomes else not decisive
 
 
 def truth_of(interp: Interpreter, value: Value) -> bool | None:
-    """Whether a value counts as true."""
+    """Return the truth value of a value; ``None`` if unknown."""
     match value:
         case Const(constant):
             return bool(constant)
         case Unknown(symbol) | Number(symbol) | Text(symbol):
             assumed = interp.now.assumptions.get(symbol) if symbol else None
-            return _flagged(interp, symbol) if assumed is None and symbol else assumed
+            return _flag_in_scenario(interp, symbol) if assumed is None and symbol else assumed
         case DeviceValue() | Function() | ClassValue() | Namespace() | External() | Bound() | Builtin():
             return True
         case Pointer():
@@ -122,7 +122,7 @@ def truth_of(interp: Interpreter, value: Value) -> bool | None:
             return None
 
 
-def _compared(interp: Interpreter, test: ast.Compare) -> bool | None:
+def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
     left, op, right = test.left, test.ops[0], test.comparators[0]
     if isinstance(left, ast.Name) and left.id == "__name__":
         left_value: Value = interp.lookup("__name__") or Unknown()
@@ -130,25 +130,25 @@ def _compared(interp: Interpreter, test: ast.Compare) -> bool | None:
         left_value = interp.evaluate(left)
     right_value = interp.evaluate(right)
     if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
-        same = _same(left_value, right_value)
-        if interp.scenario.no_accelerator and _no_index(left_value, right_value):
-            same = True
-        if interp.scenario.multi_accelerator and _names_rank(left, left_value) and right_value in (Const(0), Const(-1)):
-            same = False
-        if same is None:
-            same = _assumed_equal(interp, test, left_value, right_value)
+        equal = _equal(left_value, right_value)
+        if interp.scenario.no_accelerator and _compares_with_no_index(left_value, right_value):
+            equal = True
+        if interp.scenario.multi_accelerator and _is_rank(left, left_value) and right_value in (Const(0), Const(-1)):
+            equal = False
+        if equal is None:
+            equal = _assumed_equal(interp, test, left_value, right_value)
         negative = isinstance(op, (ast.IsNot, ast.NotEq))
-        return None if same is None else same is not negative
+        return None if equal is None else equal is not negative
     if isinstance(op, (ast.In, ast.NotIn)):
         inside = _contains(interp, left_value, right_value)
         return None if inside is None else inside is isinstance(op, ast.In)
     if isinstance(left_value, Const) and isinstance(right_value, Const):
-        return _ordered(op, left_value.value, right_value.value)
-    counts = _counts_devices(left) or (
+        return _compare_order(op, left_value.value, right_value.value)
+    is_device_count = _is_device_count(left) or (
         interp.scenario.multi_accelerator and text_of(left).endswith("cuda.device_count()")
     )
-    if not isinstance(left_value, Const) and isinstance(right_value, Const) and counts:
-        return _ordered(
+    if not isinstance(left_value, Const) and isinstance(right_value, Const) and is_device_count:
+        return _compare_order(
             op,
             0 if interp.scenario.no_accelerator else 2 if interp.scenario.multi_accelerator else 1,
             right_value.value,
@@ -163,13 +163,13 @@ def _compared(interp: Interpreter, test: ast.Compare) -> bool | None:
     return None
 
 
-def _names_rank(node: ast.expr, value: Value) -> bool:
-    """``local_rank``, ``dist.get_rank()``: the number of a process, which is the second where there are two."""
+def _is_rank(node: ast.expr, value: Value) -> bool:
+    """Return whether an expression is a process rank: ``local_rank``, ``dist.get_rank()``."""
     return isinstance(value, (Number, Unknown)) and "rank" in text_of(node).lower()
 
 
-def _counts_devices(node: ast.expr) -> bool:
-    """``num_gpus``, ``args.n_gpu``: how many accelerators there are."""
+def _is_device_count(node: ast.expr) -> bool:
+    """Return whether an expression is a number of accelerators: ``num_gpus``, ``args.n_gpu``."""
     last = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
     return last.lower() in DEVICE_COUNTS
 
@@ -182,7 +182,7 @@ _ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 }
 
 
-def _ordered(op: ast.cmpop, left: object, right: object) -> bool | None:
+def _compare_order(op: ast.cmpop, left: object, right: object) -> bool | None:
     order = _ORDERS.get(type(op))
     try:
         return bool(order(left, right)) if order is not None else None
@@ -195,9 +195,9 @@ def _names_accelerator(symbol: str) -> bool:
     return any(word in last for word in ("gpu", "cuda", "device"))
 
 
-def _same(left: Value, right: Value) -> bool | None:
+def _equal(left: Value, right: Value) -> bool | None:
     if isinstance(left, Union) or isinstance(right, Union):
-        outcomes = {_same(one, two) for one in alternatives(left) for two in alternatives(right)}
+        outcomes = {_equal(one, two) for one in alternatives(left) for two in alternatives(right)}
         return outcomes.pop() if len(outcomes) == 1 else None
     if isinstance(left, Const) and isinstance(right, Const):
         return bool(left.value == right.value)
@@ -220,8 +220,8 @@ def _same(left: Value, right: Value) -> bool | None:
     return None
 
 
-def _no_index(left: Value, right: Value) -> bool:
-    """``args.gpu is None``, ``args.gpu == -1``: that is how a program is told to do without."""
+def _compares_with_no_index(left: Value, right: Value) -> bool:
+    """Return whether a comparison tests for CPU mode: ``args.gpu is None``, ``args.gpu == -1``."""
     index, other = (left, right) if isinstance(left, Number) else (right, left)
     return isinstance(index, Number) and _names_accelerator(index.symbol) and other in (Const(None), Const(-1))
 
@@ -243,7 +243,7 @@ def _same_device(device: DeviceValue, other: DeviceValue | Const) -> bool | None
 
 
 def _assumed_equal(interp: Interpreter, test: ast.Compare, left: Value, right: Value) -> bool | None:
-    """``mode == "train"`` was taken for true on this path, so ``mode == "test"`` is false."""
+    """Return false for ``mode == "test"`` if the path assumes ``mode == "train"``; else ``None``."""
     if not isinstance(right, Const):
         return None
     for key, value in interp.now.assumptions.items():
@@ -254,19 +254,19 @@ def _assumed_equal(interp: Interpreter, test: ast.Compare, left: Value, right: V
 
 def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None:
     if isinstance(item, Const) and isinstance(item.value, str):
-        if item.value in _PROCESS_VARIABLES:
+        if item.value in _LAUNCHER_VARIABLES:
             return interp.scenario.multi_accelerator
         if isinstance(container, DeviceValue):
-            if any(word in item.value for word in _CHECKS_OF_ACCELERATOR):
+            if any(word in item.value for word in _ACCELERATOR_NAMES):
                 return container.device != CPU if container.device.known else None
             return container.device == CPU if item.value == "cpu" and container.device.known else None
         if isinstance(container, Const) and isinstance(container.value, str):
             return item.value in container.value
     if isinstance(item, External) and isinstance(container, TupleValue):  # ``type(x) in (list, tuple)``
         return item in container.items if all(isinstance(kind, External) for kind in container.items) else None
-    known = _constants(interp, container)
-    if known is not None and isinstance(item, Const):
-        return item.value in known
+    constants = _constants(interp, container)
+    if constants is not None and isinstance(item, Const):
+        return item.value in constants
     if isinstance(container, Pointer) and isinstance(item, Const):
         obj = interp.heap_object(container)
         if obj.kind == "dict" and obj.default_item is None:
@@ -290,7 +290,7 @@ def _constants(interp: Interpreter, container: Value) -> list[object] | None:
 
 
 def unknown_leaves(interp: Interpreter, test: ast.expr) -> list[ast.expr]:
-    """The conditions inside a test whose outcome is not known."""
+    """Return the conditions that a test combines."""
     if isinstance(test, ast.BoolOp):
         return [leaf for part in test.values for leaf in unknown_leaves(interp, part)]
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -299,7 +299,7 @@ def unknown_leaves(interp: Interpreter, test: ast.expr) -> list[ast.expr]:
 
 
 def tests_device(test: ast.expr) -> bool:
-    """``any(p.device != device for p in model.parameters())``, ``not x.is_cuda``."""
+    """Return whether a condition tests a device: ``not x.is_cuda``, ``p.device != device``."""
     names = {node.attr for node in ast.walk(test) if isinstance(node, ast.Attribute)}
     return not names.isdisjoint(("is_cuda", "is_cpu", "get_device")) or (
         "device" in names and any(isinstance(node, ast.Compare) for node in ast.walk(test))
@@ -307,7 +307,7 @@ def tests_device(test: ast.expr) -> bool:
 
 
 def _is_of_class(interp: Interpreter, subject: Value, name: str) -> bool | None:
-    kinds: dict[type, tuple[str, ...]] = {
+    type_names: dict[type, tuple[str, ...]] = {
         Tensor: ("Tensor",),
         TupleValue: ("tuple", "list", "Sequence"),
         Text: ("str",),
@@ -316,16 +316,16 @@ def _is_of_class(interp: Interpreter, subject: Value, name: str) -> bool | None:
     }
     if isinstance(subject, Pointer):
         obj = interp.heap_object(subject)
-        held = {"dict": ("dict", "Mapping"), "list": ("list", "Sequence"), "set": ("set",)}.get(obj.kind)
-        return name in held if held is not None else None
+        types = {"dict": ("dict", "Mapping"), "list": ("list", "Sequence"), "set": ("set",)}.get(obj.kind)
+        return name in types if types is not None else None
     if isinstance(subject, Tensor) and (subject.maybe_container or not subject.is_certain):
         return None
-    known = kinds.get(type(subject))
-    return name in known if known is not None else None
+    names = type_names.get(type(subject))
+    return name in names if names is not None else None
 
 
 def matches(interp: Interpreter, subject: Value, pattern: ast.pattern) -> bool | None:
-    """Whether a ``case`` applies; ``None`` where the code does not tell."""
+    """Return whether a ``case`` pattern matches; ``None`` if unknown."""
     if isinstance(subject, Union):
         outcomes = {matches(interp, option, pattern) for option in subject.alternatives}
         return outcomes.pop() if len(outcomes) == 1 else None

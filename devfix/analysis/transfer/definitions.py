@@ -1,4 +1,4 @@
-"""Definitions: what ``def``, ``lambda`` and ``class`` make."""
+"""Definitions: ``def``, ``lambda`` and ``class``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["define_class", "define_function", "make_function"]
 
 
 def define_function(interp: Interpreter, stmt: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
-    """The value of a ``def``; decorators of the project are applied, others keep the function."""
+    """Return the value of a ``def``; decorators of the project are applied, other decorators return the function."""
     function = make_function(interp, stmt)
     value: Value = function
     for decorator in reversed(stmt.decorator_list):
@@ -28,12 +28,12 @@ def define_function(interp: Interpreter, stmt: ast.FunctionDef | ast.AsyncFuncti
 
 
 def make_function(interp: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Function:
-    """A function with its defaults and its scope."""
+    """Return a function with its evaluated defaults and its enclosing scopes."""
     activation = interp.activation
     assert activation is not None
-    outer = activation.function.scope if activation.function is not None else ()
+    enclosing = activation.function.scope if activation.function is not None else ()
     in_class = activation.function is None and activation.env != activation.module.env
-    scope = outer if in_class or activation.env == activation.module.env else (*outer, activation.env)
+    scope = enclosing if in_class or activation.env == activation.module.env else (*enclosing, activation.env)
     defaults = tuple(interp.evaluate(default) for default in node.args.defaults)
     keyword_defaults = tuple(None if d is None else interp.evaluate(d) for d in node.args.kw_defaults)
     return Function(node, activation.module, scope, defaults=defaults, keyword_defaults=keyword_defaults)
@@ -47,19 +47,19 @@ def _decorated(interp: Interpreter, value: Value, function: Function, decorator:
         return replace(function, kind=_KINDS[decorator.id])
     if isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "getter", "deleter"):
         return replace(function, kind=decorator.attr)
-    called = interp.evaluate(decorator)
-    if isinstance(called, External) and called.name.endswith("cached_property"):
+    function_value = interp.evaluate(decorator)
+    if isinstance(function_value, External) and function_value.name.endswith("cached_property"):
         return replace(function, kind="property")
-    if isinstance(called, (Function, Bound)) and not _only_registers(called):
+    if isinstance(function_value, (Function, Bound)) and not _only_registers(function_value):
         node = ast.copy_location(ast.Call(decorator, [], []), decorator)
-        result = interp.call(called, [value], {}, node)
+        result = interp.call(function_value, [value], {}, node)
         return result if isinstance(result, (Function, Bound, Partial)) else value
     return value
 
 
 @lru_cache(maxsize=1024)
-def _gives_back(node: ast.AST) -> bool:
-    """Whether a long decorator does nothing but look at its function and give it back."""
+def _returns_argument(node: ast.AST) -> bool:
+    """Return whether a long decorator returns its argument on every path."""
     returns = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]
     arguments = getattr(node, "args", None)
     first = arguments.args[0].arg if arguments is not None and arguments.args else ""
@@ -69,11 +69,11 @@ def _gives_back(node: ast.AST) -> bool:
 
 def _only_registers(value: Function | Bound) -> bool:
     function = value.function if isinstance(value, Bound) else value
-    return _gives_back(function.node)
+    return _returns_argument(function.node)
 
 
 def define_class(interp: Interpreter, stmt: ast.ClassDef) -> Value:
-    """The value of a ``class``."""
+    """Return the value of a ``class``."""
     activation = interp.activation
     assert activation is not None
     bases = tuple(interp.evaluate(base) for base in stmt.bases)
@@ -87,7 +87,7 @@ def define_class(interp: Interpreter, stmt: ast.ClassDef) -> Value:
         dataclass=bool(decorators & {"dataclass", "define", "frozen", "attrs", "s"}),
     )
     with interp.within(
-        Activation(env, activation.module, activation.function and _outer(activation), parent=activation)
+        Activation(env, activation.module, activation.function and _class_body_function(activation), parent=activation)
     ):
         for inner in stmt.body:
             if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -108,14 +108,14 @@ def define_class(interp: Interpreter, stmt: ast.ClassDef) -> Value:
 
 
 def _register_class(interp: Interpreter, cls: ClassValue, decorator: ast.expr) -> None:
-    """A decorator of the project puts the class into its table; whatever it gives, the class keeps its name."""
-    called = interp.evaluate(decorator)
-    if isinstance(called, (Function, Bound)):
-        interp.call(called, [cls], {}, ast.copy_location(ast.Call(decorator, [], []), decorator))
+    """Call a decorator of the project, which may register the class; its result is ignored."""
+    function = interp.evaluate(decorator)
+    if isinstance(function, (Function, Bound)):
+        interp.call(function, [cls], {}, ast.copy_location(ast.Call(decorator, [], []), decorator))
 
 
-def _outer(activation: Activation) -> Function | None:
-    """Class bodies see the enclosing function's names, and so do their methods."""
+def _class_body_function(activation: Activation) -> Function | None:
+    """Return the function whose names a class body and its methods can read."""
     if activation.function is None or activation.env == activation.module.env:
         return activation.function
     return replace(activation.function, scope=(*activation.function.scope, activation.env))

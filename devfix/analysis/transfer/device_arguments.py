@@ -1,4 +1,4 @@
-"""Where a call sends a value: ``.to(...)``, ``.cuda()``, ``.type(...)``, ``device=`` and ``map_location=``."""
+"""Target devices of calls: ``.to(...)``, ``.cuda()``, ``.type(...)``, ``device=`` and ``map_location=``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
-from devfix.analysis.scenarios import accelerator, index_place, without_accelerator
+from devfix.analysis.scenarios import configured_device, index_device, indexed_accelerator
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -34,7 +34,7 @@ __all__ = ["MOVE_METHODS", "device_argument", "move_method_target", "named_devic
 
 _DEVICE_WORDS = ("device", "dev", "gpu", "cuda", "rank")
 _DTYPE_WORDS = ("dtype", "precision", "weight_dtype", "float", "half")
-# Methods that are named by where they send a value.
+# Methods named after their target device.
 MOVE_METHODS = {
     "cuda": ACCELERATOR,
     "cpu": CPU,
@@ -46,30 +46,30 @@ MOVE_METHODS = {
 
 
 def named_device(interp: Interpreter, value: Value) -> Device | None:
-    """The place that a device-like value names; ``None`` for what is no device (a dtype)."""
+    """Return the device that a value names; ``None`` if it is a dtype."""
     match value:
         case DeviceValue(device, _, symbol) if symbol == UNKNOWN_INDEX and device == ACCELERATOR:
             interp.observations.named_devices = True
-            return accelerator(interp, zero=False)
+            return indexed_accelerator(interp, is_zero=False)
         case DeviceValue(device) | Tensor(device):
             return device
         case DType():
             return None
         case Const(constant):
             if isinstance(constant, str):
-                return _named(interp, constant)
+                return _device_from_string(interp, constant)
             return (
-                index_place(interp, value)
+                index_device(interp, value)
                 if isinstance(constant, int) and not isinstance(constant, bool)
                 else UNKNOWN_DEVICE
             )
         case Number():
             interp.observations.named_devices = True
-            return index_place(interp, value)
+            return index_device(interp, value)
         case Text(symbol) | Unknown(symbol):
-            named = _place_by_name(symbol)
-            interp.observations.named_devices |= named == ACCELERATOR
-            return without_accelerator(interp) if named == ACCELERATOR else named
+            device = _device_by_symbol(symbol)
+            interp.observations.named_devices |= device == ACCELERATOR
+            return configured_device(interp) if device == ACCELERATOR else device
         case External(name):
             return (
                 None if name.split(".")[-1].startswith(("float", "half", "bfloat", "int", "long")) else UNKNOWN_DEVICE
@@ -80,16 +80,16 @@ def named_device(interp: Interpreter, value: Value) -> Device | None:
     return UNKNOWN_DEVICE
 
 
-def _named(interp: Interpreter, text: str) -> Device:
+def _device_from_string(interp: Interpreter, text: str) -> Device:
     device: Device = parse_device(text) or UNKNOWN_DEVICE
     index = text.partition(":")[2]
     interp.observations.fixed_index |= device == ACCELERATOR and index not in ("", "0")
     if interp.scenario.no_accelerator and text == interp.observations.foreign_index:
         return ACCELERATOR
-    return accelerator(interp, index == "0") if device == ACCELERATOR and index else device
+    return indexed_accelerator(interp, index == "0") if device == ACCELERATOR and index else device
 
 
-def _place_by_name(symbol: str) -> Device | None:
+def _device_by_symbol(symbol: str) -> Device | None:
     last = symbol.split(".")[-1].split("#")[0].lower()
     if any(word in last for word in _DTYPE_WORDS):
         return None
@@ -97,20 +97,17 @@ def _place_by_name(symbol: str) -> Device | None:
 
 
 def to_targets(interp: Interpreter, args: list[Value], keywords: dict[str, Value]) -> list[Device | None]:
-    """The alternatives for ``.to(*args, **keywords)``; ``None`` stands for "stays where it is"."""
+    """Return the possible target devices of ``.to(*args, **keywords)``; ``None`` means the device stays."""
     value = keywords.get("device")
     if value is None and args:
         value = args[0]
     if value is None or value == Const(None):
         return [None]
-    found: dict[Device | None, None] = {}
-    for option in alternatives(value):
-        found[named_device(interp, option)] = None
-    return list(found)
+    return list(dict.fromkeys(named_device(interp, option) for option in alternatives(value)))
 
 
 def device_argument(interp: Interpreter, keywords: dict[str, Value]) -> Device | None:
-    """The place that ``device=`` names; ``None`` where there is no such argument."""
+    """Return the device that ``device=`` names; ``None`` if there is no such argument."""
     value = keywords.get("device")
     if value is None or value == Const(None):
         return UNKNOWN_DEVICE if "**" in keywords and value is None else None
@@ -121,12 +118,12 @@ def device_argument(interp: Interpreter, keywords: dict[str, Value]) -> Device |
 
 
 def move_method_target(interp: Interpreter, name: str, args: list[Value], keywords: Keywords) -> Device:
-    """Where ``.cuda()``, ``.cuda(index)`` or ``.cpu()`` sends a value."""
+    """Return the target device of ``.cuda()``, ``.cuda(index)`` or ``.cpu()``."""
     index = args[0] if args else keywords.get("device", NONE)
     if MOVE_METHODS[name] == CPU or index == NONE:
         return MOVE_METHODS[name]
     if isinstance(index, Const) and isinstance(index.value, int):
-        return index_place(interp, index)
+        return index_device(interp, index)
     device = named_device(interp, index)
     return (
         device
@@ -136,7 +133,7 @@ def move_method_target(interp: Interpreter, name: str, args: list[Value], keywor
 
 
 def type_target(value: Value) -> Device | None:
-    """Where ``.type(torch.cuda.FloatTensor)`` sends a tensor; ``None`` for a dtype."""
+    """Return the target device of ``.type(torch.cuda.FloatTensor)``; ``None`` for a dtype."""
     if isinstance(value, DType):
         return None
     name = value.name if isinstance(value, External) else str(value.value) if isinstance(value, Const) else ""

@@ -1,4 +1,4 @@
-"""Operations in which values must live together: where two known places meet, and where the result lives."""
+"""Device checks: operations whose operands must be on the same device, and the device of their result."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["OperandSet", "check_same_device", "tensors_in", "weight_operands"]
 
 
 class OperandSet:
-    """One operand: its alternatives, each with its place and what a rule needs to know of it."""
+    """One operand of an operation: its alternatives, each with its device."""
 
     def __init__(
         self,
@@ -47,36 +47,36 @@ class OperandSet:
         self.is_single_number = is_single_number
 
     def is_never_on(self, device: Device) -> bool:
-        """Whether every alternative is known to lie elsewhere; never so for one of its own places."""
-        return bool(self.devices) and all(device.differs(mine) for mine in self.devices)
+        """Return whether no alternative can be on ``device``; false for an alternative's own device."""
+        return bool(self.devices) and all(device.differs(other) for other in self.devices)
 
 
 def tensor_operands(value: Tensor | Union, text: str) -> OperandSet:
-    """A tensor operand; where it is none (``None``), nothing meets."""
-    tensors = [option for option in alternatives(value) if option != NONE]
+    """Return a tensor as an operand; alternatives that are ``None`` are left out."""
+    options = [option for option in alternatives(value) if option != NONE]
     pairs = [
         (option.device, Operand(text, option.origins, is_certain=option.is_certain))
         if isinstance(option, Tensor)
         else (UNKNOWN_DEVICE, Operand(text))
-        for option in tensors
+        for option in options
     ]
-    known = [option for option in tensors if isinstance(option, Tensor)]
-    maybe_zero_dim = len(known) == len(tensors) and all(option.maybe_zero_dim for option in known)
-    is_single_number = len(known) == len(tensors) and all(option.is_single_number for option in known)
+    certain = [option for option in options if isinstance(option, Tensor)]
+    maybe_zero_dim = len(certain) == len(options) and all(option.maybe_zero_dim for option in certain)
+    is_single_number = len(certain) == len(options) and all(option.is_single_number for option in certain)
     return OperandSet(
-        pairs, maybe_zero_dim, grad=any(option.grad for option in known), is_single_number=is_single_number
+        pairs, maybe_zero_dim, grad=any(option.grad for option in certain), is_single_number=is_single_number
     )
 
 
 def weight_operands(interp: Interpreter, pointer: Pointer, text: str) -> OperandSet:
-    """A module's own weights as an operand."""
+    """Return a module's own weights as an operand."""
     obj = interp.heap_object(pointer)
     pairs = [(device, Operand(text, module=pointer)) for device in sorted(obj.devices, key=lambda p: p.kind)]
     return OperandSet(pairs, grad=interp.grad_enabled and not obj.get("frozen"))
 
 
 def tensors_in(interp: Interpreter, value: Value, text: str, depth: int = 0) -> list[OperandSet]:
-    """Every tensor in a value: the value itself, or what tuples, lists and dictionaries hold."""
+    """Return the tensors in a value as operands: the value itself, or the items of containers."""
     if isinstance(value, Tensor):
         return [tensor_operands(value, text)]
     if isinstance(value, Union):
@@ -86,45 +86,46 @@ def tensors_in(interp: Interpreter, value: Value, text: str, depth: int = 0) -> 
     if depth > 3:
         return []
     if isinstance(value, TupleValue):
-        return [side for item in value.items for side in tensors_in(interp, item, text, depth + 1)]
+        return [operand for item in value.items for operand in tensors_in(interp, item, text, depth + 1)]
     if isinstance(value, IterableOf):
         return tensors_in(interp, value.element, text, depth + 1)
     if isinstance(value, Pointer):
         obj = interp.heap_object(value)
         if obj.kind in ("list", "dict", "set", "batch", "bundle"):
-            held = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
-            return [side for item in held for side in tensors_in(interp, item, text, depth + 1)]
+            return [operand for item in obj.contents for operand in tensors_in(interp, item, text, depth + 1)]
     return []
 
 
 def check_same_device(
     interp: Interpreter,
     node: ast.AST,
-    consumer: str,
-    sides: Sequence[OperandSet],
+    operation: str,
+    operands: Sequence[OperandSet],
     opaque: bool = False,
     allow_cpu_scalars: bool = False,
     written: OperandSet | None = None,
 ) -> tuple[Device, tuple[Origin, ...]]:
-    """Bring operands together: note a meeting of two places, and give the result's place and origins.
+    """Record a device mismatch between operands; return the device and the origins of the result.
 
-    A CPU scalar may join tensors of another device where ``allow_cpu_scalars``, but not if it is ``written`` in place.
-    A meeting is established when some alternative of one operand differs from *every* alternative of another: then a
-    path exists on which they differ, whatever decides the alternatives.
+    With ``allow_cpu_scalars``, a zero-dimensional CPU tensor may be combined with tensors on another device, unless it
+    is ``written`` in place.  ``opaque``: the operation is a call of code that cannot be read.
+
+    A mismatch is recorded if some alternative of one operand differs from *every* alternative of another: then the
+    devices differ on some path, whatever the conditions are.
     """
     cpu: list[Operand] = []
     accelerator: list[Operand] = []
-    _note_kept(interp, sides)
-    against: dict[Device, list[OperandSet]] = {}  # a large model has thousands of sides, in two places
-    for one in sides:
+    _record_list_uses(interp, operands)
+    conflicts: dict[Device, list[OperandSet]] = {}  # cached: a large model has thousands of operands on two devices
+    for one in operands:
         for device, operand in one.alternatives:
             if not device.known or (interp.scenario.multi_accelerator and device == CPU):
                 if operand.origins and operand.origins[0].kind == "load":
-                    _note_load(interp, node, operand, sides)
+                    _record_load_use(interp, node, operand, operands)
                 continue
-            if device not in against:
-                against[device] = [side for side in sides if side.is_never_on(device)]
-            for other in against[device]:
+            if device not in conflicts:
+                conflicts[device] = [each for each in operands if each.is_never_on(device)]
+            for other in conflicts[device]:
                 if allow_cpu_scalars and (
                     (one.maybe_zero_dim and device == CPU and one is not written)
                     or (other.maybe_zero_dim and CPU in other.devices and other is not written)
@@ -133,33 +134,33 @@ def check_same_device(
                 if interp.scenario.multi_accelerator and CPU in other.devices:
                     continue
                 (accelerator if device == ACCELERATOR else cpu).append(operand)
-                for theirs, partner in other.alternatives:
-                    (accelerator if theirs == ACCELERATOR else cpu).append(partner)
+                for other_device, other_operand in other.alternatives:
+                    (accelerator if other_device == ACCELERATOR else cpu).append(other_operand)
     if cpu and accelerator:
         point = interp.point(node, with_state=True)
-        numbers = allow_cpu_scalars and (written is None or CPU not in written.devices)
+        takes_numbers = allow_cpu_scalars and (written is None or CPU not in written.devices)
         interp.observations.mismatches.append(
-            DeviceMismatch(point, consumer, _distinct(cpu), _distinct(accelerator), opaque, interp.latent, numbers)
+            DeviceMismatch(
+                point, operation, _distinct(cpu), _distinct(accelerator), opaque, interp.latent, takes_numbers
+            )
         )
-        if (
-            interp.scenario.multi_accelerator
-        ):  # as if the others had been brought to the first, which are a module's weights
-            return next(iter(sides[0].devices)) if len(sides[0].devices) == 1 else UNKNOWN_DEVICE, ()
-    return _result(sides)
+        if interp.scenario.multi_accelerator:  # continue as if all were on the first operand's device (the weights')
+            return next(iter(operands[0].devices)) if len(operands[0].devices) == 1 else UNKNOWN_DEVICE, ()
+    return _result(operands)
 
 
-def _note_kept(interp: Interpreter, sides: Sequence[OperandSet]) -> None:
-    for side in sides:
-        for _, operand in side.alternatives:
+def _record_list_uses(interp: Interpreter, operands: Sequence[OperandSet]) -> None:
+    for one in operands:
+        for _, operand in one.alternatives:
             for origin in operand.origins:
                 if origin.kind == "kept":
                     interp.observations.kept_uses.setdefault(origin.site_id, set()).add("operand")
 
 
-def _note_load(interp: Interpreter, node: ast.AST, operand: Operand, sides: Sequence[OperandSet]) -> None:
+def _record_load_use(interp: Interpreter, node: ast.AST, operand: Operand, operands: Sequence[OperandSet]) -> None:
     from devfix.analysis.torch.checkpoints import note_birth
 
-    note_birth(interp, operand.origins[0], "tensor", node, any(ACCELERATOR in side.devices for side in sides))
+    note_birth(interp, operand.origins[0], "tensor", node, any(ACCELERATOR in one.devices for one in operands))
 
 
 def _distinct(operands: list[Operand]) -> tuple[Operand, ...]:
@@ -169,35 +170,36 @@ def _distinct(operands: list[Operand]) -> tuple[Operand, ...]:
     return tuple(seen.values())
 
 
-def _result(sides: Sequence[OperandSet]) -> tuple[Device, tuple[Origin, ...]]:
-    dimensioned = [side for side in sides if not side.maybe_zero_dim and not _may_be_loaded_number(side)] or list(sides)
-    devices = {device for side in dimensioned for device in side.devices}
-    if ACCELERATOR in devices and (len(devices) == 1 or any(side.devices == {ACCELERATOR} for side in dimensioned)):
-        return ACCELERATOR, tuple(origin for origin in _origins(dimensioned, ACCELERATOR) if origin.kind == "moved")
+def _result(operands: Sequence[OperandSet]) -> tuple[Device, tuple[Origin, ...]]:
+    with_dimensions = [one for one in operands if not one.maybe_zero_dim and not _may_be_loaded_number(one)]
+    deciding = with_dimensions or list(operands)
+    devices = {device for one in deciding for device in one.devices}
+    if ACCELERATOR in devices and (len(devices) == 1 or any(one.devices == {ACCELERATOR} for one in deciding)):
+        return ACCELERATOR, tuple(origin for origin in _origins(deciding, ACCELERATOR) if origin.kind == "moved")
     if devices == {CPU}:
-        return CPU, _origins(dimensioned, CPU)
-    if any(side.devices == {OTHER_ACCELERATOR} for side in dimensioned):
+        return CPU, _origins(deciding, CPU)
+    if any(one.devices == {OTHER_ACCELERATOR} for one in deciding):
         return OTHER_ACCELERATOR, tuple(
-            origin for origin in _origins(dimensioned, OTHER_ACCELERATOR) if origin.kind == "moved"
+            origin for origin in _origins(deciding, OTHER_ACCELERATOR) if origin.kind == "moved"
         )
-    loads = (origin for side in dimensioned for _, operand in side.alternatives for origin in operand.origins)
+    loads = (origin for one in deciding for _, operand in one.alternatives for origin in operand.origins)
     return UNKNOWN_DEVICE, tuple(dict.fromkeys(origin for origin in loads if origin.kind == "load"))[:4]
 
 
-def _may_be_loaded_number(side: OperandSet) -> bool:
-    """Whether it is an entry of a checkpoint of which nothing says that it is a tensor."""
-    operands = [operand for _, operand in side.alternatives]
+def _may_be_loaded_number(operands: OperandSet) -> bool:
+    """Return whether an operand is an entry of a checkpoint that need not be a tensor."""
     return all(
-        not operand.is_certain and any(origin.kind == "load" for origin in operand.origins) for operand in operands
+        not operand.is_certain and any(origin.kind == "load" for origin in operand.origins)
+        for _, operand in operands.alternatives
     )
 
 
-def _origins(sides: Sequence[OperandSet], device: Device) -> tuple[Origin, ...]:
+def _origins(operands: Sequence[OperandSet], device: Device) -> tuple[Origin, ...]:
     origins = (
         origin
-        for side in sides
-        for theirs, operand in side.alternatives
+        for one in operands
+        for operand_device, operand in one.alternatives
         for origin in operand.origins
-        if theirs == device
+        if operand_device == device
     )
     return tuple(dict.fromkeys(origins))[:4]

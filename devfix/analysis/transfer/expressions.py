@@ -1,4 +1,4 @@
-"""Expressions: one function for each kind of node; operators and subscripts have files of their own."""
+"""Expressions: one function per kind of node; see also ``operators`` and ``subscripts``."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _BUILTINS = frozenset(dir(builtins))
 
 
 def evaluate(interp: Interpreter, node: ast.expr) -> Value:
-    """The value of an expression; what it does on the way is done."""
+    """Evaluate an expression, with its side effects; return its value."""
     interp.spend_step()
     handler = _HANDLERS.get(type(node))
     value = handler(interp, node) if handler is not None else UNKNOWN
@@ -71,19 +71,19 @@ def _attribute(interp: Interpreter, node: ast.Attribute) -> Value:
 
 
 def _tuple(interp: Interpreter, node: ast.Tuple) -> Value:
-    items = _sequence(interp, node.elts)
+    items = _evaluate_items(interp, node.elts)
     return TupleValue(tuple(items)) if items is not None else IterableOf(UNKNOWN)
 
 
 def _list(interp: Interpreter, node: ast.List | ast.Set) -> Value:
-    items = _sequence(interp, node.elts)
+    items = _evaluate_items(interp, node.elts)
     kind = "set" if isinstance(node, ast.Set) else "list"
     if items is None:
         return interp.new(HeapObject(kind, default_item=join(evaluate(interp, element) for element in node.elts)))
     return interp.new(HeapObject(kind, fields={str(i): item for i, item in enumerate(items)}))
 
 
-def _sequence(interp: Interpreter, nodes: list[ast.expr]) -> list[Value] | None:
+def _evaluate_items(interp: Interpreter, nodes: list[ast.expr]) -> list[Value] | None:
     items: list[Value] = []
     for node in nodes:
         if isinstance(node, ast.Starred):
@@ -99,36 +99,41 @@ def _sequence(interp: Interpreter, nodes: list[ast.expr]) -> list[Value] | None:
 
 def _dict(interp: Interpreter, node: ast.Dict) -> Value:
     fields: dict[str, Value] = {}
-    rest: Value | None = None
-    odd = False
+    default_item: Value | None = None
+    has_other_keys = False
     for key, value_node in zip(node.keys, node.values, strict=False):
         value = evaluate(interp, value_node)
         if key is None:
             if isinstance(value, Pointer) and interp.heap_object(value).kind == "dict":
                 fields.update(interp.heap_object(value).fields)
-                rest = interp.heap_object(value).default_item or rest
+                default_item = interp.heap_object(value).default_item or default_item
             else:
-                rest = UNKNOWN
+                default_item = UNKNOWN
             continue
         name = evaluate(interp, key)
-        odd |= assignment.is_non_string_key(name)
+        has_other_keys |= assignment.is_non_string_key(name)
         if isinstance(name, Const):
             fields[str(name.value)] = value
         else:
-            rest = value if rest is None else join((rest, value))
-    return interp.new(HeapObject("dict", fields=fields, default_item=rest, info=(("odd-keys", True),) if odd else ()))
+            default_item = value if default_item is None else join((default_item, value))
+    return _new_dict(interp, fields, default_item, has_other_keys)
 
 
 def _comprehension(interp: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
-    results, known = _comprehend(interp, node.generators, lambda: evaluate(interp, node.elt))
-    if isinstance(node, ast.GeneratorExp) and not known:
+    results, is_exact = _comprehend(interp, node.generators, lambda: evaluate(interp, node.elt))
+    if isinstance(node, ast.GeneratorExp) and not is_exact:
         return IterableOf(functions.join_by_identity(interp, results))
-    if known:
-        made = interp.new(HeapObject("list", fields={str(i): value for i, value in enumerate(results)}))
+    if is_exact:
+        elements = interp.new(HeapObject("list", fields={str(i): value for i, value in enumerate(results)}))
     else:
-        made = interp.new(HeapObject("list", default_item=functions.join_by_identity(interp, results)))
-    host_access.stamp(interp, made, node.elt)
-    return made
+        elements = interp.new(HeapObject("list", default_item=functions.join_by_identity(interp, results)))
+    host_access.note_comprehension(interp, elements, node.elt)
+    return elements
+
+
+def _new_dict(interp: Interpreter, fields: dict[str, Value], default_item: Value | None, has_other_keys: bool) -> Value:
+    info = (("odd-keys", True),) if has_other_keys else ()
+    return interp.new(HeapObject("dict", fields=fields, default_item=default_item, info=info))
 
 
 def _dict_comprehension(interp: Interpreter, node: ast.DictComp) -> Value:
@@ -136,33 +141,33 @@ def _dict_comprehension(interp: Interpreter, node: ast.DictComp) -> Value:
         interp, node.generators, lambda: TupleValue((evaluate(interp, node.key), evaluate(interp, node.value)))
     )
     fields: dict[str, Value] = {}
-    rest: Value | None = None
-    odd = False
+    default_item: Value | None = None
+    has_other_keys = False
     for pair in pairs:
         assert isinstance(pair, TupleValue)
         key, value = pair.items
-        odd |= assignment.is_non_string_key(key)
+        has_other_keys |= assignment.is_non_string_key(key)
         if isinstance(key, Const):
             fields[str(key.value)] = value
         else:
-            rest = value if rest is None else join((rest, value))
-    return interp.new(HeapObject("dict", fields=fields, default_item=rest, info=(("odd-keys", True),) if odd else ()))
+            default_item = value if default_item is None else join((default_item, value))
+    return _new_dict(interp, fields, default_item, has_other_keys)
 
 
 def _comprehend(
     interp: Interpreter, generators: list[ast.comprehension], produce: Callable[[], Value]
 ) -> tuple[list[Value], bool]:
-    """The values of a comprehension, and whether they are its elements one by one."""
+    """Return the values of a comprehension, and whether they are exactly its elements."""
     assert interp.activation is not None
     targets = [n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name)]
     saved = {name: interp.now.envs.get(interp.activation.env, {}).get(name) for name in targets}
-    results, known = _generate(interp, generators, produce)
+    results, is_exact = _generate(interp, generators, produce)
     for name, value in saved.items():
         if value is None:
             interp.now.unbind(interp.activation.env, name)
         else:
             interp.now.bind(interp.activation.env, name, value)
-    return results, known
+    return results, is_exact
 
 
 def _generate(
@@ -171,11 +176,11 @@ def _generate(
     first, *others = generators
     iterable = evaluate(interp, first.iter)
     elements = iteration.elements(interp, iterable, first.iter)
-    known = elements is not None and not first.ifs and not others
+    is_exact = elements is not None and not first.ifs and not others
     results: list[Value] = []
     env = interp.activation.env if interp.activation is not None else 0
     for value in elements if elements is not None else [iteration.element(interp, iterable, first.iter)]:
-        for name, part in _bound(interp, first.target, value):
+        for name, part in _target_bindings(interp, first.target, value):
             interp.now.bind(env, name, part)
         outcomes = [interp.truth(condition) for condition in first.ifs]
         if False in outcomes:
@@ -184,10 +189,10 @@ def _generate(
             results.extend(_generate(interp, others, produce)[0])
         else:
             results.append(produce())
-    return results, known
+    return results, is_exact
 
 
-def _bound(interp: Interpreter, target: ast.expr, value: Value) -> list[tuple[str, Value]]:
+def _target_bindings(interp: Interpreter, target: ast.expr, value: Value) -> list[tuple[str, Value]]:
     if isinstance(target, ast.Name):
         return [(target.id, value)]
     if isinstance(target, (ast.Tuple, ast.List)):
@@ -199,7 +204,11 @@ def _bound(interp: Interpreter, target: ast.expr, value: Value) -> list[tuple[st
                 for i in range(len(target.elts))
             ]
         )
-        return [pair for inner, item in zip(target.elts, items, strict=False) for pair in _bound(interp, inner, item)]
+        return [
+            pair
+            for inner, item in zip(target.elts, items, strict=False)
+            for pair in _target_bindings(interp, inner, item)
+        ]
     return []
 
 
@@ -213,14 +222,14 @@ def _conditional(interp: Interpreter, node: ast.IfExp) -> Value:
         values = body, evaluate(interp, node.orelse)
     devices = [_device_of(value) for value in values]
     if set(devices) == {ACCELERATOR, CPU} and not interp.scenario.no_accelerator:
-        chosen = devices.index(ACCELERATOR)  # the program chooses a device: the path on which it has its accelerator
+        chosen = devices.index(ACCELERATOR)  # a device choice: follow the path with the accelerator
         assume(interp, node.test, chosen == 0)
         return values[chosen]
     return join(values)
 
 
 def _device_of(value: Value) -> Device | None:
-    """The place of a device or of the string that names one."""
+    """Return the device of a device value or device string; ``None`` for other values."""
     if isinstance(value, Const) and isinstance(value.value, str):
         return parse_device(value.value)
     return value.device if isinstance(value, DeviceValue) else None
@@ -232,33 +241,35 @@ def _boolean(interp: Interpreter, node: ast.BoolOp) -> Value:
         value = evaluate(interp, part)
         last = index == len(node.values) - 1
         truth = conditions.truth_of(interp, value)
-        decides = not isinstance(node.op, ast.And)
-        if last or truth is decides:
+        decisive = not isinstance(node.op, ast.And)
+        if last or truth is decisive:
             possible.append(value)
             break
         if truth is None:
             if isinstance(value, Union):
-                possible.extend(o for o in value.alternatives if conditions.truth_of(interp, o) is not (not decides))
+                possible.extend(o for o in value.alternatives if conditions.truth_of(interp, o) is not (not decisive))
             else:
                 possible.append(value)
     return join(possible)
 
 
-def _joined(interp: Interpreter, node: ast.JoinedStr) -> Value:
-    """An f-string; one that starts with ``cuda`` names a device."""
+def _f_string(interp: Interpreter, node: ast.JoinedStr) -> Value:
+    """Evaluate an f-string; one that starts with ``cuda`` names a device."""
     first = node.values[0] if node.values else None
-    head: Value = Text()
+    first_value: Value = Text()
     texts: list[str] = []
     for part in node.values:
         value = evaluate(interp, part.value) if isinstance(part, ast.FormattedValue) else evaluate(interp, part)
         if part is first:
-            head = value
+            first_value = value
         texts.append(str(value.value) if isinstance(value, Const) else "\0")
     if "\0" not in texts:
         return Const("".join(texts))
-    if isinstance(head, Const) and isinstance(first, ast.Constant):
-        return formatted(head)
-    return DeviceValue(head.device, text=True) if isinstance(head, DeviceValue) else Text(text_of(node))
+    if isinstance(first_value, Const) and isinstance(first, ast.Constant):
+        return formatted(first_value)
+    if isinstance(first_value, DeviceValue):
+        return DeviceValue(first_value.device, text=True)
+    return Text(text_of(node))
 
 
 def _lambda(interp: Interpreter, node: ast.Lambda) -> Value:
@@ -311,7 +322,7 @@ _HANDLERS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Compare: compare,
     ast.BinOp: binary,
     ast.Subscript: subscript,
-    ast.JoinedStr: _joined,
+    ast.JoinedStr: _f_string,
     ast.Lambda: _lambda,
     ast.NamedExpr: _walrus,
     ast.Yield: _yield,

@@ -1,4 +1,4 @@
-"""Calls of functions and classes outside the project, one small function per behaviour of the knowledge table."""
+"""Calls of functions and classes outside the project: one transfer function per model of :mod:`devfix.models`."""
 
 from __future__ import annotations
 
@@ -53,32 +53,32 @@ _OTHER_WORDS = ("Tokenizer", "Processor", "Config", "Extractor", "Pipeline", "Sc
 
 
 def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """Call what an import outside the project names."""
+    """Call a function or class outside the project by its full name."""
     if name.startswith("builtins."):
         return builtins.call(interp, name[len("builtins.") :], args, keywords, node)
-    handler = TRANSFER_FUNCTIONS.get(model_of(name))
-    if classes.is_managed(name) and handler is None:
+    transfer_function = TRANSFER_FUNCTIONS.get(model_of(name))
+    if classes.is_managed(name) and transfer_function is None:
         _escape(interp, args, keywords)
         return Unknown(f"{name}()")
     if name.endswith((".from_pretrained", ".from_config")):
         owner = name.split(".")[-2]
         if any(word in owner for word in _MODEL_WORDS) and not any(word in owner for word in _OTHER_WORDS):
-            device = _mapped(interp, keywords)
+            device = _device_map_target(interp, keywords)
             return library_modules.opaque_module(interp, name, node, device)
         if name.startswith("transformers."):
             return interp.new(HeapObject("tokenizer", name, allocated_at=interp.point(node)))
         return unknown_result(interp, name, args, node)
-    if handler is not None:
-        return handler(interp, name, args, keywords, node)
+    if transfer_function is not None:
+        return transfer_function(interp, name, args, keywords, node)
     if name.split(".")[-1][:1].islower():
-        _hand_over(interp, name, args, keywords, node)
+        _check_opaque_training_call(interp, name, args, keywords, node)
     if may_move_arguments(name):
         _escape(interp, args, keywords)
     return unknown_result(interp, name, args, node, keywords)
 
 
-def _mapped(interp: Interpreter, keywords: Keywords) -> Device | None:
-    """Where ``from_pretrained`` puts a model: ``device_map="cuda"`` moves it as a whole, ``"auto"`` shares it out.
+def _device_map_target(interp: Interpreter, keywords: Keywords) -> Device | None:
+    """Return the target device of ``from_pretrained``: ``device_map="cuda"`` moves the model, ``"auto"`` splits it.
 
     https://huggingface.co/docs/accelerate/concept_guides/big_model_inference
     """
@@ -95,24 +95,26 @@ def _mapped(interp: Interpreter, keywords: Keywords) -> Device | None:
 
 
 def may_move_arguments(name: str) -> bool:
-    """Whether code of this name may move what it is given: classes that wrap, functions that prepare or train."""
+    """Return whether the name suggests that the callable moves its arguments: it wraps, prepares or trains."""
     last = name.split(".")[-1]
-    return last[:1].isupper() or any(word in last.lower() for word in _PLACING_WORDS)
+    return last[:1].isupper() or any(word in last.lower() for word in _MOVING_WORDS)
 
 
-_PLACING_WORDS = (
+_MOVING_WORDS = (
     "accelerat batch_to convert cuda deploy device dispatch distribut engine fit gpu init launch load main move "
     "offload parallel place prepare run set_up setup shard to_ train wrap"
 ).split()
 
 
-def _hand_over(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> None:
-    """A function that cannot be read gets a loader, a device and a module whose parts live in two places."""
-    given = [*args, *keywords.values()]
-    loaders = any(isinstance(value, Pointer) and interp.heap_object(value).kind == "loader" for value in given)
-    devices = any(isinstance(value, DeviceValue) for value in given)
-    for value in given:
-        if loaders and devices and isinstance(value, Pointer) and interp.heap_object(value).kind == "module":
+def _check_opaque_training_call(
+    interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> None:
+    """Check a module passed with a loader and a device to an unknown function: its weights must be on one device."""
+    values = [*args, *keywords.values()]
+    has_loader = any(isinstance(value, Pointer) and interp.heap_object(value).kind == "loader" for value in values)
+    has_device = any(isinstance(value, DeviceValue) for value in values)
+    for value in values:
+        if has_loader and has_device and isinstance(value, Pointer) and interp.heap_object(value).kind == "module":
             weighted = [
                 (path, part) for path, part in module_tree.parts(interp, value) if interp.heap_object(part).weights
             ]
@@ -132,15 +134,15 @@ def _escape(interp: Interpreter, args: list[Value], keywords: Keywords) -> None:
 def unknown_result(
     interp: Interpreter, name: str, args: list[Value], node: ast.Call, keywords: Keywords | None = None
 ) -> Value:
-    """What unknown code gives: an object of its own, or what it was given to wrap (a loader under a progress bar)."""
+    """Return the result of unknown code: an opaque object, or the wrapped argument (a loader in a progress bar)."""
     array = numpy_.given_by(name, args, keywords or {}, node)
     if array is not None:
         return array
     loaders = [value for value in args if isinstance(value, Pointer) and interp.heap_object(value).kind == "loader"]
     if len(loaders) == 1 and len(args) <= 3 and not name.split(".")[-1][:1].isupper():
         return IterableOf(iteration.element(interp, loaders[0], node))
-    words = {keyword.arg for keyword in node.keywords}
-    constructed = name.split(".")[-1][:1].isupper() and not words & {"device", "device_map", None}
+    keyword_names = {keyword.arg for keyword in node.keywords}
+    constructed = name.split(".")[-1][:1].isupper() and not keyword_names & {"device", "device_map", None}
     info = (("constructed", True),) if constructed else ()
     return interp.new(
         HeapObject("opaque", name, devices=frozenset({UNKNOWN_DEVICE}), allocated_at=interp.point(node), info=info)
@@ -168,7 +170,7 @@ def _partial(interp: Interpreter, name: str, args: list[Value], keywords: Keywor
 
 def _deep_copy(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     for tensor in parameter_copies.tensors_in(interp, args[0]) if args else ():
-        parameter_copies.note(interp, tensor, node)
+        parameter_copies.note_copy(interp, tensor, node)
     return builtins.deep_copy(interp, args[0], node) if args else UNKNOWN
 
 
@@ -211,25 +213,25 @@ def _exits(interp: Interpreter, name: str, args: list[Value], keywords: Keywords
 
 def _calls(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     function = args[0] if args else keywords.get("target", keywords.get("fn", UNKNOWN))
-    given: list[Value] = []
+    arguments: list[Value] = []
     if "target" in keywords:
-        held = keywords.get("args", UNKNOWN)
-        given = list(held.items) if isinstance(held, TupleValue) else []
-        interp.call(function, given, {}, node)
+        values = keywords.get("args", UNKNOWN)
+        arguments = list(values.items) if isinstance(values, TupleValue) else []
+        interp.call(function, arguments, {}, node)
         return Unknown(f"{name}()")
     if name.startswith(("torch.multiprocessing", "torch_xla", "accelerate")):
-        held = keywords.get("args", args[1] if len(args) > 1 else UNKNOWN)
+        values = keywords.get("args", args[1] if len(args) > 1 else UNKNOWN)
         rank = [] if name.startswith("accelerate") else [Number("rank")]
-        given = [*rank, *(held.items if isinstance(held, TupleValue) else ())]
-    return interp.call(function, given, {}, node)
+        arguments = [*rank, *(values.items if isinstance(values, TupleValue) else ())]
+    return interp.call(function, arguments, {}, node)
 
 
-def _yes(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _is_available(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     interp.observations.asks_available = True
     return Const(not interp.scenario.no_accelerator)
 
 
-def _no(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _false(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     return Const(False)
 
 
@@ -252,7 +254,7 @@ TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
     **library_modules.TRANSFER_FUNCTIONS,
     **sequences.TRANSFER_FUNCTIONS,
     **tensor_functions.TRANSFER_FUNCTIONS,
-    "available": _yes,
+    "available": _is_available,
     "calls": _calls,
     "clip": _number,
     "collective": distributed.collective,
@@ -269,7 +271,7 @@ TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
     "load-file": checkpoints.load_file,
     "open-file": checkpoints.open_file,
     "namespace": _namespace,
-    "no": _no,
+    "no": _false,
     "number": _number,
     "optimizer": _optimizer,
     "optimizer-eager": _optimizer,

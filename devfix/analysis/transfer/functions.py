@@ -1,4 +1,4 @@
-"""Functions of the project: their parameters are bound, their body is run, its ends are joined."""
+"""Calls of project functions: parameters are bound, the body is executed, its exit states are joined."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["call_function", "join_by_identity"]
 
-MOST_DEPTH = 28
-MOST_NESTED = 4  # containers within containers that are compared
+MAX_DEPTH = 28
+MAX_NESTING = 4  # levels of nested containers that are compared
 
 
 @lru_cache(maxsize=8192)
@@ -52,19 +52,19 @@ def _is_generator(node: ast.AST) -> bool:
 
 @lru_cache(maxsize=8192)
 def _without_gradients(node: ast.AST) -> bool:
-    """Whether a function stands under ``@torch.no_grad()``."""
-    words = ("no_grad", "inference_mode")
-    return any(word in text_of(decorator) for decorator in getattr(node, "decorator_list", ()) for word in words)
+    """Return whether a function is decorated with ``@torch.no_grad()`` or ``@torch.inference_mode()``."""
+    names = ("no_grad", "inference_mode")
+    return any(name in text_of(decorator) for decorator in getattr(node, "decorator_list", ()) for name in names)
 
 
 @lru_cache(maxsize=8192)
 def _makes_closures(node: ast.AST) -> bool:
-    """Whether a function's names can be used after it has returned."""
+    """Return whether a function contains definitions that may use its names after it returns."""
     inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
     return any(isinstance(child, inner) for child in walk(node) if child is not node)
 
 
-def _active(interp: Interpreter, function: Function) -> int:
+def _recursion_depth(interp: Interpreter, function: Function) -> int:
     count, activation = 0, interp.activation
     while activation is not None:
         count += activation.function is not None and activation.function.node is function.node
@@ -73,10 +73,10 @@ def _active(interp: Interpreter, function: Function) -> int:
 
 
 def join_by_identity(interp: Interpreter, values: Sequence[Value]) -> Value:
-    """The alternatives of what is yielded or collected; objects made by the same expression are one, the latest.
+    """Join yielded or collected values; of objects created by the same expression, keep the latest.
 
-    The body that makes them is followed more than once, but each object that comes out has its own life: a method that
-    changes it changes it wholly.  So are lists and dictionaries that hold the same under the same names.
+    A loop body is executed more than once, and each execution creates its own object: without merging, a method call
+    would update only one of several alternatives.  Lists and dictionaries with the same items are merged as well.
     """
     latest: dict[object, Value] = {}
     for value in (option for each in values for option in alternatives(each)):
@@ -85,20 +85,20 @@ def join_by_identity(interp: Interpreter, values: Sequence[Value]) -> Value:
 
 
 def _identity(interp: Interpreter, value: Value, depth: int = 0) -> object:
-    """What two values have in common that came out of two turns of one loop; the value itself where nothing tells."""
+    """Return a key that is equal for the values of two iterations of one loop; the value itself by default."""
     if isinstance(value, TupleValue):
         return ("tuple", *(_identity(interp, item, depth) for item in value.items))
-    if not isinstance(value, Pointer) or depth > MOST_NESTED:
+    if not isinstance(value, Pointer) or depth > MAX_NESTING:
         return value
     obj = interp.heap_object(value)
     if obj.kind == "instance" and obj.allocated_at is not None:
         return (obj.cls, obj.allocated_at.node)
     if obj.kind not in ("list", "dict") or obj.cls is not None:
         return value
-    held = tuple((name, _identity(interp, item, depth + 1)) for name, item in obj.fields.items())
+    fields = tuple((name, _identity(interp, item, depth + 1)) for name, item in obj.fields.items())
     return (
         obj.kind,
-        held,
+        fields,
         obj.info,
         None if obj.default_item is None else _identity(interp, obj.default_item, depth + 1),
     )
@@ -107,8 +107,8 @@ def _identity(interp: Interpreter, value: Value, depth: int = 0) -> object:
 def call_function(
     interp: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
-    """Run a project function on these arguments."""
-    if interp.depth > MOST_DEPTH or _active(interp, function) > 2:
+    """Call a project function and return its result; raises ``Unreachable`` if it does not return."""
+    if interp.depth > MAX_DEPTH or _recursion_depth(interp, function) > 2:
         return UNKNOWN
     interp.called.add(function.node)
     activation = Activation(
@@ -120,10 +120,10 @@ def call_function(
             return interp.evaluate(function.node.body)
         with interp.gradients(interp.grad_enabled and not _without_gradients(function.node)):
             interp.execute(function.node.body)
-        ends = list(activation.returns)
+        exits = list(activation.returns)
         if interp.state is not None:
-            ends.append((interp.state, NONE))
-        interp.state = State.join([state for state, _ in ends if isinstance(state, State)])
+            exits.append((interp.state, NONE))
+        interp.state = State.join([state for state, _ in exits if isinstance(state, State)])
         if interp.state is not None:
             activation.final_locals = interp.state.envs.get(activation.env, {})
             if not _makes_closures(function.node):
@@ -132,12 +132,12 @@ def call_function(
         raise Unreachable
     if _is_generator(function.node):
         return IterableOf(join_by_identity(interp, activation.yields))
-    random_branches.note_returns(interp, function, ends)
-    result = join(value for _, value in ends)
-    tensor = all(
+    random_branches.note_returns(interp, function, exits)
+    result = join(value for _, value in exits)
+    is_tensor = all(
         isinstance(value, Tensor) and value.is_certain and not value.maybe_container for value in alternatives(result)
     )
-    interp.observations.gives_tensor[node] = tensor and interp.observations.gives_tensor.get(node, True)
+    interp.observations.gives_tensor[node] = is_tensor and interp.observations.gives_tensor.get(node, True)
     return result
 
 
@@ -145,27 +145,29 @@ def _bind_parameters(interp: Interpreter, function: Function, args: list[Value],
     spec = function.node.args
     positional = [*spec.posonlyargs, *spec.args]
     keywords = dict(keywords)
-    spread = keywords.pop("**", None)
+    unpacked = keywords.pop("**", None)
     first_default = len(positional) - len(function.defaults)
     for index, parameter in enumerate(positional):
         if index < len(args):
             value = args[index]
         elif parameter.arg in keywords:
             value = keywords.pop(parameter.arg)
-        elif spread is not None and isinstance(spread, Tensor):
-            value = spread
+        elif unpacked is not None and isinstance(unpacked, Tensor):
+            value = unpacked
         elif index >= first_default:
             value = function.defaults[index - first_default]
         else:
-            value = _missing(interp, function, parameter)
+            value = _missing_argument(interp, function, parameter)
         _bind_parameter(interp, parameter, value)
     if spec.vararg is not None:
         interp.bind(spec.vararg.arg, TupleValue(tuple(args[len(positional) :])))
     for parameter, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
-        given = keywords.pop(parameter.arg) if parameter.arg in keywords else default
-        _bind_parameter(interp, parameter, given if given is not None else _missing(interp, function, parameter))
+        value = keywords.pop(parameter.arg) if parameter.arg in keywords else default
+        _bind_parameter(
+            interp, parameter, value if value is not None else _missing_argument(interp, function, parameter)
+        )
     if spec.kwarg is not None:
-        interp.bind(spec.kwarg.arg, interp.new(HeapObject("dict", fields=keywords, default_item=spread)))
+        interp.bind(spec.kwarg.arg, interp.new(HeapObject("dict", fields=keywords, default_item=unpacked)))
 
 
 def _bind_parameter(interp: Interpreter, parameter: ast.arg, value: Value) -> None:
@@ -178,10 +180,10 @@ def _bind_parameter(interp: Interpreter, parameter: ast.arg, value: Value) -> No
     interp.now.bind(interp.activation.env, parameter.arg, value)
 
 
-def _missing(interp: Interpreter, function: Function, parameter: ast.arg) -> Value:
-    """An argument that the followed call does not give (a command-line tool fills it in)."""
-    given = argparse_.option_default(interp, function, parameter.arg)
-    if given is not None:
-        return given
+def _missing_argument(interp: Interpreter, function: Function, parameter: ast.arg) -> Value:
+    """Return the value of a parameter without an argument, which a command-line library may provide."""
+    default = argparse_.option_default(interp, function, parameter.arg)
+    if default is not None:
+        return default
     name = getattr(function.node, "name", "lambda")
     return argparse_.named(interp, f"{function.module.name}.{name}.{parameter.arg}")

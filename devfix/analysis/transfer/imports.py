@@ -1,4 +1,4 @@
-"""Imported modules: their definitions are evaluated when they are asked for, their side effects at once."""
+"""Imported modules: definitions are evaluated on first use, other statements on import."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate_name", "start"]
 
-MOST_EAGER_MODULES = 16  # registries are filled by decorators; beyond this many files, only what is asked for is run
+MAX_EAGER_MODULES = 16  # decorators fill registries; in modules beyond this number, only used names are evaluated
 
 
 def start(interp: Interpreter, module: PythonModule) -> None:
-    """Import a module: note what binds which name, and run what does more than that."""
+    """Import a module: index its statements by the names that they bind, and execute those with side effects."""
     module.env = interp.new_id()
     interp.base.envs[module.env] = {"__name__": Const(module.name)}
     module.waiting = {}
-    at_once: list[ast.stmt] = []
+    immediate: list[ast.stmt] = []
     interp.imported_modules += 1
-    eager = interp.imported_modules <= MOST_EAGER_MODULES
+    eager = interp.imported_modules <= MAX_EAGER_MODULES
     for stmt, names in _statements(module.tree.tree):
         if eager and (_registers(stmt) or (not names and not _is_inert(stmt))):
-            at_once.append(stmt)
+            immediate.append(stmt)
         for name in names:
             module.waiting.setdefault(name, []).append(stmt)
-    for stmt in at_once:
+    for stmt in immediate:
         _run(interp, module, [stmt])
 
 
 @lru_cache(maxsize=4096)
 def _statements(tree: ast.Module) -> tuple[tuple[ast.stmt, tuple[str, ...]], ...]:
-    """The top-level statements with the names that they bind."""
+    """Return the top-level statements with the names that they bind."""
     return tuple((stmt, tuple(_bound_names(stmt))) for stmt in tree.body)
 
 
@@ -73,7 +73,7 @@ def _stores(node: ast.Name) -> bool:
 
 
 def _registers(stmt: ast.stmt) -> bool:
-    """A decorated definition may register itself somewhere."""
+    """Return whether a statement is a decorated definition, which may register itself."""
     return bool(getattr(stmt, "decorator_list", None))
 
 
@@ -82,7 +82,7 @@ def _is_inert(stmt: ast.stmt) -> bool:
 
 
 def evaluate_name(interp: Interpreter, module: PythonModule, name: str) -> None:
-    """Run the statements of an imported module that bind ``name``, in their order."""
+    """Execute the statements of an imported module that bind ``name``, in order."""
     assert module.waiting is not None
     waiting = module.waiting.pop(name, None)
     if waiting:
@@ -90,7 +90,7 @@ def evaluate_name(interp: Interpreter, module: PythonModule, name: str) -> None:
 
 
 def _run(interp: Interpreter, module: PythonModule, body: list[ast.stmt]) -> None:
-    """Run statements of an imported module apart from the current path: they belong to every path."""
+    """Execute statements of an imported module outside the current path: their effects hold on every path."""
     path, loops, depth = interp.state, interp.loops, interp.loop_depth
     interp.state, interp.loop_depth = State(interp.base), 0
     activation = Activation(module.env, module, parent=interp.activation)

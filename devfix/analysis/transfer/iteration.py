@@ -106,7 +106,7 @@ def _element_of_record(interp: Interpreter, pointer: Pointer, node: ast.AST, mov
     if obj.kind == "dict":
         return join(Const(key) for key in obj.fields) if obj.fields and obj.default_item is None else Text()
     if obj.kind in ("list", "set", "module") or is_named_tuple(interp, pointer):
-        inner = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
+        inner = obj.contents
         return join(inner) if inner else UNKNOWN
     if obj.cls is not None:
         iterator = interp.attribute(pointer, "__iter__", node)

@@ -73,9 +73,9 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
     truth = interp.truth(stmt.test)
     if truth is None and conditions.tests_device(stmt.test) and not stmt.orelse and _moves(stmt.body):
         truth = True  # moved unless it is there already: it is there afterwards
-    if truth is None and not stmt.orelse and (filled := lazy_caches.filled(interp, stmt)):
+    if truth is None and not stmt.orelse and (filled := lazy_caches.rebuild_statements(interp, stmt)):
         execute(interp, stmt.body)
-        lazy_caches.replace_everywhere(interp, filled)
+        lazy_caches.rebuild_items(interp, filled)
         return False
     if truth is not None:
         execute(interp, stmt.body if truth else stmt.orelse)

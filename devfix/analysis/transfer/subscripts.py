@@ -174,7 +174,7 @@ def _item_of_record(interp: Interpreter, pointer: Pointer, name: str | None, nod
     if obj.get("in-part"):
         return Tensor(UNKNOWN_DEVICE, maybe_container=True)  # a type's store: some of its tensors have moved
     if isinstance(node.slice, ast.Slice):
-        held = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
+        held = obj.contents
         if obj.kind == "list":
             if obj.default_item is None:
                 sliced = _sliced(tuple(held), node.slice)

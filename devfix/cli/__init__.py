@@ -1,6 +1,6 @@
-"""The ``devfix`` command.
+"""The ``devfix`` command line.
 
-Nothing but click is imported until a verb runs: ``devfix --version`` must cost no more than click does.
+Commands are imported on use: ``devfix --version`` imports click and nothing heavier.
 """
 
 from __future__ import annotations
@@ -18,50 +18,50 @@ from devfix.cli._errors import Interrupted, report_errors
 
 __all__ = ["cli", "main"]
 
-# verb → its one line in ``devfix --help``; the module devfix.cli.<verb> holds a command named ``command``
-_VERBS = {
-    "apply": "Repair device bugs in files and folders.",
-    "bot": "Review pull requests and open them, in CI.",
-    "check": "Print device bugs and change nothing.",
-    "init": "Add devfix to a repository.",
-    "migrate": "Repair many repositories.",
-    "completion": "Print what a shell needs to complete commands, options and rules.",
-    "explain": "Explain one rule, with an example.",
-    "lsp": "Serve an editor.",
+# command → its line in ``devfix --help``; the module devfix.cli.<command> has a click command named ``command``
+_COMMANDS = {
+    "apply": "Fix device bugs in files and directories.",
+    "bot": "Review and open pull requests in CI.",
+    "check": "Report device bugs without changing files.",
+    "init": "Set up devfix in a repository.",
+    "migrate": "Fix device bugs in many repositories.",
+    "completion": "Print a shell completion script.",
+    "explain": "Explain a rule.",
+    "lsp": "Run the language server.",
     "rules": "List all rules.",
-    "trace": "Run a script and tell what a device error comes from.",
-    "verify": "Prove a repair by running the script.",
+    "trace": "Run a script and trace a device error to its cause.",
+    "verify": "Verify fixes by running a script.",
 }
 
 
-class _Verbs(click.Group):
-    """A group whose commands are imported when they are called."""
+class _LazyGroup(click.Group):
+    """A group that imports its commands on use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_VERBS)
+        return sorted(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _VERBS:
+        if cmd_name not in _COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"devfix.cli.{cmd_name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(sorted(_VERBS.items()))
+            formatter.write_dl(sorted(_COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
         with report_errors(ctx):
             return super().invoke(ctx)
 
 
-@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="devfix")
 def cli() -> None:
-    """Find and repair PyTorch device bugs.
+    """Find and fix PyTorch device bugs.
 
-    Exit codes: 0 nothing to do or all done; 1 findings remain, files would change, a file could not be handled,
-    or a repair is not proved; 2 wrong usage, wrong configuration or an internal error; 130 interrupted.
+    Exit codes: 0 nothing left to do; 1 findings remain, files would change, a file could not be processed, or a fix is
+    not verified; 2 usage error, configuration error or internal error; 130 interrupted.
     """
 
 
@@ -75,11 +75,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except click.ClickException as error:
         error.show()
         code = error.exit_code
-    except BrokenPipeError:  # the reader of our output has gone, as with ``| head``
+    except BrokenPipeError:  # the reader of standard output has exited, as in ``devfix check . | head``
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
     if code == Interrupted.exit_code:
-        exec(
-            ""
-        )  # where Ctrl-C met code in a string, as dataclasses have it, CPython would end by the signal all the same
+        # After a Ctrl-C inside ``exec`` (as in dataclasses), CPython exits by the signal; another ``exec`` resets this.
+        exec("")
     sys.exit(code or 0)

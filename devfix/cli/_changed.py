@@ -1,4 +1,4 @@
-"""``--since`` and ``--staged``: the files of a run as git has them, and what of them the run is about."""
+"""``--since`` and ``--staged``: restrict a run to changed lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,12 @@ __all__ = ["limit_to_changes"]
 def limit_to_changes(
     request: Request, settings: Settings, files: Sequence[SourceFile], problems: Sequence[Problem]
 ) -> tuple[tuple[SourceFile, ...], tuple[Problem, ...], Scope]:
-    """Files and problems of a run on changed lines, and its scope; raises ``CommandError`` where git cannot say."""
+    """Return the files and problems of a run on changed lines, and its scope.
+
+    Raises:
+        CommandError: git cannot determine the changes.
+
+    """
     try:
         scope = staged(request.paths) if request.since is None else since(request.paths, request.since)
     except ChangesError as error:
@@ -30,7 +35,7 @@ def limit_to_changes(
     kept = [problem for problem in problems if scope.concerns(problem)]
     if request.staged:
         files, kept = _of_index(request.paths, settings, scope, files, kept)
-    if not scope.lines:  # nothing that a finding could have to do with
+    if not scope.lines:  # no finding can be affected
         files = ()
     return tuple(files), tuple(kept), scope
 
@@ -38,9 +43,9 @@ def limit_to_changes(
 def _of_index(
     paths: Sequence[str], settings: Settings, scope: Scope, files: Sequence[SourceFile], problems: Sequence[Problem]
 ) -> tuple[list[SourceFile], list[Problem]]:
-    """The files as the index has them: with those that are gone from the working tree, without those not in it."""
+    """Return files and problems with the index's content: files deleted only in the working tree come back."""
     kept = [file for file in files if os.path.realpath(file.path) not in scope.texts]
-    left = [problem for problem in problems if os.path.realpath(problem.path) not in scope.texts]
+    remaining = [problem for problem in problems if os.path.realpath(problem.path) not in scope.texts]
     names = {os.path.realpath(path): path for path in paths}
     names.update((os.path.realpath(file.path), file.path) for file in files)
     unreadable = {os.path.realpath(problem.path) for problem in scope.problems}
@@ -50,11 +55,11 @@ def _of_index(
         if text is not None:
             kept.append(replace(text, path=names.get(full, text.path)))
         elif names.get(full) in paths and full not in unreadable:
-            left.append(Problem(names[full], "is not in the index", hint="git add it"))
-    return kept, [*left, *scope.problems]
+            remaining.append(Problem(names[full], "is not in the index", hint="run git add"))
+    return kept, [*remaining, *scope.problems]
 
 
 def _is_in(full: str, paths: Sequence[str], settings: Settings) -> bool:
-    """Whether a file that is gone from the working tree would have been found in one of the folders."""
+    """Return whether a file that is missing from the working tree belongs to one of the directories."""
     within = any(full.startswith(os.path.join(os.path.realpath(path), "")) for path in paths)
     return within and full.endswith(SUFFIXES) and not excluded(full, settings.exclude, settings.root)

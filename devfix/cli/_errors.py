@@ -1,4 +1,4 @@
-"""Failures as one line each: no traceback for a person who did nothing wrong."""
+"""Errors of the command line, reported as one line without a traceback."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VERBOSE = "devfix.verbose"  # key in ``click.Context.meta``
 
 
 class CommandError(click.ClickException):
-    """An error that is its message: ``devfix: …`` on standard error."""
+    """An error that is shown as ``devfix: message`` on standard error."""
 
     exit_code = 2
 
@@ -30,10 +30,10 @@ class Interrupted(CommandError):
     exit_code = 130
 
     def __init__(self) -> None:
-        super().__init__("interrupted; every file holds either its old or its new content")
+        super().__init__("interrupted; no file is partially written")
 
 
-def _nowhere() -> bool:
+def _is_cwd_deleted() -> bool:
     try:
         os.getcwd()
     except FileNotFoundError:
@@ -43,7 +43,7 @@ def _nowhere() -> bool:
 
 @contextmanager
 def report_errors(context: click.Context) -> Iterator[None]:
-    """Turn what a verb raises into one line and an exit code."""
+    """Turn exceptions of a command into a :class:`CommandError`."""
     try:
         yield
     except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
@@ -53,14 +53,14 @@ def report_errors(context: click.Context) -> Iterator[None]:
 
         if isinstance(error, ConfigError):
             raise CommandError(str(error)) from error
-        if isinstance(error, FileNotFoundError) and _nowhere():
-            raise CommandError("the current folder has been deleted: change to one that is there") from error
+        if isinstance(error, FileNotFoundError) and _is_cwd_deleted():
+            raise CommandError("the current directory has been deleted: change to an existing one") from error
         if context.meta.get(VERBOSE):
             import traceback
 
             traceback.print_exc()
-        what = f"{type(error).__name__}: {error}".replace("\n", " ")
+        summary = f"{type(error).__name__}: {error}".replace("\n", " ")
         raise CommandError(
-            f"internal error: {what}. Nothing further was written."
+            f"internal error: {summary}. Nothing further was written."
             " Please report this with the file and the output of the same command with -v."
         ) from error

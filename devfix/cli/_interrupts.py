@@ -1,4 +1,4 @@
-"""Ctrl-C reaches the whole process group: this process stops, and it ends its workers."""
+"""Handling of Ctrl-C, which the terminal sends to devfix and its worker processes."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from types import FrameType
 
 __all__ = ["interruptible"]
 
-_PAUSE = 0.05  # seconds until a forgotten signal is sent again
+_RESEND_DELAY = 0.05  # seconds until a lost signal is sent again
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let SIGINT end the worker processes and raise ``KeyboardInterrupt`` here.
+    """Terminate worker processes on SIGINT, and raise ``KeyboardInterrupt`` in this process.
 
-    A forked worker inherits the handler and ignores the signal, as its parent ends it: otherwise every worker
-    prints a traceback of its own, and a pool waits for those that are left.
+    A forked worker inherits the handler and ignores the signal, because the parent terminates it; otherwise, each
+    worker would print a traceback, and a pool would wait for the remaining workers.
 
-    Python forgets what is raised within a finalizer, turns what meets the making of a class into a ``RuntimeError``
-    (before 3.12), and libraries let go of errors that they expect: a signal that came to nothing is sent once more.
+    The exception can get lost: Python discards it in finalizers, turns it into a ``RuntimeError`` in
+    ``__set_name__`` (before 3.12), and libraries swallow exceptions.  In these cases, the signal is sent again.
     """
     if threading.current_thread() is not threading.main_thread():  # only the main thread may set a handler
         yield
         return
     owner = os.getpid()
-    sent: list[weakref.ref[_Stop]] = []
-    over = False
+    raised: list[weakref.ref[_Stop]] = []
+    is_done = False
 
     def stop(signal_number: int, frame: FrameType | None) -> None:
         if os.getpid() != owner:
@@ -41,42 +41,42 @@ def interruptible() -> Iterator[None]:
         if "multiprocessing" in sys.modules:
             import multiprocessing
 
-            with suppress(Exception):  # they may end, and be forgotten, at the same moment
+            with suppress(Exception):  # workers may exit at the same time
                 for worker in multiprocessing.active_children():
                     worker.terminate()
-        raise watched()  # no name here holds it: it has to go when nobody handles it any more
+        raise tracked()  # no reference stays here, so that the exception is collected when it is discarded
 
-    def watched() -> _Stop:
-        made = _Stop()
-        sent.append(weakref.ref(made, forgotten))
-        return made
+    def tracked() -> _Stop:
+        exception = _Stop()
+        raised.append(weakref.ref(exception, on_collected))
+        return exception
 
-    def forgotten(_: weakref.ref[_Stop]) -> None:
-        if not over:
-            _thread.start_new_thread(send_again, ())  # without the locks of threading, which may be held just now
+    def on_collected(_: weakref.ref[_Stop]) -> None:
+        if not is_done:
+            _thread.start_new_thread(send_again, ())  # ``threading`` takes locks, which may be held here
 
     def send_again() -> None:
-        time.sleep(_PAUSE)
-        if not over:
+        time.sleep(_RESEND_DELAY)
+        if not is_done:
             os.kill(owner, signal.SIGINT)
 
-    def tell(found: sys.UnraisableHookArgs) -> None:
-        if not isinstance(found.exc_value, _Stop):
-            told(found)
+    def unraisable_hook(unraisable: sys.UnraisableHookArgs) -> None:
+        if not isinstance(unraisable.exc_value, _Stop):
+            previous_hook(unraisable)
 
-    told, sys.unraisablehook = sys.unraisablehook, tell
-    before = signal.signal(signal.SIGINT, stop)
+    previous_hook, sys.unraisablehook = sys.unraisablehook, unraisable_hook
+    previous_handler = signal.signal(signal.SIGINT, stop)
     try:
         yield
     except Exception as error:
-        if sent:
+        if raised:
             raise KeyboardInterrupt from error
         raise
     finally:
-        over = True
-        signal.signal(signal.SIGINT, before)
-        sys.unraisablehook = told
+        is_done = True
+        signal.signal(signal.SIGINT, previous_handler)
+        sys.unraisablehook = previous_hook
 
 
 class _Stop(KeyboardInterrupt):
-    """Can be watched, as exceptions of Python itself cannot."""
+    """A ``KeyboardInterrupt`` that supports weak references."""

@@ -1,4 +1,4 @@
-"""Options that several verbs share."""
+"""Options shared by ``check`` and ``apply``."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def _split(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """``--select DEV1,DEV201 --select DEV3`` is three codes."""
+    """Split values at commas and spaces: ``--select DEV1,DEV201 --select DEV3`` gives three codes."""
     return tuple(code for value in values for code in value.replace(",", " ").split())
 
 
-def _loud(context: click.Context, parameter: click.Parameter, value: int) -> int:
+def _set_verbose(context: click.Context, parameter: click.Parameter, value: int) -> int:
     context.meta[VERBOSE] = value > 0
     return value
 
@@ -34,7 +34,7 @@ _OPTIONS = (
         callback=_split,
         shell_complete=complete_rules,
         metavar="CODES",
-        help="Only these rules: codes or names.",
+        help="Comma-separated rules to enable: codes, prefixes or names.",
     ),
     click.option(
         "--ignore",
@@ -42,51 +42,60 @@ _OPTIONS = (
         callback=_split,
         shell_complete=complete_rules,
         metavar="CODES",
-        help="Not these rules.",
+        help="Comma-separated rules to disable.",
     ),
     click.option(
         "--severity",
         type=click.Choice(["error", "latent", "advice"]),
-        help="Report down to this severity (default: error).",
+        help="Lowest severity to report (default: error).",
     ),
     click.option(
-        "--force-exclude", is_flag=True, help="Leave out what the configuration excludes, also where it is named."
+        "--force-exclude", is_flag=True, help="Apply configured exclusions even to paths on the command line."
     ),
     click.option(
         "--since",
         metavar="REV",
-        help="Only what has to do with lines changed since REV (a commit, branch or tag) was left; all files are read.",
+        help="Report only findings affected by changes since the merge base with REV (a commit, branch or tag); all"
+        " files are still read.",
     ),
     click.option(
-        "--staged", is_flag=True, help="Only what has to do with lines that are staged, as they are in the index."
+        "--staged",
+        is_flag=True,
+        help="Report only findings affected by staged changes; staged files are read from the index.",
     ),
-    click.option("--stdin-filename", metavar="FILE", help="The name of what '-' reads from standard input."),
+    click.option("--stdin-filename", metavar="FILE", help="File name for standard input ('-')."),
     click.option(
         "--output-format",
         type=click.Choice(list(FORMATS)),
         default="text",
         show_default=True,
-        help="text on standard error; the others on standard output.",
+        help="Report format. text is printed to standard error, the others to standard output.",
     ),
     click.option(
         "--output-file",
         metavar="FILE",
-        help="Write the report to FILE, in the --output-format; text goes to standard error all the same.",
+        help="Write the report to FILE; the text report is still printed to standard error.",
     ),
-    click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of listing them."),
+    click.option("--statistics", is_flag=True, help="Show counts per rule instead of findings."),
     click.option(
-        "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes (default: all cores)."
+        "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of worker processes (default: all cores)."
     ),
-    click.option("--no-cache", is_flag=True, help="Read everything anew, and keep nothing for the next run."),
-    click.option("-q", "--quiet", count=True, help="No summary."),
-    click.option("-v", "--verbose", count=True, callback=_loud, help="Suppressed findings; tracebacks."),
+    click.option("--no-cache", is_flag=True, help="Do not read or write the cache."),
+    click.option("-q", "--quiet", count=True, help="Omit the summary, notes and fixed findings."),
+    click.option(
+        "-v",
+        "--verbose",
+        count=True,
+        callback=_set_verbose,
+        help="Show suppressed findings, and tracebacks of internal errors.",
+    ),
     click.option("--config", "config_file", type=click.Path(), metavar="FILE", help="Read [tool.devfix] from FILE."),
-    click.option("--isolated", is_flag=True, help="Read no configuration."),
+    click.option("--isolated", is_flag=True, help="Ignore all configuration files."),
 )
 
 
 def selection_options(function: _Function) -> _Function:
-    """What to look at, which rules, and how to report."""
+    """Add the options for paths, rules and reports to a command."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function

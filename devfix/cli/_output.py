@@ -1,4 +1,4 @@
-"""Where a report goes: standard output, standard error, or a file."""
+"""Output of reports to standard output, standard error, or a file."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ __all__ = ["Output", "check_output", "print_diff", "refuse_source_as_output", "w
 
 
 def check_output(name: str, file: str | None, statistics: bool) -> None:
-    """Refuse what could not be written in the end, before the work.
+    """Check before the analysis that the report can be written.
 
     Raises:
-        CommandError: a module is missing, or the file cannot be written.
-        click.UsageError: the format holds no statistics.
+        CommandError: a required module is not installed, or the file cannot be written.
+        click.UsageError: the format does not support statistics.
 
     """
     given = FORMATS[name]
     if given.requires is not None and find_spec(given.requires[0]) is None:
         module, extra = given.requires
-        raise CommandError(f"--output-format {name} needs {module}: pip install 'devfix[{extra}]'")
+        raise CommandError(f"--output-format {name} requires {module}: pip install 'devfix[{extra}]'")
     if statistics and not given.has_statistics:
         names = ", ".join(each for each, format_ in FORMATS.items() if format_.has_statistics)
-        raise click.UsageError(f"--statistics goes with the formats {names}, not with {name}.")
+        raise click.UsageError(f"--statistics is not supported with --output-format {name}; use {names}.")
     if file is not None:
         reason = _unwritable(file)
         if reason:
@@ -45,35 +45,43 @@ def check_output(name: str, file: str | None, statistics: bool) -> None:
 
 
 def _unwritable(file: str) -> str:
-    """Why a report cannot be written there; empty where it can."""
+    """Return why a report cannot be written to a file; empty if it can."""
     target = os.path.realpath(file)
     folder = os.path.dirname(target)
     if not file:
-        return "name a file"
+        return "missing file name"
     if os.path.isdir(target):
-        return "is a folder: name a file in it"
+        return "is a directory: name a file in it"
     if not os.path.isdir(folder):
-        return f"there is no folder {os.path.dirname(file) or folder}: make it first"
+        return f"directory {os.path.dirname(file) or folder} does not exist: create it first"
     if os.path.exists(target):
         if not os.access(target, os.W_OK):
             return "permission denied"
         if not os.path.isfile(target):
             return ""
-    return "" if os.access(folder, os.W_OK | os.X_OK) else "permission denied in its folder"
+    return "" if os.access(folder, os.W_OK | os.X_OK) else "permission denied in its directory"
 
 
 def refuse_source_as_output(file: str | None, sources: Sequence[SourceFile]) -> None:
-    """Raise :class:`CommandError` where the report would take the place of a file that it is about."""
+    """Raise :class:`CommandError` if the report would overwrite an analyzed file."""
     if file is not None and os.path.isfile(file):
         name = os.path.basename(os.path.realpath(file))
         for source in sources:
             if os.path.basename(os.path.realpath(source.path)) == name and os.path.samefile(source.path, file):
-                raise CommandError(f"--output-file {file}: is one of the files that are read; name another one")
+                raise CommandError(f"--output-file {file}: is one of the analyzed files; name another file")
 
 
 @dataclass(frozen=True)
 class Output:
-    """How a report is shown: format, file, counts in the place of findings, verbosity."""
+    """Output options of a report.
+
+    Attributes:
+        name: the format, a key of :data:`FORMATS`.
+        file: the file to write; None for none.
+        statistics: whether to show counts per rule instead of findings.
+        verbosity: number of ``-v`` minus number of ``-q``.
+
+    """
 
     name: str
     file: str | None
@@ -81,18 +89,21 @@ class Output:
     verbosity: int
 
     def show(self, view: View, *, diff: bool, is_filter: bool) -> None:
-        """Print the diff where it is asked for, then the report; data give way to a diff or a repaired text."""
+        """Print the diff if requested, then the report.
+
+        Reports other than text go to standard error if standard output has the diff or fixed source text.
+        """
         if diff:
             print_diff(view.report.outcome.patch)
         if FORMATS[self.name].is_text or self.file is not None:
             self._print_text(view)
-        alone = False
+        on_stderr = False
         if self.file is not None:
             self._write(view, self.file)
         elif not FORMATS[self.name].is_text:
-            alone = diff or is_filter
-            (_write_stderr if alone else write_stdout)(self._data(view))
-        if view.proof is not None and not alone:
+            on_stderr = diff or is_filter
+            (_write_stderr if on_stderr else write_stdout)(self._data(view))
+        if view.proof is not None and not on_stderr:
             from devfix.cli._verifying import show_proof
 
             show_proof(view.proof, self.verbosity)
@@ -134,7 +145,7 @@ def _lines(view: View) -> list[str]:
 
 
 def _plain_text(view: View, verbosity: int, statistics: bool) -> bytes:
-    """The text as it stands in a file: no colours, no breaks."""
+    """Return the text report without colours and line wrapping."""
     import io
 
     from rich.console import Console
@@ -142,20 +153,26 @@ def _plain_text(view: View, verbosity: int, statistics: bool) -> bytes:
     from devfix.report.findings import text
     from devfix.report.runs import verdict
 
-    made = io.StringIO()
-    console = Console(file=made, highlight=False, soft_wrap=True, color_system=None, force_terminal=False)
+    buffer = io.StringIO()
+    console = Console(file=buffer, highlight=False, soft_wrap=True, color_system=None, force_terminal=False)
     text.show(view.report, verbosity, console, statistics=_lines(view) if statistics else None)
     if view.proof is not None:
-        made.write(verdict.sentence(view.proof) + "\n")
-    return made.getvalue().encode("utf-8", "backslashreplace")
+        buffer.write(verdict.sentence(view.proof) + "\n")
+    return buffer.getvalue().encode("utf-8", "backslashreplace")
 
 
-def print_diff(patch: Patch, made: Collection[str] = ()) -> None:
-    """For git; on a terminal for people, in colours, and of notebooks cell by cell.  Files of ``made`` are new."""
+def print_diff(patch: Patch, created: Collection[str] = ()) -> None:
+    """Print the diff for git; on a terminal, in colours and with notebooks cell by cell.
+
+    Args:
+        patch: the changes.
+        created: paths of new files.
+
+    """
     from devfix.report import terminal_diff
     from devfix.vcs import unified_diff
 
-    unified = unified_diff.unified(patch, made)
+    unified = unified_diff.unified(patch, created)
     if not unified or not sys.stdout.isatty():
         write_stdout(unified)
     elif os.environ.get("NO_COLOR"):

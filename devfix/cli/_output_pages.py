@@ -1,4 +1,4 @@
-"""What ``verify`` and ``trace`` print of a run: text, JSON, or a page."""
+"""Output of ``verify`` and ``trace``: text, JSON, or an HTML page."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def format_option(function: _Function) -> _Function:
-    """``--output-format`` of what was run."""
+    """Add ``--output-format`` to a command that runs a script."""
     return click.option(
         "--output-format",
         type=click.Choice(["text", "json", "html"]),
         default="text",
         show_default=True,
-        help="All on standard output; html is one file that needs nothing else.",
+        help="Report format, printed to standard output. html is one self-contained file.",
     )(function)
 
 
 def require_jinja2(option: str) -> None:
-    """Say in one line that what an option asks for is a page and needs jinja2, where it is missing."""
+    """Raise :class:`CommandError` if jinja2, which ``option`` requires, is not installed."""
     if find_spec("jinja2") is None:
-        raise CommandError(f"{option} needs jinja2: pip install 'devfix[report]'")
+        raise CommandError(f"{option} requires jinja2: pip install 'devfix[report]'")
 
 
 def print_run(found: object, output_format: str, *, text: str, json: str, html: str) -> None:
-    """Print on standard output what was found.
+    """Print the result of a run to standard output.
 
     Args:
-        found: what the modules understand.
-        output_format: one of those of `format_option`.
-        text: the module of ``devfix.report.runs`` that shows it to people.
-        json: the module that dumps it.
-        html: the module that makes a page of it.
+        found: the result, of the type that the modules take.
+        output_format: ``text``, ``json`` or ``html``.
+        text: module of ``devfix.report.runs`` with a function ``show``.
+        json: module with a function ``dumps``.
+        html: module with a function ``page``.
 
     """
     if output_format == "json":

@@ -1,4 +1,4 @@
-"""What one run of ``apply`` or ``check`` is asked to do."""
+"""Validated options of ``apply`` and ``check``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["Request"]
 
 
 _STDIN = "-"
-_MOST_JOBS = 60  # Windows waits for no more than 63 processes
+_MAX_JOBS = 60  # Windows can wait for at most 63 handles
 
 
 @dataclass(frozen=True)
 class Request:
-    """The command line, checked."""
+    """The options of one run of ``apply`` or ``check``."""
 
     mode: Mode
     paths: tuple[str, ...]
@@ -59,52 +59,58 @@ class Request:
         verbose: int,
         diff: bool = False,
         unsafe_fixes: bool = False,
-        **same: Any,
+        **options: Any,
     ) -> Request:
-        """From click's values; raises ``click.UsageError`` for what does not go together."""
+        """Return a request for the values of click's options.
+
+        Raises:
+            click.UsageError: options contradict each other.
+            CommandError: the report cannot be written.
+
+        """
         if _STDIN in paths and len(paths) > 1:
-            raise click.UsageError("'-' stands alone: standard input is one file.")
-        if same["stdin_filename"] is not None and _STDIN not in paths:
-            raise click.UsageError("--stdin-filename goes with '-'.")
-        if same["isolated"] and same["config_file"] is not None:
-            raise click.UsageError("--isolated and --config exclude each other.")
-        if same.get("proof") is not None and _STDIN in paths:
-            raise click.UsageError(
-                f"{'--trace' if same['proof'].trace else '--verify'} runs a script: name its file instead of '-'."
-            )
-        if same["since"] is not None or same["staged"]:
-            _check_changed(paths, same["since"], same["staged"], same.get("proof"))
-        check_output(same["output_format"], same["output_file"], same["statistics"])
+            raise click.UsageError("'-' cannot be combined with other paths.")
+        if options["stdin_filename"] is not None and _STDIN not in paths:
+            raise click.UsageError("--stdin-filename requires the path '-'.")
+        if options["isolated"] and options["config_file"] is not None:
+            raise click.UsageError("--isolated and --config are mutually exclusive.")
+        if options.get("proof") is not None and _STDIN in paths:
+            flag = "--trace" if options["proof"].trace else "--verify"
+            raise click.UsageError(f"{flag} cannot run standard input: replace '-' by the script's path.")
+        if options["since"] is not None or options["staged"]:
+            _check_changed(paths, options["since"], options["staged"], options.get("proof"))
+        check_output(options["output_format"], options["output_file"], options["statistics"])
         return cls(
             mode=mode,
             paths=paths,
             diff=diff,
             severity=Severity(severity) if severity else None,
             unsafe_fixes=unsafe_fixes,
-            jobs=min(jobs or _cores(), _MOST_JOBS),
+            jobs=min(jobs or _cores(), _MAX_JOBS),
             verbosity=verbose - quiet,
-            **same,
+            **options,
         )
 
     @property
-    def stdin(self) -> bool:
+    def is_stdin(self) -> bool:
+        """Whether the source is standard input."""
         return self.paths == (_STDIN,)
 
     @property
     def is_filter(self) -> bool:
-        """Whether standard output belongs to the repaired text of standard input."""
-        return self.stdin and self.mode is Mode.APPLY
+        """Whether standard output is the fixed text of standard input."""
+        return self.is_stdin and self.mode is Mode.APPLY
 
 
 def _check_changed(paths: tuple[str, ...], since: str | None, staged: bool, proof: ProofRequest | None) -> None:
     flag = "--staged" if staged else "--since"
     if since is not None and staged:
-        raise click.UsageError("--since and --staged exclude each other.")
+        raise click.UsageError("--since and --staged are mutually exclusive.")
     if _STDIN in paths:
-        raise click.UsageError(f"{flag} asks git about files: name them instead of '-'.")
+        raise click.UsageError(f"{flag} cannot be used with standard input: replace '-' by paths.")
     if proof is not None and (staged or proof.trace):
         runs = "--trace" if proof.trace else "--verify"
-        raise click.UsageError(f"{runs} runs the files of the working tree as they are: {flag} does not go with it.")
+        raise click.UsageError(f"{flag} cannot be combined with {runs}, which runs the files of the working tree.")
 
 
 def _cores() -> int:

@@ -1,4 +1,4 @@
-"""The rules that a command knows: also those of local modules, where a configuration names them."""
+"""Available rules, with those of local modules that a configuration names."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ __all__ = ["import_configured_rules", "import_local_rules", "known_rules"]
 
 
 def known_rules() -> dict[str, str]:
-    """Code and name of every rule."""
+    """Return the name of each registered rule by code."""
     from devfix.rules.registry import all_rules
 
     return {rule.code: rule.name for rule in all_rules()}
 
 
 def import_local_rules(names: Sequence[str], root: str) -> Mapping[str, str]:
-    """The same after local modules have been imported.  Raises :class:`devfix.config.ConfigError`."""
+    """Import local modules and return the names of all rules by code.
+
+    Raises:
+        devfix.config.ConfigError: a module cannot be imported.
+
+    """
     from devfix.rules import plugins
 
     plugins.load_local_rules(names, root)
@@ -24,7 +29,12 @@ def import_local_rules(names: Sequence[str], root: str) -> Mapping[str, str]:
 
 
 def import_configured_rules() -> None:
-    """Import the local modules that the configuration of the current folder names.  Raises as :func:`import_local_rules`."""
+    """Import the local modules that the configuration of the current directory names.
+
+    Raises:
+        devfix.config.ConfigError: the configuration is invalid, or a module cannot be imported.
+
+    """
     from devfix import config
 
     config.load([os.curdir], known_rules(), local=import_local_rules)

@@ -1,4 +1,4 @@
-"""One run of ``apply`` or ``check``: sources, engine, disk, report."""
+"""A run of ``apply`` or ``check``: read sources, analyze, write files, report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from devfix import config, sources
 from devfix.cli._interrupts import interruptible
@@ -25,15 +24,12 @@ from devfix.report.positions import SourceTexts
 from devfix.report.view import View
 from devfix.sources import SourceFile
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = ["Request", "run"]
 
 
 def run(request: Request) -> int:
-    """Do what was asked for and return the exit code."""
-    cache = None if request.no_cache or request.stdin else Cache(default_folder())
+    """Run a request and return the exit code."""
+    cache = None if request.no_cache or request.is_stdin else Cache(default_folder())
     with interruptible(), closing(cache) if cache is not None else nullcontext():
         return _run(request, cache)
 
@@ -41,7 +37,7 @@ def run(request: Request) -> int:
 def _run(request: Request, cache: Cache | None) -> int:
     settings = _settings(request)
     if request.force_exclude:
-        request = replace(request, paths=_not_excluded(request.paths, settings))
+        request = replace(request, paths=_without_excluded(request.paths, settings))
     tracing = None
     if request.proof is not None and request.proof.trace:
         from devfix.cli._trace_apply import TraceApply
@@ -55,8 +51,8 @@ def _run(request: Request, cache: Cache | None) -> int:
         from devfix.cli._changed import limit_to_changes
 
         files, problems, scope = limit_to_changes(request, settings, files, problems)
-    work = fixpoint.check if request.mode is Mode.CHECK else fixpoint.apply
-    outcome = work(files, settings, request.jobs, cache=cache, scope=scope)
+    analyze = fixpoint.check if request.mode is Mode.CHECK else fixpoint.apply
+    outcome = analyze(files, settings, request.jobs, cache=cache, scope=scope)
     proof = None
     if request.proof is not None:
         from devfix.cli._verifying import prove_outcome
@@ -69,34 +65,34 @@ def _run(request: Request, cache: Cache | None) -> int:
         else:
             outcome, proof = prove_outcome(outcome, again, request.paths, request.proof)
     outcome = _with_problems(outcome, problems)
-    tried = outcome
+    preview = outcome
     if request.mode is Mode.CHECK and outcome.resolutions and FORMATS[request.output_format].suggestions:
-        tried = fixpoint.apply(files, settings, request.jobs, cache=cache, scope=scope)
+        preview = fixpoint.apply(files, settings, request.jobs, cache=cache, scope=scope)
     if request.is_filter:
         write_stdout(outcome.patch.files[0].new if outcome.patch.files else raw)
     elif request.mode is Mode.APPLY:
         outcome = write.land(outcome, whole=request.proof is not None)
-    texts = SourceTexts(tried.patch, files)
+    texts = SourceTexts(preview.patch, files)
     if request.mode is Mode.APPLY:
         outcome, files = relocated(outcome, files)
-        tried, texts = Outcome(), SourceTexts(Patch(), files)  # what is left has no fix
+        preview, texts = Outcome(), SourceTexts(Patch(), files)  # remaining findings have no fix
     report = Report(outcome, request.mode)
-    view = View(report, texts, tried, proof)
+    view = View(report, texts, preview, proof)
     Output(request.output_format, request.output_file, request.statistics, request.verbosity).show(
         view, diff=request.diff, is_filter=request.is_filter
     )
     return report.exit_code
 
 
-def _not_excluded(paths: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
-    def left_out(path: str) -> bool:
+def _without_excluded(paths: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
+    def is_excluded(path: str) -> bool:
         return os.path.isfile(path) and sources.excluded(path, settings.exclude, settings.root)
 
-    return tuple(path for path in paths if not left_out(path))
+    return tuple(path for path in paths if not is_excluded(path))
 
 
 def _settings(request: Request) -> Settings:
-    paths = (request.stdin_filename or os.curdir,) if request.stdin else request.paths
+    paths = (request.stdin_filename or os.curdir,) if request.is_stdin else request.paths
     settings = config.load(paths, known_rules(), request.config_file, request.isolated, import_local_rules)
     known = known_rules()
     return config.override(
@@ -110,8 +106,8 @@ def _settings(request: Request) -> Settings:
 
 
 def _files(request: Request, settings: Settings) -> tuple[tuple[SourceFile, ...], tuple[Problem, ...], bytes]:
-    """Files, problems, and the bytes of standard input where that is the one file."""
-    if not request.stdin:
+    """Return files, problems, and the bytes of standard input (empty if paths are given)."""
+    if not request.is_stdin:
         files, problems = sources.load(request.paths, settings.exclude, settings.root)
         return files, problems, b""
     raw = sys.stdin.buffer.read()
@@ -122,5 +118,5 @@ def _files(request: Request, settings: Settings) -> tuple[tuple[SourceFile, ...]
 
 
 def _with_problems(outcome: Outcome, problems: tuple[Problem, ...]) -> Outcome:
-    together = sorted((*outcome.problems, *problems), key=lambda problem: (problem.path, problem.line))
-    return replace(outcome, problems=tuple(together))
+    merged = sorted((*outcome.problems, *problems), key=lambda problem: (problem.path, problem.line))
+    return replace(outcome, problems=tuple(merged))

@@ -1,4 +1,4 @@
-"""``apply --trace``: what reading repairs, then what runs of the script show."""
+"""``apply --trace``: fixes from static analysis, then fixes from traced runs of the script."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ __all__ = ["TraceApply"]
 
 
 class TraceApply:
-    """One ``apply --trace``.
+    """A run of ``apply --trace``.
 
     Args:
-        request: the script's arguments and the options for its runs.
-        given: the paths on the command line, the script among them.
-        settings: of this run.
+        request: the script's arguments and the run options.
+        given: the paths on the command line, which include the script.
+        settings: the configuration.
 
     Attributes:
-        paths: the given ones, and the files of the program that nothing excludes.
+        paths: the given paths and the files of the program, without excluded ones.
 
     """
 
@@ -37,26 +37,26 @@ class TraceApply:
 
         self.experiment: Experiment = request.prepare(given)
         project = self.experiment.project
-        if project.module is not None:  # a name, and no path
+        if project.module is not None:  # a module name, not a path
             given = tuple(path for path in given if path != request.script(given))
         script = str(project.root / project.script)
         self.bounds = Bounds(project, settings, (*given, script))
         known = {project.absolute(path) for path in given}
-        inside = [path for path in program_files(project) if self.bounds.holds(path)]
+        inside = [path for path in program_files(project) if self.bounds.may_edit(path)]
         self.paths = (*given, *(project.shown(path) for path in inside if path not in known))
 
     def repair(
         self, outcome: Outcome, again: Callable[[Sequence[Finding]], Outcome], verbosity: int
     ) -> tuple[Outcome, Proof | None]:
-        """The outcome with what is proved, and the proof.
+        """Return the outcome with verified fixes only, and the proof.
 
         Args:
-            outcome: what reading repairs.
-            again: what it would repair without some findings.
-            verbosity: as for the report; below 0 nothing is told on the way.
+            outcome: the outcome of static analysis.
+            again: returns the outcome without fixes of the given findings.
+            verbosity: below 0, no progress is shown.
 
         """
-        from devfix.trace.outcomes import explained, landed
+        from devfix.trace.outcomes import with_remaining_failure, with_repair
         from devfix.trace.repair.search import repair
         from devfix.verify.patches import changes_of
         from devfix.verify.subset import prove_subset
@@ -64,23 +64,25 @@ class TraceApply:
         with convert_run_errors():
             read = changes_of(self.experiment.project, outcome)
             with _progress(verbosity) as tell:
-                found = repair(self.experiment, read, self.bounds, tell=tell)
+                found = repair(self.experiment, read, self.bounds, report=tell)
                 if not found.repaired and read:
-                    tell("nothing helped by running; proving what reading repairs")
+                    tell("traced runs found no fix; verifying the fixes of static analysis")
                     proved = prove_subset(self.experiment, outcome, again)
                     outcome = (
                         proved.outcome
                         if found.diagnosis is None
-                        else explained(proved.outcome, found, self.experiment.project, self.bounds)
+                        else with_remaining_failure(proved.outcome, found, self.experiment.project, self.bounds)
                     )
                     return outcome, self._proof(proved.verdict, proved.changes)
         if not found.repaired:
-            well = found.verdict is not None and found.verdict.status == "no-error"
-            return explained(outcome, found, self.experiment.project, self.bounds), None if well else self._proof(
-                found.verdict, {}
-            )
-        searched = (f"found with {found.runs} runs on the device",) if found.steps else ()
-        return landed(outcome, found, self.experiment.project), self._proof(found.verdict, found.changes, searched)
+            no_error = found.verdict is not None and found.verdict.status == "no-error"
+            return with_remaining_failure(
+                outcome, found, self.experiment.project, self.bounds
+            ), None if no_error else self._proof(found.verdict, {})
+        search_note = (f"found with {found.runs} runs on the device",) if found.steps else ()
+        return with_repair(outcome, found, self.experiment.project), self._proof(
+            found.verdict, found.changes, search_note
+        )
 
     def _proof(
         self, verdict: Verdict | None, changes: Mapping[str, bytes], notes: tuple[str, ...] = ()
@@ -92,7 +94,7 @@ class TraceApply:
 
 @contextmanager
 def _progress(verbosity: int) -> Iterator[Callable[[str], None]]:
-    """One line that says what is tried, on a terminal; nothing elsewhere."""
+    """Show the current attempt on a terminal; show nothing elsewhere."""
     from rich.console import Console
 
     console = Console(stderr=True)

@@ -1,4 +1,4 @@
-"""What ``trace`` does: the run, or the log, and the report."""
+"""``trace``: run a script or read a log, and report the causes of a device error."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from devfix.cli._verifying import convert_run_errors, prepare_experiment
 
 __all__ = ["map_script", "refuse_run_options", "trace_log", "trace_script"]
 
-_OF_LOGS = ("script", "args", "log", "output_format", "module", "cwd", "project")
+_LOG_OPTIONS = ("script", "args", "log", "output_format", "module", "cwd", "project")
 
 
 def trace_script(script: str, args: tuple[str, ...], output_format: str, **given: Any) -> int:
-    """Run a script once, tell what its failure comes from, and return the exit code."""
+    """Run a script once, report the cause of its device error, and return the exit code."""
     from devfix.cli._interrupts import interruptible
     from devfix.trace.tracing import trace
 
@@ -32,7 +32,7 @@ def trace_script(script: str, args: tuple[str, ...], output_format: str, **given
 
 
 def map_script(script: str, args: tuple[str, ...], output_format: str, **given: Any) -> int:
-    """Run a script to its first steps, show where everything lives, and return the exit code."""
+    """Run a script up to its first optimizer steps, print the device map, and return the exit code."""
     from devfix.cli._interrupts import interruptible
     from devfix.trace.device_map.survey import survey
 
@@ -45,29 +45,29 @@ def map_script(script: str, args: tuple[str, ...], output_format: str, **given: 
 
 
 def refuse_run_options(context: click.Context, args: Sequence[str], output_format: str) -> None:
-    """Options that say how to run go with no log; raises ``click.UsageError``."""
+    """Raise ``click.UsageError`` if options for runs are combined with ``--log``."""
     if args:
-        raise click.UsageError("arguments of the script go with a run: --log runs nothing.")
+        raise click.UsageError("script arguments cannot be combined with --log, which runs nothing.")
     if output_format == "html":
-        raise click.UsageError("--output-format html goes with a run: --log gives text and json.")
+        raise click.UsageError("--output-format html cannot be combined with --log; use text or json.")
     for option in context.command.params:
         given = context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
-        if given and option.name not in _OF_LOGS:
-            raise click.UsageError(f"{option.opts[-1]} goes with a run: --log runs nothing.")
+        if given and option.name not in _LOG_OPTIONS:
+            raise click.UsageError(f"{option.opts[-1]} cannot be combined with --log, which runs nothing.")
 
 
 def trace_log(script: str, log: str, output_format: str, cwd: str | None, project: str | None, *, module: bool) -> int:
-    """Look up the device error of a log in the source, print what is found, and return the exit code."""
+    """Rank the causes of the device error in a log, print them, and return the exit code."""
     from devfix.report.runs import log as report
     from devfix.trace.log.ranking import NoFrame, read_causes
     from devfix.verify.project import find_project
 
     with convert_run_errors():
-        where = find_project(script, cwd, project, module=module)
+        found_project = find_project(script, cwd, project, module=module)
         try:
-            found = read_causes(where, _text(log))
+            found = read_causes(found_project, _text(log))
         except NoFrame as error:
-            raise CommandError(f"no line of {script} or of its project is in the log: {error}") from error
+            raise CommandError(f"the log has no line of {script} or its project: {error}") from error
     if found is None:
         click.echo(f"no device error in {'the log' if log == '-' else log}", err=output_format == "json")
         return 0

@@ -1,4 +1,4 @@
-"""What ``verify`` and ``apply --verify`` share: options, errors, and the run itself."""
+"""Options and runs shared by ``verify``, ``trace``, ``apply --verify`` and ``apply --trace``."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ _LIMITS = (
     *("cwd", "project", "setup", "torchrun", "compiled"),
 )
 
-#: Spelled out: the module that has them imports more than ``--help`` needs.
+#: Copied from ``devfix.verify``, which is slow to import for ``--help``.
 _DEVICES = ("auto", "cuda", "mps", "xpu", "sim", "sim:mps", "sim:xpu", "cpu")
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _OPTIONS = (
-    click.option("-m", "--module", is_flag=True, help="Start the script as a module, as python -m does."),
+    click.option("-m", "--module", is_flag=True, help="Run SCRIPT as a module, like python -m."),
     click.option(
         "--device",
         type=click.Choice(_DEVICES),
         default="auto",
         show_default=True,
-        help="cuda, mps, xpu: a real one. sim, sim:mps, sim:xpu: simulated (sim: CUDA). auto: CUDA where the"
-        " interpreter's torch sees it, else simulated. cpu: for a bug that shows without an accelerator.",
+        help="Device to run on. cuda, mps, xpu: real hardware. sim, sim:mps, sim:xpu: simulated (sim: CUDA). auto: CUDA"
+        " if torch.cuda.is_available(), else sim. cpu: for errors that occur without an accelerator.",
     ),
     click.option(
         "--devices",
@@ -56,16 +56,16 @@ _OPTIONS = (
         default=1,
         show_default=True,
         metavar="N",
-        help="How many devices are simulated.",
+        help="Number of simulated devices.",
     ),
-    click.option("--max-steps", type=click.IntRange(min=1), metavar="N", help="End each run after N optimizer steps."),
+    click.option("--max-steps", type=click.IntRange(min=1), metavar="N", help="Stop each run after N optimizer steps."),
     click.option(
         "--timeout",
         type=click.FloatRange(min=0, min_open=True),
         default=120.0,
         show_default=True,
         metavar="S",
-        help="Seconds for each run.",
+        help="Time limit of each run, in seconds.",
     ),
     click.option(
         "--memory",
@@ -73,54 +73,54 @@ _OPTIONS = (
         default=8192,
         show_default=True,
         metavar="MB",
-        help="Memory for each run.",
+        help="Memory limit of each run, in MB.",
     ),
     click.option(
-        "--python", metavar="PY", help="The interpreter (default: the project's virtual environment, or ours)."
+        "--python",
+        metavar="PY",
+        help="Python interpreter (default: the project's virtual environment, or devfix's interpreter).",
     ),
     click.option(
         "--cwd",
         metavar="DIR",
-        help="Where the script starts (default: the current folder). Inside the project it is the copy; outside,"
-        " as for data, it is not copied.",
+        help="Working directory of the script (default: the current directory). Directories outside the project are not"
+        " copied.",
     ),
-    click.option(
-        "--project", metavar="DIR", help="The folder that is copied for each run (default: the script's repository)."
-    ),
+    click.option("--project", metavar="DIR", help="Directory to copy for each run (default: the script's repository)."),
     click.option(
         "--torchrun",
         is_flag=True,
-        help="Start as torchrun does, with one process, told to use the last device (default: where the script asks for"
-        " its variables).",
+        help="Launch like torchrun, with one process on the last device (default: if the script reads torchrun's"
+        " environment variables).",
     ),
     click.option(
-        "--compile", "compiled", is_flag=True, help="Leave torch.compile on; only a real device can judge it."
+        "--compile", "compiled", is_flag=True, help="Keep torch.compile enabled; needs a real device for a verdict."
     ),
-    click.option("--setup", metavar="ARGS", help="Run with these arguments first, as to write a checkpoint."),
+    click.option("--setup", metavar="ARGS", help="Run SCRIPT with ARGS first, for example to write a checkpoint."),
 )
 
 
 def run_options(function: _Function) -> _Function:
-    """Where and how far the script runs."""
+    """Add the options for device, limits and environment of runs to a command."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
 
 
 class ScriptCommand(click.Command):
-    """Options of the script are a likely mistake: ``python`` takes them without a mark between."""
+    """A command whose error for unknown options explains how to pass options to the script."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            hint = "Options of the script itself follow after '--'."
+            hint = "Put options of the script after '--'."
             raise click.UsageError(f"{error.format_message()} {hint}", ctx) from error
 
 
 @contextmanager
 def convert_run_errors() -> Iterator[None]:
-    """A run that could not be made is wrong usage, told in one line."""
+    """Turn errors of starting a run into :class:`CommandError`."""
     from devfix.verify.records import RunError
 
     try:
@@ -144,7 +144,7 @@ def prepare_experiment(
     project: str | None,
     **given: Any,
 ) -> Experiment:
-    """The experiment that the options ask for."""
+    """Return the experiment for a script, its arguments, and the run options."""
     from devfix.verify.experiment import Limits, prepare
 
     if setup is not None:
@@ -159,24 +159,36 @@ def prepare_experiment(
 
 @dataclass(frozen=True)
 class ProofRequest:
-    """``apply --verify`` or ``--trace``: the script's arguments, the options for its runs, and which of the two."""
+    """Options of ``apply --verify`` and ``apply --trace``.
+
+    Attributes:
+        args: the script's arguments.
+        limits: the run options.
+        trace: whether ``--trace`` was given.
+
+    """
 
     args: tuple[str, ...]
     limits: dict[str, Any]
     trace: bool = False
 
     def script(self, paths: tuple[str, ...]) -> str:
-        """The script among the paths; raises ``click.UsageError`` where there is none."""
+        """Return the script, the first path that is not a directory.
+
+        Raises:
+            click.UsageError: all paths are directories.
+
+        """
         option = "--trace" if self.trace else "--verify"
         script = next((path for path in paths if not os.path.isdir(path)), None)
         if script is None:
             raise click.UsageError(
-                f"{option} runs a script: name it among the paths, as in devfix apply train.py . {option}"
+                f"{option} requires a script among the paths, as in devfix apply train.py . {option}"
             )
         return script
 
     def prepare(self, paths: tuple[str, ...]) -> Experiment:
-        """The experiment that was asked for."""
+        """Return the experiment for the script among the paths."""
         with convert_run_errors():
             return prepare_experiment(self.script(paths), self.args, keep=False, **self.limits)
 
@@ -184,21 +196,33 @@ class ProofRequest:
 def take_run_options(
     context: click.Context, given: dict[str, Any], args: tuple[str, ...], *, wanted: bool, trace: bool = False
 ) -> ProofRequest | None:
-    """Take the options for runs out of ``given``; raises ``click.UsageError`` where nothing is to run."""
+    """Remove the run options from ``given`` and return the request, or None if nothing is to run.
+
+    Args:
+        context: the click context.
+        given: the values of all options; run options are removed.
+        args: the script's arguments.
+        wanted: whether ``--verify`` or ``--trace`` was given.
+        trace: whether ``--trace`` was given.
+
+    Raises:
+        click.UsageError: run options were given without ``--verify`` and ``--trace``.
+
+    """
     limits = {name: given.pop(name) for name in _LIMITS}
     if wanted:
         return ProofRequest(args, limits, trace)
     for name in _LIMITS:
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             option = next(each for each in context.command.params if each.name == name)
-            raise click.UsageError(f"{option.opts[-1]} goes with --verify or --trace.")
+            raise click.UsageError(f"{option.opts[-1]} requires --verify or --trace.")
     return None
 
 
 def prove_outcome(
     outcome: Outcome, again: Callable[[Sequence[Finding]], Outcome], paths: tuple[str, ...], request: ProofRequest
 ) -> tuple[Outcome, Proof | None]:
-    """The outcome with what is proved, and the proof; None where there was nothing to prove."""
+    """Return the outcome with verified fixes only, and the proof; None if there is nothing to verify."""
     from devfix.verify.subset import prove_subset
 
     request.script(paths)
@@ -215,7 +239,7 @@ def prove_outcome(
 
 
 def show_proof(proof: Proof, verbosity: int) -> None:
-    """Show a proof beside the report of edits, on standard error."""
+    """Print a proof to standard error."""
     from devfix.report.runs import verdict
 
     if verbosity < 0:
@@ -227,7 +251,7 @@ def show_proof(proof: Proof, verbosity: int) -> None:
 def verify(
     script: str, args: tuple[str, ...], patched: str | None, output_format: str, page: str | None, **given: Any
 ) -> int:
-    """Do what ``devfix verify`` was asked for and return the exit code."""
+    """Verify fixes of a script, print the proof, and return the exit code."""
     from devfix.cli._interrupts import interruptible
     from devfix.verify import patches
     from devfix.verify.result import Proof

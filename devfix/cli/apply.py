@@ -15,7 +15,7 @@ _SCRIPT_ARGUMENTS = "devfix.script_arguments"  # key in ``click.Context.meta``
 
 
 class _Apply(click.Command):
-    """With ``--verify`` and ``--trace``, what follows '--' are the script's arguments and not further paths."""
+    """With ``--verify`` and ``--trace``, arguments after '--' are the script's, not paths."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
@@ -25,31 +25,34 @@ class _Apply(click.Command):
         return super().parse_args(ctx, args)
 
 
-@click.command("apply", cls=_Apply, short_help="Repair device bugs in files and folders.")
+@click.command("apply", cls=_Apply, short_help="Fix device bugs in files and directories.")
 @selection_options
-@click.option("--diff", is_flag=True, help="Print a diff on standard output; write nothing.")
-@click.option("--check", is_flag=True, help="Report what would change; write nothing.")
-@click.option("--unsafe-fixes", is_flag=True, help="Also make edits that may change more than the device.")
+@click.option("--diff", is_flag=True, help="Print a diff to standard output instead of writing files.")
+@click.option("--check", is_flag=True, help="Report changes without writing files.")
+@click.option("--unsafe-fixes", is_flag=True, help="Also apply unsafe fixes, which may change more than devices.")
 @click.option(
     "--verify",
     is_flag=True,
-    help="Run the first file that is named, with the arguments after '--'; write only what is proved. The options"
-    " below are for these runs.",
+    help="Run the first file in PATH with the arguments after '--', and write only verified fixes. The options below"
+    " apply to these runs.",
 )
 @click.option(
     "--trace",
     is_flag=True,
-    help="Like --verify, and where the script still fails, repair it from what its run shows, in all files of the"
-    " program.",
+    help="Like --verify; if the script still fails, also derive fixes from its runs, in all files of the program.",
 )
 @run_options
 def command(diff: bool, check: bool, verify: bool, trace: bool, **given: Any) -> None:
-    """Repair device bugs in files and folders; '-' reads standard input and writes the result to standard output.
+    """Fix device bugs in files and directories; '-' reads standard input and writes to standard output.
 
-    Edits are made only in what is named here; the analysis reads what it imports in the project.
-    `devfix apply . --diff | git apply` gives the same bytes as `devfix apply .`.
-    `devfix apply train.py models/ --verify -- --epochs 1` runs train.py and writes nothing that is not proved.
-    `devfix apply --trace train.py -- --epochs 1` looks for the repair by running it, too.
+    Only the given paths are edited; the analysis also reads project modules that they import.
+
+    \b
+    Examples:
+      devfix apply .
+      devfix apply . --diff | git apply
+      devfix apply train.py models/ --verify -- --epochs 1
+      devfix apply --trace train.py -- --epochs 1
     """
     from devfix.cli._request import Request
     from devfix.cli._session import run

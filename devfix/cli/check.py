@@ -11,10 +11,10 @@ from devfix.cli._options import selection_options
 __all__ = ["command"]
 
 
-@click.command("check", short_help="Print device bugs and change nothing.")
+@click.command("check", short_help="Report device bugs without changing files.")
 @selection_options
 def command(**given: Any) -> None:
-    """Print device bugs in files and folders, and change nothing; '-' reads standard input."""
+    """Report device bugs in files and directories without changing them; '-' reads standard input."""
     from devfix.cli._request import Request
     from devfix.cli._session import run
     from devfix.report import Mode

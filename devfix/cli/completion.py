@@ -7,18 +7,20 @@ import click
 __all__ = ["command"]
 
 
-@click.command("completion", short_help="Print what a shell needs to complete commands, options and rules.")
+@click.command("completion", short_help="Print a shell completion script.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
-    """Print a script that completes commands, options and rules in a shell.
+    """Print a shell script that completes commands, options and rules.
 
-    bash, in ~/.bashrc: eval "$(devfix completion bash)". zsh, in ~/.zshrc after compinit: eval "$(devfix completion
-    zsh)". fish: devfix completion fish > ~/.config/fish/completions/devfix.fish
+    \b
+    bash, in ~/.bashrc:               eval "$(devfix completion bash)"
+    zsh, in ~/.zshrc after compinit:  eval "$(devfix completion zsh)"
+    fish: devfix completion fish > ~/.config/fish/completions/devfix.fish
     """
     from click.shell_completion import get_completion_class
 
     from devfix.cli import cli
 
     completer = get_completion_class(shell)
-    assert completer is not None  # click has one for each of the choices
+    assert completer is not None  # click supports all choices
     click.echo(completer(cli, {}, "devfix", "_DEVFIX_COMPLETE").source())

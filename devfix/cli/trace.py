@@ -12,38 +12,40 @@ from devfix.cli._verifying import ScriptCommand, run_options
 __all__ = ["command"]
 
 
-@click.command("trace", cls=ScriptCommand, short_help="Run a script and tell what a device error comes from.")
+@click.command("trace", cls=ScriptCommand, short_help="Run a script and trace a device error to its cause.")
 @click.argument("script", metavar="SCRIPT")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED, metavar="[-- ARGS...]")
-@click.option("--log", metavar="FILE", help="Run nothing: look up the error in this traceback or log ('-': our input).")
+@click.option(
+    "--log", metavar="FILE", help="Rank causes of the error in a traceback or log ('-': standard input); run nothing."
+)
 @click.option(
     "--map",
-    "place_map",
+    "device_map",
     is_flag=True,
-    help="Show where everything lives after the first step: modules, optimizers, batches, memory; end there.",
+    help="Stop after the first step, and show the devices of modules, optimizers and batches, and memory use.",
 )
 @run_options
-@click.option("--keep", is_flag=True, help="Leave the scratch copy behind, and say where.")
+@click.option("--keep", is_flag=True, help="Keep the scratch copy, and print its path.")
 @format_option
 def command(
-    script: str, args: tuple[str, ...], log: str | None, place_map: bool, output_format: str, **given: Any
+    script: str, args: tuple[str, ...], log: str | None, device_map: bool, output_format: str, **given: Any
 ) -> None:
-    """Run SCRIPT once and tell which two values met, where each was born and moved, and why.
+    """Run SCRIPT once; on a device error, show which two tensors conflict and where each was created and moved.
 
     The script runs in a scratch copy of its project, without secrets in the environment and with limits on time and
-    memory. Arguments of the script follow after '--', as in `devfix trace train.py -- --epochs 1`.
+    memory. Put arguments of the script after '--', as in `devfix trace train.py -- --epochs 1`.
 
-    With --log nothing runs: what reading finds on the lines of a pasted traceback is ranked.
+    With --log, nothing runs; findings of static analysis on the lines of a traceback are ranked.
 
-    With --map the run ends after the first step of each optimizer, and what is out of place is marked.
+    With --map, the run stops after the first step of each optimizer; misplaced values are marked.
 
-    Exit codes: 0 no device error, or all in its place; 1 a device error, which is told, or something out of place; 2
-    wrong usage, or the run could not be made.
+    Exit codes: 0 no device error and nothing misplaced; 1 a device error or a misplaced value; 2 usage error, or the
+    script could not be run.
     """
     from devfix.cli import _tracing
 
     context = click.get_current_context()
-    if place_map and log is None:
+    if device_map and log is None:
         context.exit(_tracing.map_script(script, args, output_format, **given))
     if log is None:
         context.exit(_tracing.trace_script(script, args, output_format, **given))

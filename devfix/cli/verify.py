@@ -12,26 +12,26 @@ from devfix.cli._verifying import ScriptCommand, run_options
 __all__ = ["command"]
 
 
-@click.command("verify", cls=ScriptCommand, short_help="Prove a repair by running the script.")
+@click.command("verify", cls=ScriptCommand, short_help="Verify fixes by running a script.")
 @click.argument("script", metavar="SCRIPT")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED, metavar="[-- ARGS...]")
-@click.option(
-    "--patched", metavar="PATH", help="The patched script or folder (default: what `devfix apply` would make of it)."
-)
+@click.option("--patched", metavar="PATH", help="Patched script or directory (default: the result of `devfix apply`).")
 @run_options
-@click.option("--keep", is_flag=True, help="Leave the scratch copies behind, and say where.")
+@click.option("--keep", is_flag=True, help="Keep the scratch copies, and print their paths.")
 @format_option
-@click.option("--html", "page", type=click.Path(dir_okay=False), metavar="FILE", help="Write the html to FILE, too.")
+@click.option(
+    "--html", "page", type=click.Path(dir_okay=False), metavar="FILE", help="Also write an HTML report to FILE."
+)
 def command(
     script: str, args: tuple[str, ...], patched: str | None, output_format: str, page: str | None, **given: Any
 ) -> None:
-    """Run SCRIPT as it is and as patched, with and without an accelerator, and compare.
+    """Run the original and the patched SCRIPT, with and without an accelerator, and compare the results.
 
-    The script runs in a scratch copy of its project, without secrets in the environment and with limits on time and
-    memory. Arguments of the script follow after '--', as in `devfix verify -m pkg.train --max-steps 20 -- --epochs 1`.
+    The script runs in scratch copies of its project, without secrets in the environment and with limits on time and
+    memory. Put arguments of the script after '--', as in `devfix verify -m pkg.train --max-steps 20 -- --epochs 1`.
 
-    Exit codes: 0 the patch is right, or there was nothing to repair; 1 it is not, or nothing could be proved; 2 wrong
-    usage.
+    Exit codes: 0 the fixes are verified, or there is no device error; 1 the fixes are wrong, or nothing could be
+    verified; 2 usage error.
     """
     from devfix.cli._verifying import verify
 

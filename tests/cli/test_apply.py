@@ -196,9 +196,11 @@ def test_configuration_reaches_the_engine(run, project, engine):
     ("arguments", "message"),
     [
         pytest.param(["apply"], "Missing argument 'PATH...'", id="no-path"),
-        pytest.param(["apply", "-", "a.py"], "'-' stands alone", id="stdin-and-more"),
-        pytest.param(["apply", "a.py", "--stdin-filename", "b.py"], "--stdin-filename goes with '-'", id="no-stdin"),
-        pytest.param(["apply", "a.py", "--isolated", "--config", "x"], "exclude each other", id="isolated"),
+        pytest.param(["apply", "-", "a.py"], "'-' cannot be combined", id="stdin-and-more"),
+        pytest.param(
+            ["apply", "a.py", "--stdin-filename", "b.py"], "--stdin-filename requires the path '-'", id="no-stdin"
+        ),
+        pytest.param(["apply", "a.py", "--isolated", "--config", "x"], "mutually exclusive", id="isolated"),
         pytest.param(["apply", "a.py", "--select", "bgu"], "unknown rule 'bgu'; did you mean 'bug'?", id="code"),
         pytest.param(["apply", "a.py", "--config", "x.toml"], "x.toml: cannot be read", id="config"),
         pytest.param(["apply", "a.py", "-j", "0"], "0 is not in the range", id="jobs"),
@@ -233,7 +235,7 @@ def test_ctrl_c_is_130_and_one_line(run, project, engine, monkeypatch):
     result = run("apply", "a.py")
 
     assert result.code == 130
-    assert result.stderr.strip() == "devfix: interrupted; every file holds either its old or its new content"
+    assert result.stderr.strip() == "devfix: interrupted; no file is partially written"
 
 
 def test_ctrl_c_between_two_writes_leaves_whole_files(run, project, monkeypatch):

@@ -64,7 +64,9 @@ def test_a_program_is_repaired_and_the_proof_is_shown(outside, tree):
     assert "to(device)` (found by running the script)" in lines[1]
     assert lines[2].startswith("1 finding, 1 fixed,")
     assert any(line.split()[:2] == ["patched/device", "ran"] for line in lines)
-    assert lines[-1].startswith("fixed: 4 losses over 4 steps equal original/cpu bit for bit; before: Expected all")
+    assert lines[-1].startswith(
+        "fixed: 4 losses over 4 steps match original/cpu bit for bit; original error: Expected all"
+    )
     assert str(tree) not in result.stderr and "devfix-run" not in result.stderr
 
 
@@ -178,7 +180,7 @@ def test_a_script_that_trains_nothing_is_no_success(in_process, project):
 WORTHLESS = {
     "an ordinary error": ("import torch\n{}['x']\n", "its run shows no device error: KeyError: 'x' at train.py:2"),
     "a word that ends it": ("import os\nos._exit(3)\n", "its run shows no device error: ended with exit code 3"),
-    "no end": ("while True: pass\n", "its run shows no device error: stopped for time"),
+    "no end": ("while True: pass\n", "its run shows no device error: stopped by the time limit"),
     "a syntax error": ("import torch\ndef (:\n", "cannot be parsed: invalid syntax"),
     "missing arguments": (
         "import argparse\np = argparse.ArgumentParser()\np.add_argument('--n', required=True)\np.parse_args()\n",
@@ -202,8 +204,8 @@ def test_a_run_that_tells_nothing_is_one_line(in_process, project, case):
 USAGE = {
     "no Python": (["notes.txt"], "notes.txt is not a Python file"),
     "missing": (["nothing.py"], "nothing.py does not exist"),
-    "a folder": (["."], "--trace runs a script: name it among the paths, as in devfix apply train.py . --trace"),
-    "standard input": (["-"], "--trace runs a script: name its file instead of '-'"),
+    "a folder": (["."], "--trace requires a script among the paths, as in devfix apply train.py . --trace"),
+    "standard input": (["-"], "--trace cannot run standard input"),
     "no such folder": (["train.py", "--cwd", "nowhere"], "nowhere is not a folder"),
 }
 
@@ -248,7 +250,7 @@ def test_a_module_with_arguments_and_a_setup_is_repaired_from_another_folder(out
     )
 
     assert result.code == 0, result.stderr
-    assert result.stderr.startswith("fixed: 3 losses over 3 steps equal") and len(result.stderr.splitlines()) == 1
+    assert result.stderr.startswith("fixed: 3 losses over 3 steps match") and len(result.stderr.splitlines()) == 1
     assert '["made"]().to(device)' in (tree / "pkg/train.py").read_text()
     assert not (tree / "prepared").exists()
 
@@ -274,7 +276,7 @@ def test_an_interruption_leaves_the_tree_and_no_child(environment, tree):
     _, err = process.communicate(timeout=30)
 
     assert process.returncode == 130
-    assert err.splitlines()[-1] == "devfix: interrupted; every file holds either its old or its new content"
+    assert err.splitlines()[-1] == "devfix: interrupted; no file is partially written"
     assert contents(tree) == before
     assert children
     deadline = time.monotonic() + 30

@@ -109,7 +109,7 @@ def test_a_proved_repair_is_written(outside, project):
     assert (project / "train.py").read_text() == ONE.replace("x.to(device), y\n", "x.to(device), y.to(device)\n")
     assert result.stdout == b""
     assert "1 fixed" in result.stderr
-    assert result.stderr.splitlines()[-1].startswith("fixed: 4 losses over 4 steps equal original/cpu")
+    assert result.stderr.splitlines()[-1].startswith("fixed: 4 losses over 4 steps match original/cpu")
 
 
 @pytest.mark.parametrize("wrong", [SEED, STEP, NAME], ids=["another seed", "no step", "no such name"])
@@ -194,7 +194,7 @@ def test_files_that_the_script_does_not_import_are_left_alone(apply, project):
     assert (project / "train.py").read_text() != ONE
     assert (project / "other.py").read_text() == ONE
     assert code == 1
-    assert "not proved: train.py does not import other.py" in err
+    assert "not verified: train.py does not import other.py" in err
 
 
 def test_modules_that_the_script_imports_are_repaired(apply, project):
@@ -239,10 +239,10 @@ def test_a_clean_script_is_not_run(apply, project):
 
 
 USAGE = {
-    "no script": ([".", "--verify"], "--verify runs a script: name it among the paths"),
+    "no script": ([".", "--verify"], "--verify requires a script among the paths"),
     "standard input": (["-", "--verify"], "--verify runs a script"),
-    "options for nothing": (["train.py", "--timeout", "3"], "--timeout goes with --verify"),
-    "no torch": (["train.py", "--verify", "--python", "./bare"], "has no torch: name the interpreter"),
+    "options for nothing": (["train.py", "--timeout", "3"], "--timeout requires --verify"),
+    "no torch": (["train.py", "--verify", "--python", "./bare"], "has no torch: select the script's interpreter"),
 }
 
 

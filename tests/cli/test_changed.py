@@ -365,7 +365,7 @@ def test_an_untracked_file_is_not_staged(check, project):
 
     assert check(".", "--staged").code == 0
     named = check("a.py", "--staged")
-    assert named.code == 1 and lines(named) == ["a.py: is not in the index; git add it"]
+    assert named.code == 1 and lines(named) == ["a.py: is not in the index; run git add"]
 
 
 def test_a_conflict_is_told(check, project):

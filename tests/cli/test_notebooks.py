@@ -150,7 +150,7 @@ def test_apply_writes_what_is_proved(outside, train):
     done = outside("apply", "--verify", "train.ipynb")
 
     assert (done.code, train.read_bytes()) == (0, REPAIRED)
-    assert "fixed: 3 losses over 3 steps equal original/cpu bit for bit" in done.stderr
+    assert "fixed: 3 losses over 3 steps match original/cpu bit for bit" in done.stderr
 
 
 def test_a_bug_that_only_a_run_explains_is_repaired_in_its_cell(outside, train):
@@ -188,7 +188,7 @@ RuntimeError: Expected all tensors to be on the same device, but found at least 
     ("content", "told"),
     [
         (b"{torch", "train.ipynb is no valid JSON: Expecting property name"),
-        (b"{}", "train.ipynb does not speak of torch, or is no notebook of Python: there is nothing to run"),
+        (b"{}", "train.ipynb does not use torch or is not a Python notebook: there is nothing to run"),
         (dumped(document("torch", metadata={"language_info": {"name": "julia"}})), "is no notebook of Python"),
     ],
 )

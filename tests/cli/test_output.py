@@ -58,10 +58,10 @@ def test_what_is_no_file_is_written_to(run, bugs):
 @pytest.mark.parametrize(
     ("file", "reason"),
     [
-        (".", "is a folder: name a file in it"),
-        ("no/such/report", "there is no folder no/such: make it first"),
-        ("a.py", "is one of the files that are read; name another one"),
-        ("", "name a file"),
+        (".", "is a directory: name a file in it"),
+        ("no/such/report", "directory no/such does not exist: create it first"),
+        ("a.py", "is one of the analyzed files; name another file"),
+        ("", "missing file name"),
     ],
 )
 def test_a_place_that_cannot_be_written_is_one_line_before_the_work(run, bugs, file, reason):
@@ -77,7 +77,10 @@ def test_a_folder_without_permission_is_one_line(run, bugs):
 
     result = run("check", ".", "--output-file", "closed/report")
 
-    assert (result.code, result.stderr) == (2, "devfix: --output-file closed/report: permission denied in its folder\n")
+    assert (result.code, result.stderr) == (
+        2,
+        "devfix: --output-file closed/report: permission denied in its directory\n",
+    )
 
 
 def test_a_diff_stays_alone_on_standard_output(run, bugs):
@@ -128,7 +131,7 @@ def test_statistics_go_with_no_other_format(run, bugs):
     result = run("check", ".", "--statistics", "--output-format", "sarif")
 
     assert result.code == 2
-    assert "--statistics goes with the formats text, concise, json, not with sarif." in result.stderr
+    assert "--statistics is not supported with --output-format sarif; use text, concise, json." in result.stderr
 
 
 def test_a_reader_that_has_gone_is_no_traceback(environment, bugs):

@@ -25,5 +25,5 @@ def test_without_jinja2_one_line_names_the_extra_before_anything_runs(tmp_path, 
     )
 
     assert done.returncode == 2
-    assert done.stderr.strip() == f"devfix: {option} needs jinja2: pip install 'devfix[report]'"
+    assert done.stderr.strip() == f"devfix: {option} requires jinja2: pip install 'devfix[report]'"
     assert not (tmp_path / "page.html").exists()

@@ -128,7 +128,7 @@ def test_a_log_from_standard_input_as_json(script):
     ("text", "code", "told"),
     [
         ("all is well\n", 0, "no device error in log.txt"),
-        (LOG.replace("train.py", "other.py"), 2, "no line of train.py or of its project is in the log"),
+        (LOG.replace("train.py", "other.py"), 2, "the log has no line of train.py or its project"),
     ],
     ids=["no-error", "no-frame"],
 )

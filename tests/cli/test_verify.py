@@ -74,7 +74,9 @@ def test_what_apply_would_do_is_proved_and_nothing_is_written(outside, project):
 
     text = result.stdout.decode()
     assert (result.code, result.stderr) == (0, "")
-    assert text.splitlines()[-1].startswith("fixed: 4 losses over 4 steps equal original/cpu bit for bit; before: ")
+    assert text.splitlines()[-1].startswith(
+        "fixed: 4 losses over 4 steps match original/cpu bit for bit; original error: "
+    )
     assert [line.split()[0] for line in text.splitlines() if "/" in line[:12]] == [
         "original/cpu",
         "original/device",
@@ -168,7 +170,11 @@ def test_the_number_of_steps_is_limited(verify, project):
     code, out, _ = verify("train.py", "--max-steps", "3", "--output-format", "json")
 
     runs = verdict(out)["runs"]
-    assert (code, runs["patched/device"]["steps"], runs["patched/device"]["outcome"]) == (0, 3, "ran to the step limit")
+    assert (code, runs["patched/device"]["steps"], runs["patched/device"]["outcome"]) == (
+        0,
+        3,
+        "reached the step limit",
+    )
 
 
 def test_a_hang_is_inconclusive(verify, project):
@@ -177,7 +183,7 @@ def test_a_hang_is_inconclusive(verify, project):
     code, out, _ = verify("train.py", "--timeout", "1")
 
     assert code == 1
-    assert "stopped for time" in out.splitlines()[-1] and out.splitlines()[-1].startswith("inconclusive: ")
+    assert "stopped by the time limit" in out.splitlines()[-1] and out.splitlines()[-1].startswith("inconclusive: ")
 
 
 def test_scratch_copies_are_kept_on_demand(verify, project, tmp_path_factory, monkeypatch):
@@ -191,7 +197,7 @@ def test_scratch_copies_are_kept_on_demand(verify, project, tmp_path_factory, mo
     assert list(scratch.iterdir()) == []
 
     _, out, _ = verify("train.py", "--keep")
-    kept = {line.split()[1]: pathlib.Path(line.split()[-1]) for line in out.splitlines() if " is kept in " in line}
+    kept = {line.split()[1]: pathlib.Path(line.split()[-1]) for line in out.splitlines() if " is stored in " in line}
     assert (kept["original/cpu"] / "train.py").read_text() == BROKEN
     assert (kept["patched/device"] / "train.py").read_text() != BROKEN
 
@@ -216,7 +222,7 @@ def test_a_change_behind_a_link_is_refused(verify, project, tmp_path_factory):
 
     code, _, err = verify("train.py", "--patched", patched)
 
-    assert (code, "behind a link that leads out of the project" in err) == (2, True)
+    assert (code, "behind a symbolic link to a folder outside the project" in err) == (2, True)
     assert (outer / "steps.py").read_text() == BROKEN
 
 
@@ -235,14 +241,17 @@ USAGE = {
     "empty patch": (["train.py", "--patched", "empty"], "empty holds no train.py"),
     "outside the project": (["train.py", "--project", "empty"], "train.py is not in empty"),
     "missing project": (["train.py", "--project", "nothing"], "nothing is not a folder"),
-    "missing module": (["-m", "pkg.nothing"], "there is no module pkg.nothing in "),
+    "missing module": (["-m", "pkg.nothing"], "no module named pkg.nothing in "),
     "missing cwd": (["train.py", "--cwd", "nothing"], "nothing is not a folder"),
     "missing python": (["train.py", "--python", "./nothing"], "cannot be started: No such file or directory"),
-    "python without torch": (["train.py", "--python", "./bare-python"], "has no torch: name the interpreter"),
+    "python without torch": (
+        ["train.py", "--python", "./bare-python"],
+        "has no torch: select the script's interpreter",
+    ),
     "a program that is not Python": (["train.py", "--python", "/bin/ls"], "/bin/ls is not a Python interpreter"),
     "a device that nothing simulates": (["train.py", "--device", "sim:tpu"], "'sim:tpu' is not one of"),
     "no steps": (["train.py", "--max-steps", "0"], "--max-steps"),
-    "options of the script": (["train.py", "--epochs", "3"], "Options of the script itself follow after '--'."),
+    "options of the script": (["train.py", "--epochs", "3"], "Put options of the script after '--'."),
     "bad quotes": (["train.py", "--setup", "'"], "No closing quotation"),
 }
 
@@ -304,4 +313,4 @@ def test_html_without_jinja2_is_said_before_anything_runs(verify, project, monke
 
     code, _, err = verify("train.py", "--output-format", "html")
 
-    assert (code, "needs jinja2: pip install 'devfix[report]'" in err) == (2, True)
+    assert (code, "requires jinja2: pip install 'devfix[report]'" in err) == (2, True)

@@ -174,7 +174,7 @@ def test_what_a_run_writes_outside_the_project_does_not_stay(verify, patched, pr
     if any("files" in run["exposed"] for run in document["runs"].values()):
         pytest.skip("the kernel does not let us protect files here")
     assert ((data / "rows.txt").read_text(), os.listdir(data)) == ("1", ["rows.txt"])
-    assert any("nothing that is written there stays" in note for note in document["notes"])
+    assert any("files written there are discarded" in note for note in document["notes"])
     assert (code, document["verdict"]) == (0, "fixed") or "Read-only file system" in document["reason"]
 
 
@@ -195,8 +195,8 @@ def test_the_folder_that_is_copied_can_be_named(verify, patched, project):
         ("sim:mps", MPS, "mps", "--device sim:mps"),
         ("sim:xpu", CUDA.replace("cuda", "xpu"), "xpu", "--device sim:xpu"),
         ("sim", CUDA, "cuda", "--device sim"),
-        ("auto", CUDA, "cuda", "the interpreter's torch sees no CUDA device"),
-        ("auto", MPS, "mps", "the script names mps and no other, and the interpreter's torch sees no CUDA device"),
+        ("auto", CUDA, "cuda", "the interpreter's torch has no CUDA device"),
+        ("auto", MPS, "mps", "the script uses mps only, and the interpreter's torch has no CUDA device"),
     ],
 )
 def test_simulated_devices(verify, patched, project, device, text, kind, why):
@@ -230,7 +230,7 @@ def test_a_real_device_that_is_not_there_is_named(verify, project, device):
     code, error = verify("train.py", "--device", device)
 
     simulated = "sim" if device == "cuda" else f"sim:{device}"
-    assert (code, f"sees no {device.upper()} device: --device {simulated} simulates one" in error) == (2, True)
+    assert (code, f"has no {device.upper()} device: simulate one with --device {simulated}" in error) == (2, True)
 
 
 COMPILED = CUDA.replace(".to(device)\n", ".to(device)\nmodel = torch.compile(model, backend='eager')\n", 1)
@@ -241,7 +241,7 @@ def test_compiled_code_is_not_judged_on_a_simulated_device(verify, patched, proj
 
     code, document = verify("train.py", "--compile", "--patched", folder)
     assert (code, document["verdict"]) == (1, "inconclusive")
-    assert document["reason"].endswith("used what cannot be compared: torch.compile")
+    assert document["reason"].endswith("uses features that cannot be compared: torch.compile")
 
     code, document = verify("train.py", "--patched", folder)
     assert (code, document["verdict"]) == (0, "fixed"), document["reason"]
@@ -265,16 +265,16 @@ def test_the_virtual_environment_of_the_project_is_used_and_needs_no_devfix(veri
     [
         ("exit 1", "is not a Python interpreter"),
         ("yes", "is not a Python interpreter"),
-        ('case "$*" in *-c*) echo python 2.7;; esac; exit 1', "is Python 2.7: 3.9 or later is needed"),
+        ('case "$*" in *-c*) echo python 2.7;; esac; exit 1', "is Python 2.7; Python 3.9 or later is required"),
         (
             'case "$*" in *-c*) echo python 3.12; echo torch 1.13.1;; esac; exit 1',
-            "has torch 1.13.1: 2.4 or later is needed",
+            "has torch 1.13.1; torch 2.4 or later is required",
         ),
         (
             'case "$*" in *-c*) echo python 3.12; echo "OSError: libcudart.so" >&2;; esac; exit 1',
             "cannot import torch: OSError: libcudart.so",
         ),
-        (f'exec {sys.executable} -S -I "$@"', "has no torch: name the interpreter that the script needs with --python"),
+        (f'exec {sys.executable} -S -I "$@"', "has no torch: select the script's interpreter with --python"),
     ],
     ids=["nothing", "babble", "old Python", "old torch", "broken torch", "no torch"],
 )

@@ -74,7 +74,7 @@ def test_without_pygls_it_says_what_to_install(tmp_path):
     )
 
     assert done.returncode == 2
-    assert done.stderr == "devfix: devfix lsp needs pygls: pip install 'devfix[lsp]'\n"
+    assert done.stderr == "devfix: devfix lsp requires pygls: pip install 'devfix[lsp]'\n"
 
 
 # --- what goes wrong ------------------------------------------------------------------------------------------------

@@ -118,5 +118,5 @@ def test_a_current_folder_that_is_gone_is_told(tmp_path: Path, verb: str, path: 
         check=False,
     )
 
-    said = "devfix: the current folder has been deleted: change to one that is there\n"
+    said = "devfix: the current directory has been deleted: change to an existing one\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", said)

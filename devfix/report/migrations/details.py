@@ -13,7 +13,7 @@ from devfix.migrate.record import Record, RepositoryOutcome, RunSummary, Verdict
 from devfix.model import Status
 from devfix.report.html import terminal_text, visible
 from devfix.report.runs.chart import Chart, Line, chart
-from devfix.report.runs.curves import Curve, drawable, thinned
+from devfix.report.runs.curves import Curve, downsample, finite_curves
 from devfix.report.runs.verdict import number
 from devfix.vcs.hunks import DiffFile, Hunk, coloured, read
 
@@ -172,7 +172,7 @@ def _chart(verdict: VerdictSummary) -> dict[str, Any] | None:
     """Return the loss curves of the reference run and of the patched script on the device."""
     runs = verdict.runs or {}
     names = dict.fromkeys((verdict.reference or "original/cpu", "patched/device"))
-    drawn = chart(_thin_alike(drawable({name: _numbered(runs[name]) for name in names if name in runs})))
+    drawn = chart(_thin_alike(finite_curves({name: _numbered(runs[name]) for name in names if name in runs})))
     if drawn is None:
         return None
     return {
@@ -197,7 +197,7 @@ def _line(line: Line, drawn: Chart) -> dict[str, Any]:
 
 def _thin_alike(curves: list[Curve]) -> list[Curve]:
     """Thin all curves to the same numbers, so that losses can be compared point by point."""
-    numbers = {at for _, points in curves for at, _ in thinned(points, _MAX_POINTS)}
+    numbers = {at for _, points in curves for at, _ in downsample(points, _MAX_POINTS)}
     return [(name, [point for point in points if point[0] in numbers]) for name, points in curves]
 
 

@@ -135,7 +135,7 @@ def _refusal_reason(change: FileChange) -> str:
     if refused := refusal(path):
         return refused
     try:
-        committed = os.fsencode(Git(os.getcwd(), own=True)("cat-file", "blob", f"HEAD:{path}"))
+        committed = os.fsencode(Git(os.getcwd(), user_checkout=True)("cat-file", "blob", f"HEAD:{path}"))
     except GitError:
         return f"{path!r} is not in the commit, so it is not changed"
     if committed != change.old:

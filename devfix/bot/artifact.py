@@ -218,7 +218,7 @@ def _check_patch(artifact: Artifact) -> None:
     if sorted(changed) != sorted(artifact.paths):
         raise BotError(f"{_PATCH}: its files differ from those in {_MANIFEST}")
     for file in files:
-        if file.remarks or not file.hunks:
+        if file.other_lines or not file.hunks:
             raise BotError(f"{_PATCH}: {file.path}: only changes of lines are allowed")
 
 
@@ -254,7 +254,7 @@ def _run_git_apply(patch: bytes, before: Mapping[str, bytes]) -> dict[str, bytes
         try:
             git = Git(folder)
             git("init", "--quiet")  # otherwise git searches the parent folders
-            git("apply", "--whitespace=nowarn", "-", text=os.fsdecode(patch))
+            git("apply", "--whitespace=nowarn", "-", stdin=os.fsdecode(patch))
         except GitError as error:
             raise BotError(f"{_PATCH} does not apply: {error}") from error
         if _listed_files(folder) != set(before):

@@ -183,7 +183,7 @@ def refuse_unsafe_runs(environment: CIEnvironment, folder: str) -> None:
 def _stored_token_key(folder: str) -> str:
     """Return the configuration key under which actions/checkout stored a token; empty if none."""
     try:
-        found = Git(folder, own=True)("config", "--name-only", "--get-regexp", r"^http\..*\.extraheader$")
+        found = Git(folder, user_checkout=True)("config", "--name-only", "--get-regexp", r"^http\..*\.extraheader$")
     except GitError:  # no such key
         return ""
     return found.split("\n")[0].strip()

@@ -115,7 +115,7 @@ def open_all(
 
 def _base_commit(base: str) -> str:
     """Return the commit of the checkout; raise ``BotError`` unless it is the base branch's."""
-    git = Git(os.getcwd(), own=True)
+    git = Git(os.getcwd(), user_checkout=True)
     try:
         local = git("rev-parse", "HEAD").strip()
         remote = git("rev-parse", "--verify", "--quiet", f"refs/remotes/origin/{base}").strip()

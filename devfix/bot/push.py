@@ -106,9 +106,9 @@ def _check_author(git: Git, branch: str, commit: str, author: str) -> None:
 
 def _create_commit(git: Git, commit: Commit) -> str:
     index = {"GIT_INDEX_FILE": os.path.join(git.folder, "devfix-index")}
-    git("read-tree", commit.parent, more=index)
-    git("apply", "--cached", "--whitespace=nowarn", "-", text=os.fsdecode(commit.patch), more=index)
-    tree = git("write-tree", more=index).strip()
+    git("read-tree", commit.parent, extra_env=index)
+    git("apply", "--cached", "--whitespace=nowarn", "-", stdin=os.fsdecode(commit.patch), extra_env=index)
+    tree = git("write-tree", extra_env=index).strip()
     name, address = split_author(commit.author)
     date = git("log", "-1", "--format=%cI", commit.parent).strip()
     identity = {
@@ -117,7 +117,7 @@ def _create_commit(git: Git, commit: Commit) -> str:
         for field, value in (("NAME", name), ("EMAIL", address), ("DATE", date))
     }
     message = f"{commit.message}\n\n{TRAILER}\n"
-    return git("commit-tree", tree, "-p", commit.parent, "-F", "-", text=message, more=identity).strip()
+    return git("commit-tree", tree, "-p", commit.parent, "-F", "-", stdin=message, extra_env=identity).strip()
 
 
 @contextmanager

@@ -45,7 +45,7 @@ def examine(environment: CIEnvironment, settings: BotSettings, jobs: int = 1) ->
 
 def _head(environment: CIEnvironment) -> str:
     try:
-        local = Git(os.getcwd(), own=True)("rev-parse", "HEAD").strip()
+        local = Git(os.getcwd(), user_checkout=True)("rev-parse", "HEAD").strip()
     except GitError as error:
         raise BotError(str(error)) from error
     if environment.head and local != environment.head:

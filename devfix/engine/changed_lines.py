@@ -141,14 +141,14 @@ def staged(paths: Sequence[str]) -> Scope:
     problems = []
     try:
         lines, before = _changed(git, "--cached", wanted, index)
-        for path in _split(git(*_DIFF, "--name-only", "--no-renames", "-z", "--", *wanted, more=index)):
+        for path in _split(git(*_DIFF, "--name-only", "--no-renames", "-z", "--", *wanted, extra_env=index)):
             full = os.path.join(git.folder, path)
             try:
                 texts[full] = _staged_text(git, path, index)
             except SourceError as error:
                 texts[full] = None
                 problems.append(error.problem)
-        untracked = _split(git("ls-files", "--others", "--exclude-standard", "-z", more=index))
+        untracked = _split(git("ls-files", "--others", "--exclude-standard", "-z", extra_env=index))
     except GitError as error:
         raise ChangesError(f"--staged: {error}") from error
     texts.update(dict.fromkeys(os.path.join(git.folder, path) for path in untracked))
@@ -158,7 +158,7 @@ def staged(paths: Sequence[str]) -> Scope:
 def _staged_text(git: Git, path: str, index: Mapping[str, str]) -> SourceFile:
     shown = _shown(os.path.join(git.folder, path))
     try:
-        raw = os.fsencode(git("cat-file", "blob", f":{path}", more=index))
+        raw = os.fsencode(git("cat-file", "blob", f":{path}", extra_env=index))
     except GitError:
         hint = "resolve them, and stage the file"
         raise SourceError(Problem(shown, "has conflicts that are not resolved", hint=hint)) from None
@@ -179,7 +179,7 @@ def _repository(paths: Sequence[str], flag: str) -> Git:
     found = sorted({root for root in roots.values() if root is not None})
     if len(found) > 1:
         raise ChangesError(f"{flag}: the paths lie in several repositories ({', '.join(found)}): name those of one")
-    git = Git(found[0], own=True)
+    git = Git(found[0], user_checkout=True)
     try:
         git("rev-parse", "--git-dir")
     except GitError as error:
@@ -229,9 +229,9 @@ def _changed(
 
     ``against`` is a commit, or ``--cached`` for what is staged.
     """
-    stretches = _stretches(git(*_DIFF, *_WITHOUT_CONTEXT, against, "--", *wanted, more=index))
+    stretches = _stretches(git(*_DIFF, *_WITHOUT_CONTEXT, against, "--", *wanted, extra_env=index))
     blobs = {}  # path → the blob before
-    listed = iter(_split(git(*_DIFF, "--raw", "-z", "--no-abbrev", against, "--", *wanted, more=index)))
+    listed = iter(_split(git(*_DIFF, "--raw", "-z", "--no-abbrev", against, "--", *wanted, extra_env=index)))
     for about in listed:
         _, _, blob, _, status = about.split(" ")
         path = next(listed)
@@ -271,7 +271,7 @@ def _blobs(git: Git, names: Sequence[str]) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     if not names:
         return found
-    rest = os.fsencode(git("cat-file", "--batch", text="".join(f"{name}\n" for name in names)))
+    rest = os.fsencode(git("cat-file", "--batch", stdin="".join(f"{name}\n" for name in names)))
     while rest:
         head, _, rest = rest.partition(b"\n")
         name, kind, *size = head.decode().split(" ")

@@ -51,7 +51,7 @@ def publish(mirror: Mirror, checkout: Checkout, paths: Sequence[str], wanted: Pu
         }
         checkout.git("add", "--", *paths)
         message = f"{wanted.message}\n\n{body}\n"
-        checkout.git("commit", "--quiet", "--no-verify", "--file=-", more=person, text=message)
+        checkout.git("commit", "--quiet", "--no-verify", "--file=-", extra_env=person, stdin=message)
         commit = checkout.git("rev-parse", "HEAD").strip()
         git("update-ref", f"refs/heads/{wanted.branch}", commit)
         if wanted.kind != "branch":

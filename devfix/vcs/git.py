@@ -1,6 +1,6 @@
-"""The git command: never asks, never runs hooks, ends in time, and shows no credentials.
+"""Git commands: never prompt, never run hooks, have a time limit, and show no credentials.
 
-Credentials come from git's own helpers alone.  A URL travels in the environment and is written nowhere.
+Credentials come from git's credential helpers only.  A URL is passed in the environment and never written to a file.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ __all__ = ["Git", "GitError", "end_all", "unquoted"]
 _running: set[subprocess.Popen[bytes]] = set()
 
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
-_NAMED = {b"t": b"\t", b"n": b"\n", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
-_OLDEST = (2, 31)  # GIT_CONFIG_COUNT
-_LOG_KEPT = 4000
-#: Of the variables that begin with GIT_, those that say how to reach a server.
-_KEPT = re.compile(r"GIT_(?:SSH|SSL|HTTP|PROXY|ASKPASS|CONFIG|ALLOW_PROTOCOL|EXEC_PATH)")
+_CONTROL_ESCAPES = {b"t": b"\t", b"n": b"\n", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
+_MIN_VERSION = (2, 31)  # GIT_CONFIG_COUNT
+_MAX_LOG = 4000
+#: Inherited ``GIT_`` variables: those that configure network access.
+_INHERITED = re.compile(r"GIT_(?:SSH|SSL|HTTP|PROXY|ASKPASS|CONFIG|ALLOW_PROTOCOL|EXEC_PATH)")
 _SETTINGS = {
-    "core.hooksPath": os.devnull,  # neither the user's nor a template's
+    "core.hooksPath": os.devnull,  # no hooks, from the user or from a template
     "core.fsmonitor": "false",
-    "core.autocrlf": "false",  # what is read is what is in the commit
+    "core.autocrlf": "false",  # read the committed bytes
     "gc.auto": "0",
     "maintenance.auto": "false",
     "commit.gpgSign": "false",
@@ -37,24 +37,24 @@ _SETTINGS = {
     "submodule.recurse": "false",
     "fetch.recurseSubmodules": "false",
     "protocol.version": "2",
-    "http.lowSpeedLimit": "100",  # bytes a second ...
-    "http.lowSpeedTime": "120",  # ... for so many seconds: the connection hangs
+    "http.lowSpeedLimit": "100",  # bytes per second ...
+    "http.lowSpeedTime": "120",  # ... for this many seconds: the connection hangs
 }
-#: What git says → what a person can do; the first that fits.
+#: Error output of git → advice; the first match counts.
 _ADVICE = (
     (re.compile(r"couldn't find remote ref|no such ref|not our ref", re.I), "there is no such branch, tag or commit"),
     (
         re.compile(r"could not read (?:Username|Password)|terminal prompts disabled|Authentication failed", re.I),
-        "no permission, or no such repository: git has no credential helper that knows a name and password for it",
+        "no permission, or no such repository: no credential helper of git has a name and password for it",
     ),
     (
         re.compile(r"Permission denied|Host key verification failed|error: 403", re.I),
-        "no permission: the server or the file system refused",
+        "no permission: the server or the file system refused access",
     ),
-    (re.compile(r"dubious ownership", re.I), "the folder belongs to somebody else: git config safe.directory names it"),
+    (re.compile(r"dubious ownership", re.I), "another user owns the folder: add it with git config safe.directory"),
     (
         re.compile(r"proxy|CONNECT tunnel", re.I),
-        "the proxy refused, or is not there: look at http.proxy and the variables https_proxy and no_proxy",
+        "the proxy refused or is unreachable: check http.proxy and the variables https_proxy and no_proxy",
     ),
     (
         re.compile(r"does not appear to be a git repository|not found|does not exist|not a git repository", re.I),
@@ -62,13 +62,13 @@ _ADVICE = (
     ),
     (
         re.compile(r"Could not resolve host|Failed to connect|Connection (?:refused|timed out)", re.I),
-        "no connection; where a proxy is needed, http.proxy of git or the variable https_proxy names it",
+        "no connection: if a proxy is needed, set git's http.proxy or the variable https_proxy",
     ),
 )
 
 
 class GitError(Exception):
-    """A git command failed: the message says what happened, ``log`` is the end of what git said."""
+    """A git command failed: the message says why, ``log`` is the end of its error output."""
 
     def __init__(self, message: str, log: str = "") -> None:
         super().__init__(message)
@@ -82,102 +82,111 @@ class Git:
     """Git in one repository.
 
     Args:
-        folder: where it runs.
-        url: of the remote ``origin``; empty for none.
+        folder: the working directory of commands.
+        url: the URL of the remote ``origin``; empty for none.
         timeout: seconds for each command.
-        lock: a file descriptor that commands keep open: a lock on it ends with the last of them.
-        own: a person's own checkout: newlines are converted as their configuration says.
+        lock: a file descriptor that commands inherit: a lock on it is held until the last of them ends.
+        user_checkout: whether this is the user's checkout, where line endings are converted as configured.
 
     """
 
     def __init__(
-        self, folder: str, url: str = "", timeout: float = 600.0, lock: int | None = None, *, own: bool = False
+        self,
+        folder: str,
+        url: str = "",
+        timeout: float = 600.0,
+        lock: int | None = None,
+        *,
+        user_checkout: bool = False,
     ) -> None:
         self.folder = folder
         self.timeout = timeout
         self._url = url
         self.lock = lock
-        self._own = own
+        self._user_checkout = user_checkout
 
-    def __call__(self, *arguments: str, more: Mapping[str, str] | None = None, text: str | None = None) -> str:
-        """What a command prints.
+    def __call__(self, *arguments: str, extra_env: Mapping[str, str] | None = None, stdin: str | None = None) -> str:
+        """Run a command and return its standard output.
 
         Args:
-            arguments: of the command.
-            more: variables to add.
-            text: for its standard input.
+            arguments: the arguments of ``git``.
+            extra_env: additional environment variables.
+            stdin: the standard input.
 
         Raises:
-            GitError: it failed, or did not end in time.
+            GitError: the command failed or exceeded the time limit.
 
         """
         git = _command()
         process = subprocess.Popen(
             [git, *arguments],
             cwd=self.folder,
-            env={**environment(self._url, self._own), **(more or {})},
-            stdin=subprocess.DEVNULL if text is None else subprocess.PIPE,
+            env={**environment(self._url, self._user_checkout), **(extra_env or {})},
+            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,  # ssh finds no terminal to ask on; and all of it can be ended
+            start_new_session=True,  # ssh cannot prompt, and the process group can be killed
             pass_fds=() if self.lock is None else (self.lock,),
         )
         _running.add(process)
-        given = None if text is None else os.fsencode(text)
+        data = None if stdin is None else os.fsencode(stdin)
         try:
-            output, errors = process.communicate(given, timeout=self.timeout)
+            output, errors = process.communicate(data, timeout=self.timeout)
         except subprocess.TimeoutExpired:
-            raise GitError(f"git {_verb(arguments)} did not end within {self.timeout:g} s") from None
+            raise GitError(f"git {_subcommand(arguments)} did not end within {self.timeout:g} s") from None
         finally:
             _running.discard(process)
             if process.poll() is None:
-                _end(process)
+                _kill(process)
         if process.returncode:
-            raise self._failure(_verb(arguments), process.returncode, errors)
+            raise self._failure(_subcommand(arguments), process.returncode, errors)
         return os.fsdecode(output)
 
-    def _failure(self, verb: str, code: int, errors: bytes) -> GitError:
+    def _failure(self, subcommand: str, code: int, errors: bytes) -> GitError:
         log = redacted(errors.decode("utf-8", "replace").replace(self._url or "\0", redacted(self._url)))
         lines = [line.strip() for line in log.splitlines() if line.strip()]
-        told = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1] if lines else "")
-        told = told.removeprefix("fatal: ").removeprefix("error: ") or f"it ended with {code}"
-        advice = next((f" ({words})" for pattern, words in _ADVICE if pattern.search(log)), "")
-        return GitError(f"git {verb}: {told}{advice}", log[-_LOG_KEPT:])
+        reported = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1] if lines else "")
+        reported = reported.removeprefix("fatal: ").removeprefix("error: ") or f"exit code {code}"
+        advice = next((f" ({hint})" for pattern, hint in _ADVICE if pattern.search(log)), "")
+        return GitError(f"git {subcommand}: {reported}{advice}", log[-_MAX_LOG:])
 
 
-def _verb(arguments: Sequence[str]) -> str:
-    """The command's name, behind the settings that come ahead of it."""
-    at = 0
-    while arguments[at] == "-c":
-        at += 2
-    return arguments[at]
+def _subcommand(arguments: Sequence[str]) -> str:
+    """Return the subcommand after ``-c`` options."""
+    index = 0
+    while arguments[index] == "-c":
+        index += 2
+    return arguments[index]
 
 
 @lru_cache(maxsize=1)
 def _command() -> str:
-    """The git command; raises ``GitError`` where there is none, or where it does not take settings as variables."""
+    """Return the path of git; raise ``GitError`` if it is missing or too old for ``GIT_CONFIG_COUNT``."""
     git = shutil.which("git")
     if git is None:
-        raise GitError("there is no git command on the path: install git")
-    told = subprocess.run([git, "version"], capture_output=True, text=True, check=False).stdout
-    found = re.search(r"(\d+)\.(\d+)", told)
-    if found is None or (int(found[1]), int(found[2])) < _OLDEST:
-        raise GitError(f"{git} is {told.strip() or 'not git'}: devfix needs {_OLDEST[0]}.{_OLDEST[1]}")
+        raise GitError("git is not on the path: install it")
+    reported = subprocess.run([git, "version"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"(\d+)\.(\d+)", reported)
+    if found is None or (int(found[1]), int(found[2])) < _MIN_VERSION:
+        needed = ".".join(map(str, _MIN_VERSION))
+        raise GitError(f"{git} is {reported.strip() or 'not git'}: devfix needs git {needed}")
     return git
 
 
-def environment(url: str, own: bool = False) -> dict[str, str]:
-    """The variables of a git command."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or _KEPT.match(name)}
+def environment(url: str, user_checkout: bool = False) -> dict[str, str]:
+    """Return the environment variables of a git command."""
+    variables = {
+        name: value for name, value in os.environ.items() if not name.startswith("GIT_") or _INHERITED.match(name)
+    }
     settings = dict(_SETTINGS)
-    if own:
+    if user_checkout:
         del settings["core.autocrlf"]
     if url:
         settings["remote.origin.url"] = url
-    first = int(kept.get("GIT_CONFIG_COUNT") or 0)
+    first = int(variables.get("GIT_CONFIG_COUNT") or 0)
     for number, (key, value) in enumerate(settings.items(), first):
-        kept[f"GIT_CONFIG_KEY_{number}"], kept[f"GIT_CONFIG_VALUE_{number}"] = key, value
-    kept.update(
+        variables[f"GIT_CONFIG_KEY_{number}"], variables[f"GIT_CONFIG_VALUE_{number}"] = key, value
+    variables.update(
         GIT_CONFIG_COUNT=str(first + len(settings)),
         GIT_OPTIONAL_LOCKS="0",
         GIT_TERMINAL_PROMPT="0",
@@ -186,11 +195,11 @@ def environment(url: str, own: bool = False) -> dict[str, str]:
         SSH_ASKPASS_REQUIRE="never",
         LC_ALL="C",
     )
-    return kept
+    return variables
 
 
 def unquoted(name: str) -> str:
-    """A path as git prints it, without the quotation marks that it puts around unusual ones."""
+    """Return a path from git's output without the quoting of unusual names."""
     if not (name.startswith('"') and name.endswith('"')):
         return name
     return os.fsdecode(_ESCAPE.sub(_unescaped, os.fsencode(name[1:-1])))
@@ -198,17 +207,17 @@ def unquoted(name: str) -> str:
 
 def _unescaped(found: re.Match[bytes]) -> bytes:
     code = found[1]
-    return bytes([int(code, 8) & 0xFF]) if len(code) == 3 else _NAMED.get(code, code)
+    return bytes([int(code, 8) & 0xFF]) if len(code) == 3 else _CONTROL_ESCAPES.get(code, code)
 
 
 def end_all() -> None:
-    """End the commands that run: this process is about to end."""
+    """Kill the running commands, before this process exits."""
     for process in tuple(_running):
         with suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _kill(process: subprocess.Popen[bytes]) -> None:
     with suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
     with suppress(OSError):

@@ -1,6 +1,7 @@
-"""A unified diff, read into files, hunks and lines; their code in pieces that say how each is coloured.
+"""Parser of unified diffs, and syntax highlighting of their lines.
 
-Only the hunks are known, not the files: where one begins inside a string of many lines, its code is read as such.
+Only the hunks are available, not the files: a hunk that begins inside a multi-line string is detected and highlighted
+as such.
 """
 
 from __future__ import annotations
@@ -18,27 +19,27 @@ from devfix.vcs.git import unquoted
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
-__all__ = ["DiffFile", "DiffLine", "Hunk", "Piece", "coloured", "lines_of", "read"]
+__all__ = ["DiffFile", "DiffLine", "Hunk", "Piece", "highlight", "highlighted_lines", "read"]
 
-_HEAD = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
+_HUNK_HEADER = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 _CELL = re.compile(r"\.ipynb:cell \d+$")
 _LEXERS = {".py": "python", ".pyi": "python", ".ipynb": "json"}
-#: Code units of a hunk beyond which it is not coloured: it is data, and nobody reads it.
-_MOST_CODE = 100_000
+#: Characters; larger hunks are data and are not highlighted.
+_MAX_CODE = 100_000
 _KINDS = {"+": "added", "-": "removed"}
-#: What a hunk may have begun in: code, or a string of many lines.
-_BEGINNINGS = ("", '"""\n', "'''\n")
+#: What may precede a hunk: code, or the start of a multi-line string.
+_CONTEXTS = ("", '"""\n', "'''\n")
 
 
 class Piece(NamedTuple):
-    """A stretch of one line: ``keyword``, ``name``, ``builtin``, ``string``, ``number``, ``comment`` or nothing."""
+    """Characters of one kind: ``keyword``, ``name``, ``builtin``, ``string``, ``number``, ``comment`` or none."""
 
     kind: str
     text: str
 
 
 class DiffLine(NamedTuple):
-    """A line of a hunk: its mark (blank, ``+``, ``-``, or ``\\`` for a remark of the diff), and its code."""
+    """A line of a hunk: its mark (blank, ``+``, ``-``, or ``\\`` for a note of the diff), and its code."""
 
     mark: str
     code: str
@@ -46,57 +47,59 @@ class DiffLine(NamedTuple):
 
 @dataclass
 class Hunk:
-    """Lines that stand together, the numbers of the first one in the old and in the new file, and what git says."""
+    """Consecutive lines, the number of the first in the old and the new file, and the text after ``@@``."""
 
     old: int
     new: int
-    about: str
+    heading: str
     lines: list[DiffLine] = field(default_factory=list)
 
 
 @dataclass
 class DiffFile:
-    """What happens to one file; ``remarks`` are the lines of the diff that are neither names nor hunks."""
+    """The diff of one file; ``other_lines`` are neither file names nor hunks, such as mode changes."""
 
     path: str = ""
-    remarks: list[str] = field(default_factory=list)
+    other_lines: list[str] = field(default_factory=list)
     hunks: list[Hunk] = field(default_factory=list)
 
     def count(self, mark: str) -> int:
-        """Lines with this mark."""
+        """Return the number of lines with a mark."""
         return sum(line.mark == mark for hunk in self.hunks for line in hunk.lines)
 
 
 def read(diff: str) -> list[DiffFile]:
-    """The files of a diff as devfix and git write it. A line is read by its place: a hunk says how long it is."""
+    """Parse a diff of devfix or git.  Hunk headers determine how many lines belong to a hunk."""
     files: list[DiffFile] = []
     lines = diff.removesuffix("\n").split("\n") if diff else []
-    at = 0
-    while at < len(lines):
-        line = lines[at]
-        head = _HEAD.match(line)
-        begins = line.startswith("diff --git ") or (line.startswith("--- ") and bool(files) and bool(files[-1].hunks))
-        if not files or begins:
+    index = 0
+    while index < len(lines):
+        line = lines[index]
+        header = _HUNK_HEADER.match(line)
+        is_new_file = line.startswith("diff --git ") or (
+            line.startswith("--- ") and bool(files) and bool(files[-1].hunks)
+        )
+        if not files or is_new_file:
             files.append(DiffFile())
-        if head:
-            hunk, at = _hunk(head, lines, at + 1)
+        if header:
+            hunk, index = _read_hunk(header, lines, index + 1)
             files[-1].hunks.append(hunk)
             continue
         _read_header(files[-1], line)
-        at += 1
+        index += 1
     return files
 
 
-def coloured(path: str, hunk: Hunk) -> list[list[Piece]]:
-    """The code of each line in pieces, by what the file's name says of its language."""
+def highlight(path: str, hunk: Hunk) -> list[list[Piece]]:
+    """Return the highlighted code of each line; the file's suffix determines the language."""
     lexer = _lexer(".py" if _CELL.search(path) else PurePosixPath(path).suffix)
-    if lexer is None or sum(len(line.code) for line in hunk.lines) > _MOST_CODE:
+    if lexer is None or sum(len(line.code) for line in hunk.lines) > _MAX_CODE:
         return [[Piece("", line.code)] for line in hunk.lines]
     before, after = (_side(lexer, hunk, mark) for mark in "-+")
     found = []
     for line in hunk.lines:
         if line.mark == " ":
-            next(before)  # both sides have it
+            next(before)  # consume it on both sides
         if line.mark == "-":
             found.append(next(before))
         else:
@@ -104,32 +107,32 @@ def coloured(path: str, hunk: Hunk) -> list[list[Piece]]:
     return found
 
 
-def lines_of(diff: str) -> list[tuple[str, list[Piece]]]:
-    """The lines of a diff for a page: ``file``, ``hunk``, ``added``, ``removed`` or nothing, and their pieces."""
+def highlighted_lines(diff: str) -> list[tuple[str, list[Piece]]]:
+    """Return the lines of a diff for HTML: ``file``, ``hunk``, ``added``, ``removed`` or nothing, and their pieces."""
     found: list[tuple[str, list[Piece]]] = []
     for file in read(diff):
         found.append(("file", [Piece("", file.path)]))
         for hunk in file.hunks:
-            found.append(("hunk", [Piece("", f"@@ line {hunk.new} {hunk.about}".rstrip())]))
-            for line, pieces in zip(hunk.lines, coloured(file.path, hunk), strict=True):
+            found.append(("hunk", [Piece("", f"@@ line {hunk.new} {hunk.heading}".rstrip())]))
+            for line, pieces in zip(hunk.lines, highlight(file.path, hunk), strict=True):
                 found.append((_KINDS.get(line.mark, ""), [Piece("", line.mark), *pieces]))
     return found
 
 
-def _hunk(head: re.Match[str], lines: list[str], at: int) -> tuple[Hunk, int]:
-    """The hunk under a head, and where what follows it begins."""
-    old, new = (1 if length is None else int(length) for length in head.group(2, 4))
-    hunk = Hunk(int(head[1]), int(head[3]), head[5])
-    while at < len(lines) and (old > 0 or new > 0 or lines[at].startswith("\\")):
-        line = lines[at].removesuffix("\r")
+def _read_hunk(header: re.Match[str], lines: list[str], index: int) -> tuple[Hunk, int]:
+    """Return the hunk after a header, and the index of the line after it."""
+    old, new = (1 if length is None else int(length) for length in header.group(2, 4))
+    hunk = Hunk(int(header[1]), int(header[3]), header[5])
+    while index < len(lines) and (old > 0 or new > 0 or lines[index].startswith("\\")):
+        line = lines[index].removesuffix("\r")
         mark = line[:1] or " "
         if mark not in " +-\\":
-            break  # shorter than it says
+            break  # shorter than its header says
         old -= mark in " -"
         new -= mark in " +"
         hunk.lines.append(DiffLine(mark, line[1:]))
-        at += 1
-    return hunk, at
+        index += 1
+    return hunk, index
 
 
 def _read_header(file: DiffFile, line: str) -> None:
@@ -137,11 +140,11 @@ def _read_header(file: DiffFile, line: str) -> None:
         path = _path(line[4:])
         file.path = path or file.path
     elif not line.startswith(("diff --git ", "index ")):
-        file.remarks.append(line)
+        file.other_lines.append(line)
 
 
 def _path(name: str) -> str:
-    """The path of a ``---`` or ``+++`` line; empty for ``/dev/null``."""
+    """Return the path of a ``---`` or ``+++`` line; empty for ``/dev/null``."""
     name = name.removesuffix("\r").removesuffix("\t")
     if name == "/dev/null":
         return ""
@@ -160,11 +163,11 @@ def _lexer(suffix: str) -> Lexer | None:
 
 
 def _side(lexer: Lexer, hunk: Hunk, mark: str) -> Iterator[list[Piece]]:
-    """The lines of the old (``-``) or new (``+``) side, read in the beginning under which what changes is code."""
+    """Yield the lines of the old (``-``) or new (``+``) side, in the context in which the changed lines are code."""
     lines = [line for line in hunk.lines if line.mark in (" ", mark)]
     first: list[list[Piece]] | None = None
-    for beginning in _BEGINNINGS:
-        pieces = _lines(lexer, beginning, [line.code for line in lines])
+    for context in _CONTEXTS:
+        pieces = _lines(lexer, context, [line.code for line in lines])
         first = first or pieces
         if not any(line.mark == mark and _inside_string(found) for line, found in zip(lines, pieces, strict=True)):
             return iter(pieces)
@@ -172,13 +175,13 @@ def _side(lexer: Lexer, hunk: Hunk, mark: str) -> Iterator[list[Piece]]:
 
 
 def _inside_string(pieces: list[Piece]) -> bool:
-    """The line is text without a quotation mark: it stands in a string that begins before it and ends after it."""
+    """Whether the line is inside a multi-line string: only string text, without a quotation mark."""
     text = "".join(piece.text for piece in pieces)
     return {piece.kind for piece in pieces if piece.text.strip()} == {"string"} and not re.search("[\"']", text)
 
 
-def _lines(lexer: Lexer, beginning: str, lines: list[str]) -> list[list[Piece]]:
-    text = beginning + "\n".join(lines) + "\n"
+def _lines(lexer: Lexer, context: str, lines: list[str]) -> list[list[Piece]]:
+    text = context + "\n".join(lines) + "\n"
     found: list[list[Piece]] = [[]]
     for _, token, value in lexer.get_tokens_unprocessed(text):
         kind = _kind(token)
@@ -187,12 +190,12 @@ def _lines(lexer: Lexer, beginning: str, lines: list[str]) -> list[list[Piece]]:
                 found.append([])
             if part:
                 _extend(found[-1], kind, part)
-    start = beginning.count("\n")
+    start = context.count("\n")
     return found[start : start + len(lines)]
 
 
 def _extend(line: list[Piece], kind: str, text: str) -> None:
-    """Put a piece to the end of a line, into the last one where both look the same; blanks look like anything."""
+    """Append a piece to a line; merge it with the last one if both have the same kind or one is blank."""
     last = line.pop() if line else Piece(kind, "")
     if last.kind == kind or not text.strip():
         line.append(Piece(last.kind, last.text + text))

@@ -1,4 +1,4 @@
-"""The patch as a unified diff that ``git apply`` turns into exactly the bytes that ``devfix apply`` writes."""
+"""Unified diffs that ``git apply`` turns into exactly the bytes that ``devfix apply`` writes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,17 @@ _ESCAPES = {b"\t": b"\\t", b"\n": b"\\n", b"\r": b"\\r", b'"': b'\\"', b"\\": b"
 _Opcode = tuple[str, int, int, int, int]
 
 
-def unified(patch: Patch, made: Collection[str] = ()) -> bytes:
-    """The whole diff, names relative to the repository; ``made`` are the paths of files that are new."""
+def unified(patch: Patch, created: Collection[str] = ()) -> bytes:
+    """Return a patch as a unified diff, with names relative to the repository.
+
+    Args:
+        patch: the changed files.
+        created: the paths of new files.
+
+    """
     root = diff_root(change.path for change in patch.files)
     return b"".join(
-        b"".join(_file(change, display(change.path, root), new=change.path in made)) for change in patch.files
+        b"".join(_file(change, display(change.path, root), new=change.path in created)) for change in patch.files
     )
 
 
@@ -33,20 +39,20 @@ def _file(change: FileChange, name: str, *, new: bool) -> Iterator[bytes]:
     yield b"diff --git " + before + b" " + after + b"\n"
     if new:
         yield b"new file mode 100644\n"
-    yield b"--- " + (b"/dev/null\n" if new else _ended(before))
-    yield b"+++ " + _ended(after)
+    yield b"--- " + (b"/dev/null\n" if new else _end_name(before))
+    yield b"+++ " + _end_name(after)
     for hunk in _hunks(lines, changed):
         yield b"@@ -%s +%s @@\n" % (_range(hunk[0][1], hunk[-1][2]), _range(hunk[0][3], hunk[-1][4]))
         for tag, old_start, old_end, new_start, new_end in hunk:
             if tag == "equal":
-                yield from _marked(b" ", lines[old_start:old_end])
+                yield from _with_mark(b" ", lines[old_start:old_end])
             else:
-                yield from _marked(b"-", lines[old_start:old_end])
-                yield from _marked(b"+", changed[new_start:new_end])
+                yield from _with_mark(b"-", lines[old_start:old_end])
+                yield from _with_mark(b"+", changed[new_start:new_end])
 
 
 def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[list[_Opcode]]:
-    """Groups of opcodes with context; what both share at the ends is not compared line by line."""
+    """Yield groups of opcodes with context; common lines at both ends are skipped, not compared."""
     head = _shared(old, new, limit=min(len(old), len(new)))
     tail = _shared(old[::-1], new[::-1], limit=min(len(old), len(new)) - head)
     start, tail = max(head - _CONTEXT, 0), max(tail - _CONTEXT, 0)
@@ -55,16 +61,16 @@ def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[list[_Opcode]
         [(tag, a1 + start, a2 + start, b1 + start, b2 + start) for tag, a1, a2, b1, b2 in group]
         for group in matcher.get_grouped_opcodes(_CONTEXT)
     ]
-    if groups:  # lines that are alike may be matched otherwise than end to end: the context lies outside, then
+    if groups:  # identical lines may match elsewhere than at the ends: add the context that was cut off
         groups[0][:0] = _context(groups[0][0], start, before=True)
         groups[-1] += _context(groups[-1][-1], tail, before=False)
     yield from groups
 
 
-def _context(opcode: _Opcode, outside: int, *, before: bool) -> list[_Opcode]:
-    """What the context at one end of a diff lacks: of ``outside`` lines there, which both texts share."""
+def _context(opcode: _Opcode, available: int, *, before: bool) -> list[_Opcode]:
+    """Return the missing context at one end: up to ``available`` lines, which both texts share."""
     tag, a1, a2, b1, b2 = opcode
-    missing = min(_CONTEXT - (a2 - a1 if tag == "equal" else 0), outside)
+    missing = min(_CONTEXT - (a2 - a1 if tag == "equal" else 0), available)
     if missing <= 0:
         return []
     return [("equal", a1 - missing, a1, b1 - missing, b1) if before else ("equal", a2, a2 + missing, b2, b2 + missing)]
@@ -75,13 +81,13 @@ def _shared(first: Sequence[bytes], second: Sequence[bytes], limit: int) -> int:
 
 
 def _lines(content: bytes) -> list[bytes]:
-    """Lines with their ends; git ends a line at a line feed and nowhere else."""
+    """Split into lines with their ends; like git, only at line feeds."""
     lines = content.split(b"\n")
     last = lines.pop()
     return [line + b"\n" for line in lines] + ([last] if last else [])
 
 
-def _marked(mark: bytes, lines: Sequence[bytes]) -> Iterator[bytes]:
+def _with_mark(mark: bytes, lines: Sequence[bytes]) -> Iterator[bytes]:
     for line in lines:
         yield mark + (line if line.endswith(b"\n") else line + _NO_NEWLINE)
 
@@ -93,13 +99,13 @@ def _range(start: int, end: int) -> bytes:
 
 
 def _name(name: str) -> bytes:
-    """A file name as git writes it: in quotes where it holds quotes, backslashes or control characters."""
+    """Return a file name as git writes it: quoted if it contains quotes, backslashes or control characters."""
     raw = name.encode("utf-8", "surrogateescape")
     if not _QUOTED.search(raw):
         return raw
     return b'"' + _QUOTED.sub(lambda found: _ESCAPES.get(found[0]) or b"\\%03o" % ord(found[0]), raw) + b'"'
 
 
-def _ended(name: bytes) -> bytes:
-    """The end of a ``---`` or ``+++`` line: a name with a space needs a tab after it."""
+def _end_name(name: bytes) -> bytes:
+    """Return the end of a ``---`` or ``+++`` line: a tab after a name with a space."""
     return name + (b"\t\n" if b" " in name and not name.startswith(b'"') else b"\n")

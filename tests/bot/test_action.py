@@ -85,4 +85,4 @@ def test_what_only_counts_is_no_input(step):
     done, outputs, _ = step(paths=".", args="--statistics")
 
     assert (done.returncode, outputs, "Traceback" in done.stderr) == (2, {}, False)
-    assert "args may not hold --statistics" in done.stdout
+    assert "args must not contain --statistics" in done.stdout

@@ -44,7 +44,7 @@ def test_what_was_closed_is_not_opened_again(task, github):
     migrate(task)
     next(iter(github.pulls.values()))["state"] = "closed"
 
-    assert "proposed the same, and was closed" in migrate(task).reason
+    assert "has the same patch and was closed" in migrate(task).reason
 
 
 def test_nothing_to_repair_proposes_nothing(task, github, repository):

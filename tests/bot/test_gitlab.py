@@ -76,14 +76,14 @@ def test_what_is_not_needed_any_more_says_so(bot, job, gitlab, request_number, r
     job(request_number)
 
     assert bot("review").code == 0
-    assert "not needed any more" in gitlab.discussions[request_number][0]["notes"][0]["body"]
+    assert "obsolete" in gitlab.discussions[request_number][0]["notes"][0]["body"]
 
 
 def test_stop(bot, job, gitlab, request_number):
     gitlab.say(request_number, "stop")
     job(request_number)
 
-    assert "ann has told devfix to stop" in bot("review").stderr
+    assert "ann stopped devfix" in bot("review").stderr
     assert gitlab.writes() == []
 
 
@@ -152,7 +152,7 @@ def test_limits_are_waited_for_and_not_for_ever(bot, gitlab, main):
     assert bot("open").code == 0
 
     gitlab.troubles.append(("GET", Answer(429, {"message": "Too Many Requests"}, Retry_After=3600)))
-    assert "it asks to wait 60 min" in bot("open").stderr
+    assert "run again in 60 min" in bot("open").stderr
 
 
 def test_a_dry_run_writes_nothing(bot, gitlab, main):

@@ -33,7 +33,7 @@ def test_a_pull_request_is_opened(bot, github, main):
     assert (pull["head"]["ref"], pull["base"]["ref"], pull["draft"]) == ("devfix/device", "main", True)
     assert pull["title"] == "fix(device): tensor-without-device"
     assert pull["labels"] == ["devfix"]
-    for part in ("| DEV102 |", "### Evidence", "### Reproduce", "### Switch it off", "<!-- devfix:group=device patch="):
+    for part in ("| DEV102 |", "### Evidence", "### Reproduce", "### Disable", "<!-- devfix:group=device patch="):
         assert part in pull["body"]
     assert ".to(device)).sum()" in main.there("devfix/device", "train.py")
     assert TOKEN not in main.git("config", "--list")
@@ -82,7 +82,7 @@ def test_a_group_that_is_gone_is_closed(bot, github, main):
     bot("open")
     main.commit(pyproject__toml=CONFIGURATION)
 
-    assert "no such group any more: closed #" in bot("open").stderr
+    assert "the group is no longer configured: closed #" in bot("open").stderr
 
 
 @pytest.mark.parametrize("say", [True, False], ids=["comment", "label"])
@@ -97,14 +97,14 @@ def test_it_is_left_alone_where_somebody_says_stop(bot, github, main, say):
     before = main.git("ls-remote", "origin", "devfix/device")
     github.calls.clear()
 
-    assert "left alone" in bot("open").stderr
+    assert "skipped" in bot("open").stderr
     assert (github.writes(), main.git("ls-remote", "origin", "devfix/device")) == ([], before)
 
 
 def test_what_was_closed_is_not_opened_again_until_it_is_another(bot, github, main):
     bot("open")
     only(github)["state"] = "closed"
-    assert "proposed the same, and was closed" in bot("open").stderr
+    assert "has the same patch and was closed" in bot("open").stderr
 
     main.commit(train__py=BROKEN.replace("8, 4", "9, 4"), pyproject__toml=CONFIGURATION + "max-hourly = 9\n")
     assert "opened #" in bot("open").stderr
@@ -149,7 +149,7 @@ def test_what_was_opened_and_closed_within_the_hour_counts(bot, github, main, st
             created_at=(now - timedelta(minutes=20 * age)).isoformat(),
         )
 
-    assert "2 were opened within the last hour, and max-hourly is 2" in bot("open").stderr
+    assert "2 pull requests were opened within the last hour; max-hourly is 2" in bot("open").stderr
     github.pulls[min(github.pulls)]["created_at"] = (now - timedelta(minutes=61)).isoformat()
     assert "opened #" in bot("open").stderr
 
@@ -172,14 +172,14 @@ def test_a_dry_run_keeps_to_the_limit_of_an_hour(bot, github, main):
     assert (told.count(": opened #0"), told.count("max-hourly is 1")) == (1, 1)
 
 
-@pytest.mark.parametrize("name", ["made.py", "windows.py"])
-def test_a_file_that_is_not_as_in_the_commit_is_left_alone(bot, github, main, name):
+@pytest.mark.parametrize(("name", "words"), [("made.py", "is not in the commit"), ("windows.py", "differs from the commit")])
+def test_a_file_that_is_not_as_in_the_commit_is_left_alone(bot, github, main, name, words):
     (main.tree / ".gitattributes").write_text("windows.py text eol=crlf\n")
     main.commit(windows__py=CLEAN)
     (main.tree / name).write_text(BROKEN, newline="\r\n")
 
     assert bot("open").code == 0
-    assert f"{name}' is not " in only(github)["body"]
+    assert f"{name}' {words}" in only(github)["body"]
     assert run_git("diff", "--name-only", "main", "devfix/device", cwd=main.bare) == "train.py"
 
 
@@ -189,7 +189,7 @@ def test_a_file_of_the_ci_is_left_alone_and_told_and_the_others_are_repaired(bot
     main.commit(pyproject__toml=CONFIGURATION + 'paths = [".github/scripts", "train.py"]\n')
 
     assert bot("open").code == 0
-    assert "belongs to the CI: it is not changed" in only(github)["body"]
+    assert "is hidden (it may configure CI)" in only(github)["body"]
     assert main.git("ls-remote", "origin", "devfix/device")
     assert run_git("diff", "--name-only", "main", "devfix/device", cwd=main.bare) == "train.py"
 

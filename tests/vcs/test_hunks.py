@@ -1,10 +1,10 @@
-"""Diffs are read by place, and their code is coloured as what it is."""
+"""Diffs are read by place, and their code is highlight as what it is."""
 
 import pytest
 
 from devfix.model import FileChange, Patch
 from devfix.vcs import unified_diff
-from devfix.vcs.hunks import Hunk, Piece, coloured, lines_of, read
+from devfix.vcs.hunks import Hunk, Piece, highlight, highlighted_lines, read
 
 pytest.importorskip("pygments")
 
@@ -61,7 +61,7 @@ def test_names_are_read_as_they_were(name):
 def test_a_file_that_goes_has_the_name_it_had():
     (file,) = read("diff --git a/x.py b/x.py\ndeleted file mode 100644\n--- a/x.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n")
 
-    assert (file.path, file.remarks) == ("x.py", ["deleted file mode 100644"])
+    assert (file.path, file.other_lines) == ("x.py", ["deleted file mode 100644"])
 
 
 @pytest.mark.parametrize("text", ["", "no diff", "@@ -1,9 +1,9 @@\n a", "@@ -1 +1 @@\nwhat", "--- a\n+++ b\n"])
@@ -73,7 +73,7 @@ def test_each_side_is_coloured_in_its_own_right():
     old, new = "def f(x):\n    return 'a'\n", "def f(x):\n    return 10  # ten\n"
     hunk = read(unified(old, new))[0].hunks[0]
 
-    head, removed, added = coloured("train.py", hunk)
+    head, removed, added = highlight("train.py", hunk)
 
     assert kinds(head) | {"def": "keyword", "f": "name"} == kinds(head)
     assert kinds(removed) == {"return": "keyword", "'a'": "string"}
@@ -84,7 +84,7 @@ def test_no_character_is_lost():
     old = 'x = """a\n\tb\n\n"""  # é\r\ny = f"{x!r:>{w}}" @ z\n$ ?\n'
     hunk = read(unified(old, old.replace("z", "w")))[0].hunks[0]
 
-    pieces = coloured("train.py", hunk)
+    pieces = highlight("train.py", hunk)
 
     assert ["".join(piece.text for piece in line) for line in pieces] == [line.code for line in hunk.lines]
 
@@ -94,7 +94,7 @@ def test_a_hunk_that_begins_in_a_string_is_read_as_that():
     old = f'def f(x):\n    """Begin.\n{filler}\n    it\'s the end.\n    """\n    y = x + 1\n    return y\n'
     hunk = read(unified(old, old.replace("x + 1", "x + 2")))[0].hunks[0]
 
-    pieces = coloured("train.py", hunk)
+    pieces = highlight("train.py", hunk)
 
     assert '"""Begin' not in "".join(line.code for line in hunk.lines)
     changed = [kinds(found) for line, found in zip(hunk.lines, pieces, strict=True) if line.mark in "+-"]
@@ -107,17 +107,17 @@ def test_what_is_no_code_or_too_much_is_not_coloured(path):
     code = "return 1" if path != "train.py" else "x = 1  " * 20_000
     hunk = read(unified("a\n", code + "\n", path))[0].hunks[0]
 
-    assert coloured(path, hunk) == [[Piece("", line.code)] for line in hunk.lines]
+    assert highlight(path, hunk) == [[Piece("", line.code)] for line in hunk.lines]
 
 
 def test_a_hunk_without_lines_has_no_colours():
-    assert coloured("train.py", Hunk(1, 1, "")) == []
+    assert highlight("train.py", Hunk(1, 1, "")) == []
 
 
 def test_the_lines_of_a_diff_say_what_they_are():
     text = unified("-- a\nb = 1\n", "-- a\nb = 2\n") + unified("-- x\n", "", "notes.txt")
 
-    lines = [(kind, "".join(piece.text for piece in pieces)) for kind, pieces in lines_of(text)]
+    lines = [(kind, "".join(piece.text for piece in pieces)) for kind, pieces in highlighted_lines(text)]
 
     assert [kind for kind, _ in lines] == ["file", "hunk", "", "removed", "added", "file", "hunk", "removed"]
     assert [line for _, line in lines[2:5]] == [" -- a", "-b = 1", "+b = 2"]
@@ -126,6 +126,6 @@ def test_the_lines_of_a_diff_say_what_they_are():
 
 def test_a_cell_of_a_notebook_is_python():
     diff = "--- a/a.ipynb:cell 3\n+++ b/a.ipynb:cell 3\n@@ -1 +1 @@\n-import torch\n+import numpy"
-    kinds = {piece.kind for _, pieces in lines_of(diff) for piece in pieces if piece.text.strip() == "import"}
+    kinds = {piece.kind for _, pieces in highlighted_lines(diff) for piece in pieces if piece.text.strip() == "import"}
 
     assert kinds == {"keyword"}

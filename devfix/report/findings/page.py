@@ -16,7 +16,7 @@ from devfix.report.html import render_page
 from devfix.report.suggestions import Suggestion, apply_replacements
 from devfix.report.summary import Mode
 from devfix.vcs import unified_diff
-from devfix.vcs.hunks import Piece, lines_of
+from devfix.vcs.hunks import Piece, highlighted_lines
 
 if TYPE_CHECKING:
     from devfix.report.view import View
@@ -114,7 +114,7 @@ def _card(view: View, item: Resolution) -> _Card:
         suggestion="" if fix is None else f"{fix.title} ({fix.applicability.value})",
         reason=item.reason or finding.reason,
         fixed_with="" if other is None else location(other, outcome),
-        diff=[] if suggestion is None else lines_of(_diff(view, suggestion)),
+        diff=[] if suggestion is None else highlighted_lines(_diff(view, suggestion)),
     )
 
 

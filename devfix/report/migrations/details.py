@@ -15,7 +15,7 @@ from devfix.report.html import terminal_text, visible
 from devfix.report.runs.chart import Chart, Line, chart
 from devfix.report.runs.curves import Curve, downsample, finite_curves
 from devfix.report.runs.verdict import number
-from devfix.vcs.hunks import DiffFile, Hunk, coloured, read
+from devfix.vcs.hunks import DiffFile, Hunk, highlight, read
 
 __all__ = ["details"]
 
@@ -124,8 +124,8 @@ def _diff(patch: str) -> tuple[list[dict[str, Any]], int]:
             missing += len(hunk.lines) - len(lines)
             budget -= len(lines)
             if lines:
-                hunks.append([hunk.old, hunk.new, visible(hunk.about), lines])
-        remarks = [visible(remark) for remark in file.remarks if remark]
+                hunks.append([hunk.old, hunk.new, visible(hunk.heading), lines])
+        remarks = [visible(remark) for remark in file.other_lines if remark]
         shown = {"path": visible(file.path), "added": file.count("+"), "removed": file.count("-")}
         found.append({**shown, "remarks": remarks, "hunks": hunks})
     return found, missing
@@ -134,7 +134,7 @@ def _diff(patch: str) -> tuple[list[dict[str, Any]], int]:
 def _coloured_lines(file: DiffFile, hunk: Hunk) -> list[list[str]]:
     """Return each line as a list: its mark, then kind and text of each piece."""
     lines = []
-    for line, pieces in zip(hunk.lines, coloured(file.path, hunk), strict=True):
+    for line, pieces in zip(hunk.lines, highlight(file.path, hunk), strict=True):
         cut = [(kind, visible(_cut(text))) for kind, text in pieces]
         lines.append([line.mark, *(part for piece in cut for part in piece)])
     return lines
@@ -190,8 +190,8 @@ def _line(line: Line, drawn: Chart) -> dict[str, Any]:
         "patched": line is drawn.lines[-1],
         "marked": bool(line.marks),
         "points": line.points,
-        "numbers": [place.number for place in line.places],
-        "losses": [float(f"{place.loss:.{_DIGITS}g}") for place in line.places],
+        "numbers": [point.number for point in line.losses],
+        "losses": [float(f"{point.loss:.{_DIGITS}g}") for point in line.losses],
     }
 
 

@@ -1,12 +1,19 @@
-"""What a run showed as one HTML file."""
+"""A trace as one HTML file."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from devfix.report.html import render_page
-from devfix.report.runs.trace import described, edit_words, last_words, readable_lines, rules_told, where_run
-from devfix.vcs.hunks import lines_of
+from devfix.report.runs.trace import (
+    edit_text,
+    environment_text,
+    last_output_lines,
+    readable_diff,
+    rules_text,
+    value_text,
+)
+from devfix.vcs.hunks import highlighted_lines
 
 if TYPE_CHECKING:
     from devfix.trace.tracing import Trace
@@ -15,21 +22,21 @@ __all__ = ["page"]
 
 
 def page(trace: Trace) -> str:
-    """The whole file.
+    """Return the HTML file.
 
     Raises:
         ImportError: jinja2 is not installed.
 
     """
     project, proposal = trace.experiment.project, trace.proposal
-    diff = lines_of("\n".join(readable_lines(project, proposal.changes))) if proposal else []
+    diff = highlighted_lines("\n".join(readable_diff(project, proposal.changes))) if proposal else []
     return render_page(
         "trace.html",
         trace=trace,
-        where=where_run(trace),
-        values=[(told, described(told)) for told in trace.values],
-        rule=rules_told(trace),
+        where=environment_text(trace),
+        values=[(value, value_text(value)) for value in trace.values],
+        rule=rules_text(trace),
         diff=diff,
-        edit=edit_words(proposal) if proposal and proposal.changes else "",
-        last_words=last_words(trace),
+        edit=edit_text(proposal) if proposal and proposal.changes else "",
+        last_output=last_output_lines(trace),
     )

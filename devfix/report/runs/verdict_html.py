@@ -1,4 +1,4 @@
-"""A proof as one HTML file: nothing is loaded from elsewhere, no script runs, light and dark."""
+"""A proof as one HTML file without external resources or scripts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from devfix.report.html import render_page
 from devfix.report.runs.chart import chart
 from devfix.report.runs.curves import curves
 from devfix.report.runs.verdict import cells, sentence
-from devfix.vcs.hunks import lines_of
+from devfix.vcs.hunks import highlighted_lines
 
 if TYPE_CHECKING:
     from devfix.verify.result import Proof
@@ -18,7 +18,7 @@ __all__ = ["page"]
 
 
 def page(proof: Proof) -> str:
-    """The whole file.
+    """Return the HTML file.
 
     Raises:
         ImportError: jinja2 is not installed.
@@ -32,13 +32,13 @@ def page(proof: Proof) -> str:
         sentence=sentence(proof),
         rows=[(name, cells(proof, name)) for name in proof.rows],
         chart=chart(curves(proof)),
-        diff=lines_of(_diff(proof)),
+        diff=highlighted_lines(_diff(proof)),
         failures=[(name, runs[name].failure) for name in proof.rows if runs[name].failure is not None],
     )
 
 
 def _diff(proof: Proof) -> str:
-    """The patch as a unified diff for people."""
+    """Return the patch as a unified diff for terminals."""
     lines: list[str] = []
     for name in proof.changed:
         try:

@@ -6,7 +6,8 @@ read or written is a :class:`SourceError`, whose ``problem`` is the one line tha
 
 from devfix.sources._discovery import SUFFIXES, Discovery, discover, excluded, is_generated, left_out, load
 from devfix.sources._location import diff_root, display, git_root, repository_root
-from devfix.sources._text import NOTEBOOK, SourceError, SourceFile, as_text, decode, encode, read
+from devfix.sources._source_file import SourceError, SourceFile, as_text
+from devfix.sources._text import NOTEBOOK, decode, encode, read
 from devfix.sources._writing import write, write_whole
 
 __all__ = [

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from devfix.model import Problem
 from devfix.sources._location import git_root
-from devfix.sources._text import NOTEBOOK, SourceError, SourceFile, read
+from devfix.sources._source_file import SourceError, SourceFile
+from devfix.sources._text import NOTEBOOK, read
 
 if TYPE_CHECKING:
     import pathspec

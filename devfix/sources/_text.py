@@ -6,53 +6,17 @@ import codecs
 import os
 import re
 import stat
-from dataclasses import dataclass
 
-from devfix.model import CellMap, Problem
+from devfix.model import Problem
+from devfix.sources._source_file import SourceError, SourceFile
 
-__all__ = ["NOTEBOOK", "SourceError", "SourceFile", "as_text", "decode", "encode", "read"]
+__all__ = ["NOTEBOOK", "decode", "encode", "read"]
 
 NOTEBOOK = ".ipynb"  #: The suffix of notebooks.
 _COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK_OR_COMMENT = re.compile(rb"[ \t\f]*(?:#|\Z)")
 _NEWLINE = re.compile(rb"\r\n?|\n")
 _HEAD = 4096  # bytes in which the first two lines end, or hold no cookie that Python would read
-
-
-class SourceError(Exception):
-    """A file that cannot be read or written; ``problem`` says what happened, where, and what to do.
-
-    ``lacks`` names the extra that reading it needs, where that is all.
-    """
-
-    def __init__(self, problem: Problem, lacks: str = "") -> None:
-        super().__init__(f"{problem.path}: {problem.message}")
-        self.problem = problem
-        self.lacks = lacks
-
-    def __reduce__(self) -> tuple[type[SourceError], tuple[Problem, str]]:
-        return type(self), (self.problem, self.lacks)
-
-
-@dataclass(frozen=True)
-class SourceFile:
-    """One file as it was read.
-
-    ``path`` is the name that the user gave, or a name under the folder that they gave.  ``text`` is decoded, without
-    byte-order mark, with newlines untouched.  ``encoding`` is a Python codec name, never ``utf-8-sig``.
-
-    Of a notebook, ``text`` is the program of its cells (:mod:`devfix.sources.notebooks`), ``cells`` says where its
-    lines stand, ``problems`` are cells that are no Python, and ``notes`` what else is worth a word.
-    """
-
-    path: str
-    raw: bytes
-    text: str
-    encoding: str = "utf-8"
-    bom: bool = False
-    cells: CellMap | None = None
-    problems: tuple[Problem, ...] = ()
-    notes: tuple[Problem, ...] = ()
 
 
 def read(path: str) -> SourceFile:
@@ -96,11 +60,6 @@ def decode(path: str, raw: bytes) -> SourceFile:
     if encoding != "utf-8" and encode(file, text) != raw:  # such as iso-2022-jp, utf-7: several spellings, one text
         raise SourceError(Problem(path, f"{encoding} cannot be written back byte for byte", 1, "save it as UTF-8"))
     return file
-
-
-def as_text(raw: bytes) -> str:
-    """The file of a notebook as text, without byte-order mark."""
-    return raw.decode("utf-8-sig")
 
 
 def encode(source: SourceFile, new_text: str) -> bytes:

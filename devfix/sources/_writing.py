@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from devfix.model import FileChange, Problem
-from devfix.sources._text import SourceError
+from devfix.sources._source_file import SourceError
 
 __all__ = ["write", "write_whole"]
 

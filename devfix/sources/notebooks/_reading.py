@@ -7,7 +7,7 @@ from collections import Counter
 from importlib.util import find_spec
 
 from devfix.model import Problem
-from devfix.sources._text import SourceError, SourceFile, as_text
+from devfix.sources._source_file import SourceError, SourceFile, as_text
 from devfix.sources.notebooks._document import BadNotebook, Document, read_document, with_sources
 from devfix.sources.notebooks._magics import reserved
 from devfix.sources.notebooks._program import Misplaced, Program, program_of, sources_of

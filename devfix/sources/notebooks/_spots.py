@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 
-from devfix.sources._text import SourceFile, as_text
+from devfix.sources._source_file import SourceFile, as_text
 from devfix.sources.notebooks._document import CodeCell, read_document
 from devfix.sources.notebooks._literals import characters
 

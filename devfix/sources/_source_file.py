@@ -1,0 +1,50 @@
+"""A file as it was read, and the error if it cannot be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from devfix.model import CellMap, Problem
+
+__all__ = ["SourceError", "SourceFile", "as_text"]
+
+
+class SourceError(Exception):
+    """A file that cannot be read or written; ``problem`` says what happened, where, and what to do.
+
+    ``lacks`` names the extra that reading it needs, where that is all.
+    """
+
+    def __init__(self, problem: Problem, lacks: str = "") -> None:
+        super().__init__(f"{problem.path}: {problem.message}")
+        self.problem = problem
+        self.lacks = lacks
+
+    def __reduce__(self) -> tuple[type[SourceError], tuple[Problem, str]]:
+        return type(self), (self.problem, self.lacks)
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """One file as it was read.
+
+    ``path`` is the name that the user gave, or a name under the folder that they gave.  ``text`` is decoded, without
+    byte-order mark, with newlines untouched.  ``encoding`` is a Python codec name, never ``utf-8-sig``.
+
+    Of a notebook, ``text`` is the program of its cells (:mod:`devfix.sources.notebooks`), ``cells`` says where its
+    lines stand, ``problems`` are cells that are no Python, and ``notes`` what else is worth a word.
+    """
+
+    path: str
+    raw: bytes
+    text: str
+    encoding: str = "utf-8"
+    bom: bool = False
+    cells: CellMap | None = None
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[Problem, ...] = ()
+
+
+def as_text(raw: bytes) -> str:
+    """The file of a notebook as text, without byte-order mark."""
+    return raw.decode("utf-8-sig")

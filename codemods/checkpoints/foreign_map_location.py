@@ -46,9 +46,9 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.values import Const, DeviceValue, Text, alternatives
 from devfix.analysis.observations import DeviceMismatch, Loading, Operand
-from devfix.analysis.scenarios import device_words
+from devfix.analysis.scenarios import device_argument_of
 from devfix.analysis.scopes import value_of
-from devfix.fixes.devices.conflicting_devices import contradictions, loads
+from devfix.fixes.devices.conflicting_devices import device_conflicts, is_load
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import same_function
 from devfix.fixes.value_scope import device_for_tensor
@@ -63,9 +63,9 @@ _OTHER_INDEX = re.compile(r"cuda:(?:[1-9]\d*)")
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per call of ``torch.load`` that maps to an unsuitable device."""
     reported: set[ast.Call] = set()
-    for conflict in contradictions(observations):
+    for conflict in device_conflicts(observations):
         loading = (
-            _loading_of(observations, conflict.call) if loads(conflict.call) and conflict.mismatch is None else None
+            _loading_of(observations, conflict.call) if is_load(conflict.call) and conflict.mismatch is None else None
         )
         if loading is not None and conflict.call not in reported:
             reported.add(conflict.call)
@@ -90,7 +90,7 @@ def _loading_of(observations: Observations, call: ast.Call) -> Loading | None:
 
 def _foreign_index(loading: Loading) -> str | None:
     """Return the accelerator to which a literal maps, if nothing else in the file names it."""
-    device_node, tree = device_words(loading.call), loading.point.tree
+    device_node, tree = device_argument_of(loading.call), loading.point.tree
     if device_node is None:
         return None
     if isinstance(device_node, ast.Dict):
@@ -192,7 +192,7 @@ def _as_text(loading: Loading, target: str) -> str:
 def _edit(loading: Loading, target: str) -> Edit:
     if _keyword(loading) == "map_location":
         return edit_of(loading, target)
-    device_node, tree = device_words(loading.call), loading.point.tree
+    device_node, tree = device_argument_of(loading.call), loading.point.tree
     if device_node is not None:
         return ReplaceExpression(tree.path, tree.span(device_node), target)
     return AddKeyword(tree.path, tree.span(loading.call), "device", target)

@@ -37,9 +37,9 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.values import ACCELERATOR, OTHER_ACCELERATOR, Device, Tensor, alternatives
 from devfix.analysis.observations import DeviceMismatch, Operand
-from devfix.analysis.scenarios import device_words
+from devfix.analysis.scenarios import device_argument_of
 from devfix.analysis.scopes import device_of, value_of, visible
-from devfix.fixes.devices.model_parallel import in_halves
+from devfix.fixes.devices.model_parallel import is_model_parallel
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import all_live, find_expression
 from devfix.model import AppendCode, Finding, Fix, Severity
@@ -52,7 +52,7 @@ __all__ = ["RULE"]
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per operation on two accelerators; distributed programs are reported by DEV801."""
     scenario = observations.multi_accelerator
-    if scenario is None or not in_halves(observations):
+    if scenario is None or not is_model_parallel(observations):
         return
     seen: set[tuple[object, ...]] = set()
     for mismatch in scenario.mismatches:
@@ -134,7 +134,7 @@ def _device_expressions(observations: Observations, mismatch: DeviceMismatch, ta
     moved = _move_of(observations, mismatch, target)
     call = moved.node if moved is not None else None
     if moved is not None and isinstance(call, ast.Call):
-        device_node = call.args[0] if text_of(call.func).endswith(".cuda") and call.args else device_words(call)
+        device_node = call.args[0] if text_of(call.func).endswith(".cuda") and call.args else device_argument_of(call)
         if device_node is not None and _is_same_device(moved, point, device_node):
             yield moved.tree.source(device_node)
     yield from _weight_device(point, target)

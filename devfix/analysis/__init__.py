@@ -1,4 +1,10 @@
-"""Following devices through a program: ``ast`` in, facts out.  Standard library only."""
+"""Static device analysis: an abstract interpreter that follows devices through a program.
+
+Input: the path of an entry script and a function that reads files.  Output: :class:`Observations`, on which rules and
+fixes work.
+
+May import :mod:`devfix.models`, :mod:`devfix.syntax` and the standard library.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +32,21 @@ def analyse(
     parse: Callable[[str, str], SourceTree] = SourceTree,
     watch: Watch | None = None,
 ) -> Observations | None:
-    """Run the program that starts at ``path`` on abstract values.
+    """Interpret the program that starts at ``path`` on abstract values, in each scenario that applies.
 
-    ``read`` gives a file's text or ``None``; ``root`` bounds the project.  With ``latent``, functions that the run
-    does not reach are run with unknown arguments afterwards.  ``None`` where the file cannot be parsed.
-    ``watch`` sees every value of every run (``interp.scenario`` tells on which machine); what it raises
-    ends the analysis.
+    Args:
+        path: the entry script.
+        read: returns the text of a file, ``None`` if it cannot be read.
+        root: the project's folder; files outside it are not followed.
+        latent: also interpret functions that the program does not call, with unknown arguments.
+        device: the device that fixes prefer, if the user configured one.
+        parse: returns the tree of a path and its text; raises ``SyntaxError``.
+        watch: called with the value of each expression in each scenario (``interp.scenario``); an exception that it
+            raises ends the analysis.
+
+    Returns:
+        The observations, or ``None`` if the entry script cannot be read or parsed.
+
     """
     parsed: dict[str, SourceTree] = {}
 
@@ -44,13 +59,13 @@ def analyse(
     observations = Observations(path, preferred_device=device)
     if not _follow(program, observations, latent, watch=watch):
         return None
-    observations.current_device = scenarios.says_current(program.trees())
-    if scenarios.may_contradict(observations, program.trees()):
+    observations.current_device = scenarios.sets_current_device(program.trees())
+    if scenarios.may_conflict(observations, program.trees()):
         observations.no_accelerator = Observations(
             path, preferred_device=device, foreign_index=observations.foreign_index
         )
         _follow(Program(read, root, parse_once), observations.no_accelerator, False, NO_ACCELERATOR, watch)
-    if scenarios.names_several(program.trees()):
+    if scenarios.names_several_accelerators(program.trees()):
         observations.multi_accelerator = Observations(path, preferred_device=device)
         _follow(Program(read, root, parse_once), observations.multi_accelerator, False, MULTI_ACCELERATOR, watch)
     return observations
@@ -63,7 +78,7 @@ def _follow(
     scenario: Scenario = ONE_ACCELERATOR,
     watch: Watch | None = None,
 ) -> bool:
-    """Fill ``observations`` with one run of a program; false where its file cannot be parsed."""
+    """Interpret the program in one scenario and fill ``observations``; return false if its file cannot be parsed."""
     module = program.entry(observations.path)
     if module is None:
         return False

@@ -1,4 +1,4 @@
-"""Which files start a program, decided as cheaply as can be: on bytes first, then on top-level statements."""
+"""Detection of entry scripts: a fast check on bytes, then a check of top-level statements."""
 
 from __future__ import annotations
 
@@ -9,8 +9,22 @@ __all__ = ["can_matter", "starts_program"]
 
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+\.*\w", re.MULTILINE)
 _MAIN_GUARD = re.compile(rb"__main__")
-_WORK = ("to", "cuda", "load", "step", "backward", "fit", "run", "train", "main", "start", "launch", "Fire", "spawn")
-_HARMLESS = (
+_WORK_METHODS = (
+    "to",
+    "cuda",
+    "load",
+    "step",
+    "backward",
+    "fit",
+    "run",
+    "train",
+    "main",
+    "start",
+    "launch",
+    "Fire",
+    "spawn",
+)
+_SETUP_METHODS = (
     "append",
     "insert",
     "seed",
@@ -29,12 +43,12 @@ _HARMLESS = (
 
 
 def can_matter(raw: bytes) -> bool:
-    """Whether a file's bytes can matter at all: it speaks of torch, or it may start a program that does."""
+    """Return whether a file mentions torch, or may start a program that imports a file that does."""
     return b"torch" in raw or (_MAIN_GUARD.search(raw) is not None and _IMPORT.search(raw) is not None)
 
 
 def starts_program(tree: ast.Module) -> bool:
-    """Whether running the file does more than define things."""
+    """Return whether running the file does more than define functions and classes."""
     relative = any(isinstance(stmt, ast.ImportFrom) and stmt.level for stmt in tree.body)
     defined = {
         stmt.name for stmt in tree.body if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
@@ -42,7 +56,7 @@ def starts_program(tree: ast.Module) -> bool:
     for stmt in tree.body:
         if isinstance(stmt, ast.If) and _is_main_guard(stmt.test):
             return True
-        if not relative and _works(stmt, defined):
+        if not relative and _does_work(stmt, defined):
             return True
     return False
 
@@ -51,24 +65,24 @@ def _is_main_guard(test: ast.expr) -> bool:
     return any(isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(test))
 
 
-def _works(stmt: ast.stmt, defined: set[str]) -> bool:
+def _does_work(stmt: ast.stmt, defined: set[str]) -> bool:
     if isinstance(stmt, (ast.For, ast.AsyncFor, ast.While, ast.With)):
         return True
     if isinstance(stmt, (ast.If, ast.Try)):
         inner = [*stmt.body, *stmt.orelse, *getattr(stmt, "finalbody", [])]
-        return any(_works(part, defined) for part in inner)
+        return any(_does_work(part, defined) for part in inner)
     if isinstance(stmt, (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign)) and stmt.value is not None:
         for node in ast.walk(stmt.value):
-            if isinstance(node, ast.Call) and _is_work(node.func, defined, alone=isinstance(stmt, ast.Expr)):
+            if isinstance(node, ast.Call) and _is_work(node.func, defined, is_statement=isinstance(stmt, ast.Expr)):
                 return True
     return False
 
 
-def _is_work(func: ast.expr, defined: set[str], alone: bool) -> bool:
+def _is_work(func: ast.expr, defined: set[str], is_statement: bool) -> bool:
     if isinstance(func, ast.Name):
-        return func.id in defined or (alone and func.id not in ("print", "setattr", "super"))
+        return func.id in defined or (is_statement and func.id not in ("print", "setattr", "super"))
     if isinstance(func, ast.Attribute):
-        if func.attr in _WORK:
+        if func.attr in _WORK_METHODS:
             return True
-        return alone and func.attr not in _HARMLESS
+        return is_statement and func.attr not in _SETUP_METHODS
     return False

@@ -1,7 +1,7 @@
-"""What reads the CPU's memory: NumPy and what is built on it, lengths of packed sequences.
+"""Host accesses: operations that read CPU memory, such as NumPy functions and lengths of packed sequences.
 
-Tensors on the accelerator that are kept in a list carry the list as their birth: when the whole list is read, a rule
-can tell where they were put into it.
+An accelerator tensor that is appended to a list has the list as an origin: if the list is converted to an array, a rule
+finds the append.
 """
 
 from __future__ import annotations
@@ -28,78 +28,80 @@ from devfix.models.tensor_methods import TENSOR_METHODS
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["arguments", "keep", "note", "note_loader", "note_method", "stamp"]
+__all__ = ["argument_pairs", "note_access", "note_append", "note_comprehension", "note_loader", "note_method"]
 
 MOST_DEPTH = 3
 
 
-def arguments(node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> list[tuple[Value, ast.expr]]:
-    """Values of a call with their expressions, as far as the call names them one by one."""
+def argument_pairs(node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> list[tuple[Value, ast.expr]]:
+    """Return the arguments of a call as pairs of value and expression, without starred arguments."""
     plain = not any(isinstance(argument, ast.Starred) for argument in node.args) and len(args) == len(node.args)
     pairs = list(zip(args, node.args, strict=True)) if plain else []
     named = {keyword.arg: keyword.value for keyword in node.keywords}
     return [*pairs, *((value, named[key]) for key, value in keywords.items() if key in named)]
 
 
-def note(
-    interp: Interpreter, node: ast.AST, consumer: str, value: Value, expression: ast.expr, kind: str = "array"
+def note_access(
+    interp: Interpreter, node: ast.AST, operation: str, value: Value, expression: ast.expr, kind: str = "array"
 ) -> None:
-    """``consumer`` reads ``value``: a hazard where it certainly is, or holds, a tensor on the accelerator."""
+    """Record that ``operation`` reads ``value`` on the host, if it is or holds an accelerator tensor on every path."""
     if isinstance(expression, (ast.List, ast.Tuple)) and len(items := _items(interp, value)) == len(expression.elts):
         for item, element in zip(items, expression.elts, strict=True):
-            note(interp, node, consumer, item, element, kind)
+            note_access(interp, node, operation, item, element, kind)
         return
     container = not isinstance(value, (Tensor, Union))
     if container and kind in ("lengths", "drawn"):
-        return  # a list of numbers
-    held = tuple(dict.fromkeys(_certain(interp, value)))
-    if not held or interp.activation is None:
+        return  # a list of Python numbers
+    tensors = tuple(dict.fromkeys(_accelerator_tensors(interp, value)))
+    if not tensors or interp.activation is None:
         return
     point = interp.point(node, with_state=True)
     key = (interp.activation.module.path, expression.lineno, expression.col_offset)
     interp.observations.needs_cpu.setdefault(
-        key, HostAccess(kind, point, consumer, expression, held, container, interp.latent)
+        key, HostAccess(kind, point, operation, expression, tensors, container, interp.latent)
     )
 
 
 def _items(interp: Interpreter, value: Value) -> list[Value]:
-    """The values of a display, one for each element."""
+    """Return the values of a list or tuple display."""
     if isinstance(value, TupleValue):
         return list(value.items)
     return list(interp.heap_object(value).fields.values()) if isinstance(value, Pointer) else []
 
 
-def _certain(interp: Interpreter, value: Value, depth: int = 0) -> list[Tensor]:
-    """Tensors on the accelerator that are there on every path."""
+def _accelerator_tensors(interp: Interpreter, value: Value, depth: int = 0) -> list[Tensor]:
+    """Return the tensors of a value if they are on the accelerator on every path."""
     match value:
         case Tensor(device=device):
             return [value] if device == ACCELERATOR else []
         case Union(alternatives):
-            kinds = [option for option in alternatives if isinstance(option, (Tensor, Pointer, TupleValue, Unknown))]
-            is_certain = all(isinstance(option, Tensor) and option.device == ACCELERATOR for option in kinds)
-            return [option for option in kinds if isinstance(option, Tensor)] if is_certain else []
+            relevant = [option for option in alternatives if isinstance(option, (Tensor, Pointer, TupleValue, Unknown))]
+            is_certain = all(isinstance(option, Tensor) and option.device == ACCELERATOR for option in relevant)
+            return [option for option in relevant if isinstance(option, Tensor)] if is_certain else []
         case TupleValue(items):
-            return [tensor for item in items for tensor in _certain(interp, item, depth + 1)]
+            return [tensor for item in items for tensor in _accelerator_tensors(interp, item, depth + 1)]
         case IterableOf(element):
-            return _certain(interp, element, depth + 1)
+            return _accelerator_tensors(interp, element, depth + 1)
         case Pointer() if depth < MOST_DEPTH and interp.heap_object(value).kind in ("list", "set"):
-            obj = interp.heap_object(value)
-            held = obj.contents
-            return [tensor for item in held for tensor in _certain(interp, item, depth + 1)]
+            return [
+                tensor
+                for item in interp.heap_object(value).contents
+                for tensor in _accelerator_tensors(interp, item, depth + 1)
+            ]
     return []
 
 
 def note_method(interp: Interpreter, tensor: Tensor, name: str, node: ast.Call) -> None:
-    """``numpy()`` reads the CPU's memory; any other method shows that an item of a list is used as a tensor."""
+    """Record ``tensor.numpy()`` as a host access, and the use of a list's item as a tensor."""
     if TENSOR_METHODS.get(name) == "needs-cpu" and isinstance(node.func, ast.Attribute):
-        note(interp, node, f".{name}()", tensor, node.func.value, "numpy")
+        note_access(interp, node, f".{name}()", tensor, node.func.value, "numpy")
     for origin in tensor.origins:
         if origin.kind == "kept":
             interp.observations.kept_uses.setdefault(origin.site_id, set()).add(name)
 
 
-def keep(interp: Interpreter, container: Pointer, value: Value, expression: ast.expr) -> Value:
-    """A value is put into a list: a tensor on the accelerator remembers it."""
+def note_append(interp: Interpreter, container: Pointer, value: Value, expression: ast.expr) -> Value:
+    """Record that an accelerator tensor is appended to a list; return it with the list as an origin."""
     if isinstance(value, Union):
         return value
     if not isinstance(value, Tensor) or value.device != ACCELERATOR:
@@ -114,22 +116,22 @@ def keep(interp: Interpreter, container: Pointer, value: Value, expression: ast.
     )
 
 
-def stamp(interp: Interpreter, container: Pointer, expression: ast.expr) -> None:
-    """A comprehension has made a list of ``expression``."""
+def note_comprehension(interp: Interpreter, container: Pointer, expression: ast.expr) -> None:
+    """Tag the elements of a list built by a comprehension of ``expression``."""
     obj = interp.heap_object(container)
-    fields = {name: keep(interp, container, value, expression) for name, value in obj.fields.items()}
-    rest = None if obj.default_item is None else keep(interp, container, obj.default_item, expression)
+    fields = {name: note_append(interp, container, value, expression) for name, value in obj.fields.items()}
+    rest = None if obj.default_item is None else note_append(interp, container, obj.default_item, expression)
     interp.now.update(container, fields=fields, default_item=rest)
 
 
 def note_loader(interp: Interpreter, loader: HeapObject, sample: Value) -> None:
-    """A loader's samples are on the accelerator: they cannot be pinned, nor made by forked workers."""
+    """Record a loader whose samples are on the accelerator: they cannot be pinned, nor created in forked workers."""
     obj = interp.heap_object(sample) if isinstance(sample, Pointer) else None
     entries = obj if obj is not None and obj.kind == "dict" and obj.default_item is None else None
-    inside = entries.fields.values() if entries is not None else (sample,)
-    held = tuple(dict.fromkeys(tensor for value in inside for tensor in _certain(interp, value)))
+    values = entries.fields.values() if entries is not None else (sample,)
+    tensors = tuple(dict.fromkeys(tensor for item in values for tensor in _accelerator_tensors(interp, item)))
     point = loader.allocated_at
-    if not held or point is None or not isinstance(point.node, ast.Call):
+    if not tensors or point is None or not isinstance(point.node, ast.Call):
         return
     named = {keyword.arg: keyword.value for keyword in point.node.keywords}
     for flag, kind in (("pin_memory", "pinned"), ("num_workers", "workers")):
@@ -140,7 +142,7 @@ def note_loader(interp: Interpreter, loader: HeapObject, sample: Value) -> None:
                 point,
                 f"{flag}=",
                 named[flag],
-                held,
+                tensors,
                 latent=interp.latent,
                 loader=loader,
                 sample=entries or sample,

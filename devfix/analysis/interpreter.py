@@ -48,11 +48,11 @@ STEP_BUDGET = 40_000
 
 
 class OutOfBudget(Exception):
-    """The program is too large to follow to its end."""
+    """The step budget is spent before the program ends."""
 
 
 class AbstractInterpreter:
-    """One abstract run: implements :class:`devfix.analysis.domain.protocol.Interpreter`."""
+    """One execution in one scenario; implements :class:`devfix.analysis.domain.protocol.Interpreter`."""
 
     def __init__(
         self,
@@ -78,50 +78,50 @@ class AbstractInterpreter:
         self.path_splits = 0
         self.loops: list[Loop] = []
         self.default_device: Device = CPU
-        self.backend: str | None = None  # of the process group; None before there is one
+        self.backend: str | None = None  # of the process group; None before init_process_group
         self.latent = False
         self.grad_enabled = True
         self.called: set[ast.AST] = set()
         self.imported_modules = 0
         self._next = 0
 
-    # --- memory -----------------------------------------------------------------------------------------------
+    # --- state ------------------------------------------------------------------------------------------------
     @property
     def now(self) -> State:
-        """The current state; only asked for on live paths."""
+        """Return the current state; raise ``Unreachable`` if there is none."""
         if self.state is None:
             raise Unreachable
         return self.state
 
     @property
     def alive(self) -> bool:
-        """Whether some path leads on."""
+        """Return whether the current point is reachable."""
         return self.state is not None
 
     def new_id(self) -> int:
-        """A new identity."""
+        """Return a new identifier for a heap object or environment."""
         self._next += 1
         return self._next
 
     def new(self, obj: HeapObject) -> Pointer:
-        """Put a record on the heap."""
+        """Allocate an object on the heap."""
         pointer = Pointer(self.new_id())
         self.now.write(pointer.id, obj)
         return pointer
 
     def heap_object(self, pointer: Pointer) -> HeapObject:
-        """What a reference points at now."""
+        """Return the object at a pointer in the current state."""
         return self.now.at(pointer.id)
 
     def new_env(self) -> int:
-        """A new, empty environment."""
+        """Create an empty environment and return its identifier."""
         key = self.new_id()
         self.now.envs[key] = {}
         return key
 
     # --- position ---------------------------------------------------------------------------------------------
     def point(self, node: ast.AST, with_state: bool = False) -> ProgramPoint:
-        """This moment, at ``node``; with ``with_state``, the names and objects of the moment are kept."""
+        """Return the current program point at ``node``; with ``with_state``, it holds a fork of the state."""
         self.clock += 1
         call_stack: list[CallFrame] = []
         activation = self.activation
@@ -130,11 +130,11 @@ class AbstractInterpreter:
                 call_stack.append(CallFrame(activation, activation.stmt))
             activation = activation.parent
         assert self.activation is not None
-        memory = self.now.fork() if with_state else None
-        return ProgramPoint(self.clock, self.activation.module.tree, node, tuple(reversed(call_stack)), memory)
+        state = self.now.fork() if with_state else None
+        return ProgramPoint(self.clock, self.activation.module.tree, node, tuple(reversed(call_stack)), state)
 
     def spend_step(self) -> None:
-        """Count one step; raises :class:`OutOfBudget` when there are too many."""
+        """Count one step; raise :class:`OutOfBudget` if the budget is spent."""
         self.steps += 1
         if self.steps > self.step_budget:
             self.observations.complete = False
@@ -142,7 +142,7 @@ class AbstractInterpreter:
 
     # --- names ------------------------------------------------------------------------------------------------
     def lookup(self, name: str) -> Value | None:
-        """The value of a name, from the innermost scope outwards; ``None`` where nothing binds it."""
+        """Return the value of a name, from the innermost scope outwards; ``None`` if nothing binds it."""
         activation = self.activation
         assert activation is not None
         state = self.now
@@ -155,7 +155,7 @@ class AbstractInterpreter:
         return found if found is not None else self.global_name(activation.module, name)
 
     def global_name(self, module: PythonModule, name: str) -> Value | None:
-        """A name of a module; what an imported module defines is evaluated when it is first asked for."""
+        """Return the value of a module's name, evaluated on first use; ``None`` if nothing binds it."""
         found = self.now.lookup(module.env, name)
         if found is None and module.waiting is not None:
             imports.evaluate_name(self, module, name)
@@ -172,7 +172,7 @@ class AbstractInterpreter:
         activation = self.activation
         assert activation is not None
         key = activation.env
-        declared = statements.declared_elsewhere(activation.node)
+        declared = statements.declared_names(activation.node)
         if name in declared:
             key = activation.module.env
             if declared[name] == "nonlocal" and activation.function is not None:
@@ -182,17 +182,17 @@ class AbstractInterpreter:
                         break
         self.now.bind(key, name, value)
 
-    # --- running ----------------------------------------------------------------------------------------------
+    # --- execution --------------------------------------------------------------------------------------------
     def evaluate(self, node: ast.expr) -> Value:
-        """The value of an expression."""
+        """Return the value of an expression."""
         return expressions.evaluate(self, node)
 
     def truth(self, node: ast.expr) -> bool | None:
-        """Whether a condition holds in the followed run; ``None`` where the code does not tell."""
+        """Return whether a condition holds in this scenario; ``None`` if unknown."""
         return conditions.truth(self, node)
 
     def execute(self, body: list[ast.stmt]) -> None:
-        """Run statements; afterwards ``state`` is ``None`` where no path leads on."""
+        """Execute statements; afterwards ``state`` is ``None`` if the point behind them is unreachable."""
         statements.execute(self, body)
 
     def call(self, function: Value, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
@@ -200,7 +200,7 @@ class AbstractInterpreter:
         return calls.call(self, function, args, keywords, node)
 
     def attribute(self, value: Value, name: str, node: ast.AST) -> Value:
-        """``value.name``."""
+        """Return ``value.name``."""
         return attributes.attribute(self, value, name, node)
 
     def set_attribute(
@@ -242,7 +242,7 @@ class AbstractInterpreter:
 
     @contextmanager
     def gradients(self, enabled: bool) -> Iterator[None]:
-        """Results of weights that learn carry a gradient, or (``torch.no_grad()``) do not."""
+        """Enable or disable gradients within the context (``torch.no_grad()``)."""
         before, self.grad_enabled = self.grad_enabled, enabled
         try:
             yield
@@ -250,13 +250,13 @@ class AbstractInterpreter:
             self.grad_enabled = before
 
     def import_module(self, module: PythonModule) -> Value:
-        """Run a project module's body once and give it as a value."""
+        """Import a project file, once, and return its namespace."""
         if not module.env:
             imports.start(self, module)
         return Namespace(module)
 
     def run_body(self, module: PythonModule) -> None:
-        """Run the body of a module."""
+        """Execute the body of a module."""
         activation = Activation(module.env, module, parent=self.activation)
         with self.within(activation):
             before = self.state
@@ -265,7 +265,7 @@ class AbstractInterpreter:
                 self.state = before
 
     def imported(self, name: str, level: int = 0) -> Value:
-        """What ``import name`` gives: a project module, or something outside the project."""
+        """Return the value of ``import name``: a project file's namespace, or an external module."""
         assert self.activation is not None
         module = self.program.find(name, self.activation.module, level)
         if module is not None:
@@ -273,7 +273,7 @@ class AbstractInterpreter:
         return External(name) if not level else Unknown(f"import.{name}")
 
     def run_unreached(self, module: PythonModule) -> None:
-        """Run what nothing has called, with unknown arguments: it can only show latent findings."""
+        """Call functions and methods that the program does not call, with unknown arguments, for latent findings."""
         self.latent = True
         before = self.state or State(self.base)
         names = before.names(module.env)
@@ -282,9 +282,9 @@ class AbstractInterpreter:
                 self.state = before.fork()
                 activation = Activation(module.env, module, stmt=stmt)
                 with self.within(activation), suppress(Unreachable):
-                    self._run_alone(names[stmt.name], stmt)
+                    self._call_unreached(names[stmt.name], stmt)
 
-    def _run_alone(self, value: Value, stmt: ast.stmt) -> None:
+    def _call_unreached(self, value: Value, stmt: ast.stmt) -> None:
         call = ast.copy_location(ast.Call(ast.Name("unreached", ast.Load()), [], []), stmt)
         if isinstance(value, Function) and value.node not in self.called:
             self.call(value, [], {}, call)

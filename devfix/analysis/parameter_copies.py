@@ -1,4 +1,4 @@
-"""What is made after a model's parameters: copies of them, and tensors of their shape."""
+"""Copies of a model's parameters, and tensors that are created with a parameter's shape."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["note", "note_shape", "tensors_in"]
+__all__ = ["note_copy", "note_shape", "tensors_in"]
 
-_SHAPES = frozenset("shape size numel".split())
+_SHAPE_ATTRIBUTES = frozenset("shape size numel".split())
 
 
-def note(interp: Interpreter, source: Tensor, node: ast.AST) -> tuple[Origin, ...]:
-    """``node`` copies ``source``: the origins of the copy, which are a parameter's where that lies on the CPU."""
+def note_copy(interp: Interpreter, source: Tensor, node: ast.AST) -> tuple[Origin, ...]:
+    """Record that ``node`` copies ``source``; return the origins of the copy, if it is a copy of a CPU parameter."""
     origins = tuple(origin for origin in source.origins if origin.kind == "parameter" and origin.site_id)
     if source.device != CPU or not origins or interp.latent:
         return ()
@@ -32,34 +32,36 @@ def note(interp: Interpreter, source: Tensor, node: ast.AST) -> tuple[Origin, ..
 
 
 def tensors_in(interp: Interpreter, value: Value) -> Iterator[Tensor]:
-    """The tensors that a value is, or that a dictionary or list of it holds."""
+    """Yield the tensors among a value's alternatives and in its lists and dictionaries."""
     for option in alternatives(value):
         if isinstance(option, Tensor):
             yield option
         elif isinstance(option, Pointer) and interp.heap_object(option).kind in ("dict", "list"):
             obj = interp.heap_object(option)
-            held = obj.contents
-            yield from (inner for item in held for inner in alternatives(item) if isinstance(inner, Tensor))
+            yield from (inner for item in obj.contents for inner in alternatives(item) if isinstance(inner, Tensor))
 
 
-def note_shape(interp: Interpreter, made: int, node: ast.Call) -> None:
-    """A factory is called: ``torch.zeros(p.shape)`` and ``torch.zeros(p.size(0), 3)`` make what goes with ``p``."""
-    for like in _shaped_like(node):
-        value = interp.evaluate(like)
+def note_shape(interp: Interpreter, created: int, node: ast.Call) -> None:
+    """Record the parameter whose shape a factory call uses: ``torch.zeros(p.shape)``, ``torch.zeros(p.size(0), 3)``.
+
+    ``created`` is the key of the created tensor.
+    """
+    for name in _names_with_shape(node):
+        value = interp.evaluate(name)
         if isinstance(value, Tensor):
             for origin in value.origins:
                 if origin.kind == "parameter" and origin.site_id:
-                    interp.observations.sized[made] = ShapeDependency(
-                        text_of(like), Pointer(origin.site_id), value.device == CPU
+                    interp.observations.sized[created] = ShapeDependency(
+                        text_of(name), Pointer(origin.site_id), value.device == CPU
                     )
                     return
 
 
-def _shaped_like(node: ast.Call) -> Iterator[ast.expr]:
-    """The names of which the arguments of a call ask for shapes."""
+def _names_with_shape(node: ast.Call) -> Iterator[ast.expr]:
+    """Yield the names whose shape the arguments of a call use."""
     for argument in (*node.args, *(keyword.value for keyword in node.keywords if keyword.arg == "size")):
         for inner in ast.walk(argument):
-            if isinstance(inner, ast.Attribute) and inner.attr in _SHAPES:
+            if isinstance(inner, ast.Attribute) and inner.attr in _SHAPE_ATTRIBUTES:
                 base = inner.value
                 while isinstance(base, ast.Attribute) and base.attr in ("data", "grad"):
                     base = base.value

@@ -1,4 +1,4 @@
-"""The files of one program: finding what an import means, parsing each file once."""
+"""The files of one program: resolves imports to files, and parses each file once."""
 
 from __future__ import annotations
 
@@ -15,16 +15,24 @@ __all__ = ["Program", "PythonModule", "listing"]
 Reader = Callable[[str], "str | None"]
 
 
-# folders that scripts put on ``sys.path``
-_BESIDE = ("src", "lib", "libs", "site-packages", "third_party", "vendor", "external")
+# Folders that scripts add to ``sys.path``.
+_SOURCE_FOLDERS = ("src", "lib", "libs", "site-packages", "third_party", "vendor", "external")
 
 
 @dataclass(eq=False)
 class PythonModule:
     """A project file as a Python module.
 
-    ``env`` is its global environment, 0 until it is imported; ``waiting`` the statements that bind a name and have
-    not been run, as nobody has asked for the name; ``stars`` the modules of ``from … import *``.
+    Attributes:
+        name: dotted name, ``__main__`` for the entry script.
+        path: path in findings.
+        tree: parsed source.
+        env: identifier of the global environment; 0 before the import.
+        waiting: per name, the statements that bind it and are not executed before its first use; ``None`` if all are
+            executed on import.
+        done: identities of executed statements among them.
+        stars: modules of ``from … import *``.
+
     """
 
     name: str
@@ -38,7 +46,7 @@ class PythonModule:
 
 @lru_cache(maxsize=1024)
 def listing(folder: str) -> frozenset[str]:
-    """The names in a folder, none where it cannot be read; looked up once."""
+    """Return the names in a folder; empty if it cannot be read."""
     try:
         return frozenset(os.listdir(folder or "."))
     except OSError:
@@ -46,11 +54,15 @@ def listing(folder: str) -> frozenset[str]:
 
 
 class Program:
-    """The project around one entry script.
+    """The project files that one entry script imports.
 
-    ``read`` gives a file's text, ``None`` where it cannot be read.  Imports are looked up where Python looks (the
-    script's folder) and in the folders above it up to ``root``, and their ``src`` folder: scripts are started from
-    there, too.  What is not found there is outside the project.  ``folders`` are those that were looked into.
+    Imports are resolved in the script's folder, in its parent folders up to ``root`` (scripts are often started from
+    there), and in their source folders such as ``src``.  Every other module is external.
+
+    Attributes:
+        roots: the folders in which imports are resolved.
+        folders: all folders that were listed.
+
     """
 
     def __init__(self, read: Reader, root: str, parse: Callable[[str, str], SourceTree] = SourceTree) -> None:
@@ -62,14 +74,16 @@ class Program:
         self.folders: set[str] = set()
 
     def entry(self, path: str) -> PythonModule | None:
-        """The script that starts the program; ``None`` where it cannot be parsed."""
+        """Load the entry script at ``path``; return ``None`` if it cannot be read or parsed."""
         folder = os.path.dirname(os.path.abspath(path))
         self.roots = [folder]
         while folder != self._root and os.path.dirname(folder) != folder and folder.startswith(self._root):
             folder = os.path.dirname(folder)
             self.roots.append(folder)
-        beside = [os.path.join(root, name) for root in self.roots for name in _BESIDE if name in self._names(root)]
-        self.roots.extend(beside)
+        source_folders = [
+            os.path.join(root, name) for root in self.roots for name in _SOURCE_FOLDERS if name in self._names(root)
+        ]
+        self.roots.extend(source_folders)
         return self.load(path, "__main__")
 
     def _names(self, folder: str) -> frozenset[str]:
@@ -77,7 +91,7 @@ class Program:
         return listing(folder)
 
     def load(self, path: str, name: str) -> PythonModule | None:
-        """The module of a file, parsed once."""
+        """Return the module of a file, parsed on first use; ``None`` if it cannot be read or parsed."""
         key = os.path.abspath(path)
         if key not in self._modules:
             text = self._read(path)
@@ -88,11 +102,11 @@ class Program:
         return self._modules[key]
 
     def trees(self) -> list[SourceTree]:
-        """The files that were read so far."""
+        """Return the trees of the files loaded so far."""
         return [module.tree for module in self._modules.values() if module is not None]
 
     def find(self, name: str, importer: PythonModule, level: int = 0) -> PythonModule | None:
-        """The project module that ``import name`` (or ``from ...name``) means in ``importer``."""
+        """Return the module for ``import name`` (or ``from ..name``) in ``importer``; ``None`` if it is external."""
         parts = name.split(".") if name else []
         if level:
             folder = os.path.dirname(os.path.abspath(importer.path))
@@ -113,21 +127,21 @@ class Program:
             folder = os.path.join(folder, part)
         if parts:
             if parts[-1] + ".py" in self._names(folder):
-                return self.load(_shown(os.path.join(folder, parts[-1] + ".py")), name)
+                return self.load(_display_path(os.path.join(folder, parts[-1] + ".py")), name)
             if parts[-1] not in self._names(folder):
                 return None
             folder = os.path.join(folder, parts[-1])
         if not os.path.isdir(folder):
             return None
         if "__init__.py" in self._names(folder):
-            return self.load(_shown(os.path.join(folder, "__init__.py")), name)
+            return self.load(_display_path(os.path.join(folder, "__init__.py")), name)
         key = os.path.join(folder, "")
-        if key not in self._modules:  # a namespace package: nothing to run, but its files can be imported
+        if key not in self._modules:  # a namespace package: no code, but importable files
             self._modules[key] = PythonModule(name, os.path.join(folder, "__init__.py"), self._parse(key, ""))
         return self._modules[key]
 
 
-def _shown(path: str) -> str:
-    """A path as findings name it: relative to the current folder where it lies inside."""
+def _display_path(path: str) -> str:
+    """Return the path for findings: relative to the current folder if the file is inside it."""
     relative = os.path.relpath(path)
     return path if relative.startswith("..") else relative

@@ -1,13 +1,13 @@
-"""The second machine: what a program does where the device that it chooses is not the one that it hard-codes.
+"""Scenarios: how device expressions resolve on a machine with no, one or several accelerators.
 
-devfix follows the run with one accelerator, in which every accelerator is the same.  A program that chooses its
-device (``"cuda" if torch.cuda.is_available() else "cpu"``, ``args.device``, ``cuda:1``) and hard-codes another one in
-some line is right there and wrong elsewhere.  So it is followed once more: there is no accelerator, options and other
-indices name the CPU, and only what says ``cuda`` or ``cuda:0`` without asking still goes to the accelerator.
+Every program is interpreted with one accelerator, where all accelerators are the same device.  That scenario misses
+programs that choose a device (``"cuda" if torch.cuda.is_available() else "cpu"``, ``args.device``, ``cuda:1``) but
+hard-code another device in some line.  These are interpreted again without an accelerator: options and other indices
+name the CPU, and only a hard-coded ``cuda`` or ``cuda:0`` names the accelerator.
 
-A program that names several accelerators (``cuda:0`` and ``cuda:1``, ``cuda:{local_rank}``) is followed on a machine
-with two of them as well, as the process that is told to use the second one.  There ``ACCELERATOR`` is the current one,
-which ``cuda`` means, and ``OTHER_ACCELERATOR`` is not; the CPU is left to the first run.
+A program that names several accelerators (``cuda:0`` and ``cuda:1``, ``cuda:{local_rank}``) is also interpreted with
+two accelerators, as the process of the second one.  There ``ACCELERATOR`` is the current device (``cuda``), and
+``OTHER_ACCELERATOR`` is not.  Values on the CPU are checked in the main scenario only.
 """
 
 from __future__ import annotations
@@ -36,78 +36,84 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = [
-    "accelerator",
-    "device_words",
+    "configured_device",
+    "device_argument_of",
     "foreign_index",
-    "index_place",
-    "literal",
-    "may_contradict",
-    "names_several",
+    "index_device",
+    "indexed_accelerator",
+    "literal_device",
+    "may_conflict",
+    "names_several_accelerators",
     "origins_after_move",
     "record_placement",
-    "says_current",
-    "without_accelerator",
+    "sets_current_device",
 ]
 
 
-def record_placement(interp: Interpreter, node: ast.AST, device: Device | None, came: Device | None = None) -> None:
-    """Note that ``node`` sends a value to ``device``, or makes it there."""
+def record_placement(interp: Interpreter, node: ast.AST, device: Device | None, source: Device | None = None) -> None:
+    """Record that ``node`` moves a value from ``source`` to ``device``, or creates it there."""
     if device is None or not device.known or not isinstance(node, ast.Call):
         return
     known = interp.observations.device_assignments.setdefault(node, {})
     if device not in known:
-        known[device] = DeviceAssignment(interp.point(node, with_state=True), node, device, interp.latent, came)
+        known[device] = DeviceAssignment(interp.point(node, with_state=True), node, device, interp.latent, source)
 
 
 def origins_after_move(interp: Interpreter, node: ast.AST, device: Device) -> tuple[Origin, ...]:
-    """The origins of a value that ``node`` sends to ``device``; on the accelerator, for the second machine only."""
-    told = interp.scenario.no_accelerator or interp.scenario.multi_accelerator or device == CPU
-    if not isinstance(node, ast.Call) or not device.known or not told:
+    """Return the origins of a value that ``node`` moves to ``device``.
+
+    Values on an accelerator have origins only in the scenarios with no or several accelerators.
+    """
+    has_origins = interp.scenario.no_accelerator or interp.scenario.multi_accelerator or device == CPU
+    if not isinstance(node, ast.Call) or not device.known or not has_origins:
         return ()
     record_placement(interp, node, device)
     return (Origin("moved", interp.observations.number(node)),)
 
 
-def index_place(interp: Interpreter, value: Value) -> Device:
-    """Where an index of an accelerator is: 0 is what ``cuda`` means, any other a device of its own."""
-    zero = not isinstance(value, Number) and getattr(value, "value", 0) == 0
-    interp.observations.fixed_index |= not zero and not isinstance(value, Number)
-    return accelerator(interp, zero)
+def index_device(interp: Interpreter, value: Value) -> Device:
+    """Return the device of an accelerator index: 0 is the device ``cuda``, any other index another device."""
+    is_zero = not isinstance(value, Number) and getattr(value, "value", 0) == 0
+    interp.observations.fixed_index |= not is_zero and not isinstance(value, Number)
+    return indexed_accelerator(interp, is_zero)
 
 
-def accelerator(interp: Interpreter, zero: bool) -> Device:
-    """The accelerator of index 0, or of any other index."""
+def indexed_accelerator(interp: Interpreter, is_zero: bool) -> Device:
+    """Return the accelerator with index 0, or with any other index."""
     if interp.scenario.multi_accelerator:
-        return ACCELERATOR if zero is interp.current_is_zero else OTHER_ACCELERATOR
-    return ACCELERATOR if zero or not interp.scenario.no_accelerator else CPU
+        return ACCELERATOR if is_zero is interp.current_is_zero else OTHER_ACCELERATOR
+    return ACCELERATOR if is_zero or not interp.scenario.no_accelerator else CPU
 
 
-def without_accelerator(interp: Interpreter) -> Device:
-    """Where a device is of which the program is only told: it may be any."""
+def configured_device(interp: Interpreter) -> Device:
+    """Return the device that an option, an argument or an environment variable names."""
     return (
         UNKNOWN_DEVICE if interp.scenario.multi_accelerator else CPU if interp.scenario.no_accelerator else ACCELERATOR
     )
 
 
 # --- several accelerators ------------------------------------------------------------------------------------------
-# What names another accelerator than the first, or the one of a process.
-_SEVERAL = re.compile(r"cuda:[1-9]|(?:cuda|to|device)\(['\"]?[1-9]|['\"]cuda['\"], *[1-9]|init_process_group")
+# An accelerator other than the first, or one accelerator per process.
+_SEVERAL_ACCELERATORS = re.compile(
+    r"cuda:[1-9]|(?:cuda|to|device)\(['\"]?[1-9]|['\"]cuda['\"], *[1-9]|init_process_group"
+)
 
 
-def names_several(trees: Sequence[SourceTree]) -> bool:
-    """Whether a program names accelerators by their indices, or starts a process for each."""
-    return any(_SEVERAL.search(tree.text) for tree in trees)
+def names_several_accelerators(trees: Sequence[SourceTree]) -> bool:
+    """Return whether a program names accelerators by index, or starts one process per accelerator."""
+    return any(_SEVERAL_ACCELERATORS.search(tree.text) for tree in trees)
 
 
-# --- hard-coded places ----------------------------------------------------------------------------------------------
-_LOADS = ("torch.load", "load_file")
-_NAMES = ("cuda", "cuda:0")
-_CURRENT = ("set_device(", "CUDA_VISIBLE_DEVICES", "cuda.device(")  # what says which accelerator ``cuda`` is
+# --- hard-coded devices ---------------------------------------------------------------------------------------------
+_LOAD_FUNCTIONS = ("torch.load", "load_file")
+_ACCELERATOR_NAMES = ("cuda", "cuda:0")
+_CURRENT_DEVICE_SETTINGS = ("set_device(", "CUDA_VISIBLE_DEVICES", "cuda.device(")
 
 
-def device_words(call: ast.Call) -> ast.expr | None:
-    """The argument of a call that names its device: ``device=``, the first of ``.to()`` and ``.type()``, the second of
-    ``torch.load``.
+def device_argument_of(call: ast.Call) -> ast.expr | None:
+    """Return the device argument of a call: ``device=``, ``map_location=``, or the positional one.
+
+    That is the first argument of ``.to()`` and ``.type()``, the second of ``torch.load``.
     """
     for keyword in call.keywords:
         if keyword.arg in ("device", "map_location"):
@@ -116,22 +122,22 @@ def device_words(call: ast.Call) -> ast.expr | None:
         return call.args[0]
     if text_of(call.func).endswith("safe_open"):
         return call.args[2] if len(call.args) > 2 else None
-    return call.args[1] if len(call.args) > 1 and text_of(call.func).endswith(_LOADS) else None
+    return call.args[1] if len(call.args) > 1 and text_of(call.func).endswith(_LOAD_FUNCTIONS) else None
 
 
-def literal(node: ast.expr) -> str | None:
-    """The device that a literal names: ``"cuda"``, ``torch.device("cpu")``; ``None`` for anything else."""
+def literal_device(node: ast.expr) -> str | None:
+    """Return the device name of a literal (``"cuda"``, ``torch.device("cpu")``); ``None`` for other expressions."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.Call) and text_of(node.func).split(".")[-1] == "device" and len(node.args) == 1:
-        return literal(node.args[0])
+        return literal_device(node.args[0])
     if isinstance(node, ast.Attribute) and ".cuda." in text_of(node) and node.attr.endswith("Tensor"):
         return "cuda"
     return None
 
 
-def may_contradict(observations: Observations, trees: Sequence[SourceTree]) -> bool:
-    """Whether a second run can show anything: the program chooses a device, and some line hard-codes one."""
+def may_conflict(observations: Observations, trees: Sequence[SourceTree]) -> bool:
+    """Return whether the program chooses a device and may hard-code another: the scenario without one can show it."""
     if not (observations.asks_available or observations.named_devices or observations.fixed_index):
         return False
     calls = [call for call, devices in observations.device_assignments.items() if ACCELERATOR in devices]
@@ -140,49 +146,60 @@ def may_contradict(observations: Observations, trees: Sequence[SourceTree]) -> b
     observations.foreign_index = foreign_index(observations, calls, trees)
     if observations.foreign_index is not None:
         return True
-    words = {_last_name(part) for call in calls for part in (device_words(call), call.func)} - {""}
-    return bool(words) and any(words & _names_of_literals(tree) for tree in trees)
+    names = {_last_name(part) for call in calls for part in (device_argument_of(call), call.func)} - {""}
+    return bool(names) and any(names & _names_bound_to_accelerators(tree) for tree in trees)
 
 
-def says_current(trees: Sequence[SourceTree]) -> bool:
-    """Whether some file of the program says which accelerator ``cuda`` is."""
-    return any(word in tree.text for tree in trees for word in _CURRENT)
+def sets_current_device(trees: Sequence[SourceTree]) -> bool:
+    """Return whether the program selects the accelerator that ``cuda`` names."""
+    return any(word in tree.text for tree in trees for word in _CURRENT_DEVICE_SETTINGS)
 
 
 def foreign_index(observations: Observations, calls: Sequence[ast.Call], trees: Sequence[SourceTree]) -> str | None:
-    """``cuda:1`` in moves alone, in a program that asks for an accelerator, and where no other is hard-coded.
+    """Return the only hard-coded device, such as ``cuda:1``, if the program otherwise chooses its device.
 
-    A program that names the index somewhere else, or several of them, works on more accelerators than one.
+    Return ``None`` if the name occurs outside device arguments or if there are several: then the program is meant for
+    several accelerators.
     """
     if not observations.asks_available or observations.current_device:
         return None
-    said = [text for call in calls if (words := device_words(call)) is not None and (text := literal(words))]
-    named = set(said)
-    if len(named) != 1 or said[0].partition(":")[2] in ("", "0"):
+    literals = [
+        text
+        for call in calls
+        if (argument := device_argument_of(call)) is not None and (text := literal_device(argument))
+    ]
+    distinct = set(literals)
+    if len(distinct) != 1 or literals[0].partition(":")[2] in ("", "0"):
         return None
-    written = sum(tree.text.count(f"{quote}{said[0]}{quote}") for tree in trees for quote in "\"'")
-    return said[0] if written == len(said) else None
+    occurrences = sum(tree.text.count(f"{quote}{literals[0]}{quote}") for tree in trees for quote in "\"'")
+    return literals[0] if occurrences == len(literals) else None
 
 
 def _hard_codes(call: ast.Call) -> bool:
     if isinstance(call.func, ast.Attribute) and call.func.attr == "cuda":
         return all(isinstance(argument, ast.Constant) for argument in call.args)
-    words = device_words(call)
-    return (words is not None and literal(words) in _NAMES) or literal(call.func) == "cuda"
+    argument = device_argument_of(call)
+    return (argument is not None and literal_device(argument) in _ACCELERATOR_NAMES) or literal_device(
+        call.func
+    ) == "cuda"
 
 
-def _last_name(words: ast.expr | None) -> str:
-    return words.attr if isinstance(words, ast.Attribute) else words.id if isinstance(words, ast.Name) else ""
+def _last_name(node: ast.expr | None) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 @lru_cache(maxsize=256)
-def _names_of_literals(tree: SourceTree) -> frozenset[str]:
-    """Names, attributes and parameters that some line of a file binds to a literal accelerator."""
+def _names_bound_to_accelerators(tree: SourceTree) -> frozenset[str]:
+    """Return the names, attributes and parameters of a file that are bound to a literal accelerator."""
     if "cuda" not in tree.text:
         return frozenset()
     found: set[str] = set()
     for node in tree.nodes:
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and literal(node.value) in _NAMES:
+        if (
+            isinstance(node, (ast.Assign, ast.AnnAssign))
+            and node.value is not None
+            and literal_device(node.value) in _ACCELERATOR_NAMES
+        ):
             found.update(map(_last_name, node.targets if isinstance(node, ast.Assign) else [node.target]))
         elif isinstance(node, ast.arguments):
             given = [*node.posonlyargs, *node.args]
@@ -190,5 +207,9 @@ def _names_of_literals(tree: SourceTree) -> frozenset[str]:
                 *zip(given[::-1], node.defaults[::-1], strict=False),
                 *zip(node.kwonlyargs, node.kw_defaults, strict=True),
             ]
-            found.update(arg.arg for arg, default in pairs if default is not None and literal(default) in _NAMES)
+            found.update(
+                arg.arg
+                for arg, default in pairs
+                if default is not None and literal_device(default) in _ACCELERATOR_NAMES
+            )
     return frozenset(found)

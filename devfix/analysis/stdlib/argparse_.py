@@ -18,7 +18,7 @@ from devfix.analysis.domain.values import (
     Unknown,
     Value,
 )
-from devfix.analysis.scenarios import without_accelerator
+from devfix.analysis.scenarios import configured_device
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -33,7 +33,7 @@ def named(interp: Interpreter, symbol: str) -> Value:
     last = symbol.split(".")[-1].lower()
     if last in _DEVICE_WORDS or last.endswith("_device"):
         interp.observations.named_devices = True
-        return DeviceValue(without_accelerator(interp), text=True, symbol=symbol)
+        return DeviceValue(configured_device(interp), text=True, symbol=symbol)
     return Unknown(symbol)
 
 

@@ -58,7 +58,7 @@ def container_method(
     match name:
         case "append" | "add" if args:
             if node.args and not isinstance(node.args[0], ast.Starred):
-                args = [host_access.keep(interp, pointer, args[0], node.args[0])]
+                args = [host_access.note_append(interp, pointer, args[0], node.args[0])]
             if interp.loop_depth == 0 and obj.default_item is None and len(obj.fields) < MOST_ITEMS:
                 interp.now.set_field(pointer, str(len(obj.fields)), args[0])
             else:

@@ -25,7 +25,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.move_observations import Wrapped
 from devfix.analysis.observations import Operand
-from devfix.analysis.scenarios import accelerator
+from devfix.analysis.scenarios import indexed_accelerator
 from devfix.analysis.torch import module_tree
 from devfix.analysis.transfer.device_arguments import named_device
 from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensors_in, weight_operands
@@ -136,4 +136,4 @@ def _names_devices(interp: Interpreter, value: Value) -> bool:
 
 def _group(interp: Interpreter) -> OperandSet:
     """The process group as an operand: it lives on the accelerator, of which each process has its own."""
-    return OperandSet([(accelerator(interp, zero=False), Operand(""))])
+    return OperandSet([(indexed_accelerator(interp, is_zero=False), Operand(""))])

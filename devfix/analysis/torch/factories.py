@@ -138,7 +138,7 @@ def _like(interp: Interpreter, name: str, args: list[Value], keywords: Keywords,
         scenarios.record_placement(interp, node, device)
         return Tensor(device, scenarios.origins_after_move(interp, node, device) if device == ACCELERATOR else ())
     return join(
-        Tensor(option.device, parameter_copies.note(interp, option, node))
+        Tensor(option.device, parameter_copies.note_copy(interp, option, node))
         if isinstance(option, Tensor)
         else Tensor(UNKNOWN_DEVICE)
         for option in alternatives(source)
@@ -159,7 +159,7 @@ def _device(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
         named = not isinstance(option, (Unknown, Text, Pointer))
         device = named_device(interp, option) if named else _told(interp)  # whatever it is, the run was told to use it
         if device == ACCELERATOR and len(args) > 1:
-            device = scenarios.index_place(interp, args[1])
+            device = scenarios.index_device(interp, args[1])
         found.append(
             DeviceValue(device if device is not None else UNKNOWN_DEVICE, symbol=getattr(option, "symbol", ""))
         )
@@ -168,7 +168,7 @@ def _device(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
 
 def _told(interp: Interpreter) -> Device:
     interp.observations.named_devices = True
-    return scenarios.without_accelerator(interp)
+    return scenarios.configured_device(interp)
 
 
 def _accelerator_device(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

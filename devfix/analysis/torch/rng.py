@@ -124,10 +124,10 @@ def sampler(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
     given = {"generator": keywords["generator"]} if "generator" in keywords else {}
     if weighted and len(args) > 3:
         given["generator"] = args[3]
-    for value, expression in host_access.arguments(node, args, keywords)[: 1 if weighted else 0]:
+    for value, expression in host_access.argument_pairs(node, args, keywords)[: 1 if weighted else 0]:
         given["weights"] = value
         if _is_on_cpu(interp, given.get("generator")):
-            host_access.note(interp, node, name.split(".")[-1], value, expression, "drawn")
+            host_access.note_access(interp, node, name.split(".")[-1], value, expression, "drawn")
     return interp.new(HeapObject("sampler", name, fields=given, allocated_at=interp.point(node, with_state=True)))
 
 

@@ -54,7 +54,7 @@ _JOINS = frozenset("cat concat concatenate stack hstack vstack dstack".split())
 def _mixes(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     operands = _sides(interp, args, keywords, node)
     if name.split(".")[-1] in _JOINS:
-        operands = random_branches.told_apart(interp, operands)
+        operands = random_branches.split_random_results(interp, operands)
     device, origins = check_same_device(interp, node, name.split(".")[-1], operands)
     maybe_zero_dim = name.split(".")[-1] in MEAN_LOSSES and not {"reduction", "reduce", "**"} & set(keywords)
     return Tensor(
@@ -157,9 +157,9 @@ def values_and_indices(tensor: Tensor) -> Value:
 
 
 def _pack(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    for value, expression in host_access.arguments(node, args, keywords)[:2]:
+    for value, expression in host_access.argument_pairs(node, args, keywords)[:2]:
         if (value is args[1]) if len(args) > 1 else value is keywords.get("lengths"):
-            host_access.note(interp, node, name.split(".")[-1], value, expression, "lengths")
+            host_access.note_access(interp, node, name.split(".")[-1], value, expression, "lengths")
     first = args[0] if args else UNKNOWN
     return replace(first, maybe_container=True) if isinstance(first, Tensor) else UNKNOWN
 
@@ -174,23 +174,23 @@ def _needs_cpu(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
         return interp.new(
             HeapObject("opaque", name, devices=frozenset({UNKNOWN_DEVICE}), allocated_at=interp.point(node))
         )
-    for value, expression in host_access.arguments(node, args, keywords):
-        host_access.note(interp, node, name, value, expression)
+    for value, expression in host_access.argument_pairs(node, args, keywords):
+        host_access.note_access(interp, node, name, value, expression)
     return numpy_.given_by(name, args, keywords, node) or Unknown(f"{name}()")
 
 
 def _reduces(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """NumPy's reductions hand a tensor on to its own method; only of a list do they make an array."""
-    for value, expression in host_access.arguments(node, args, keywords):
+    for value, expression in host_access.argument_pairs(node, args, keywords):
         if not isinstance(value, Tensor):
-            host_access.note(interp, node, name, value, expression)
+            host_access.note_access(interp, node, name, value, expression)
     return numpy_.given_by(name, args, keywords, node) or Unknown(f"{name}()")
 
 
 def _draws(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """Matplotlib's drawing functions read their data, which comes first."""
-    for value, expression in host_access.arguments(node, args, keywords)[:3]:
-        host_access.note(interp, node, name, value, expression)
+    for value, expression in host_access.argument_pairs(node, args, keywords)[:3]:
+        host_access.note_access(interp, node, name, value, expression)
     return Unknown(f"{name}()")
 
 

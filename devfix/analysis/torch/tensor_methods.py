@@ -86,7 +86,7 @@ def tensor_method(
     if name in ("detach", "detach_"):
         tensor = ineffective_moves.detached(tensor)
     if name == "clone":
-        parameter_copies.note(interp, tensor, node)
+        parameter_copies.note_copy(interp, tensor, node)
     if name in ("backward", "zero_", "fill_", "retain_grad", "register_hook"):
         return tensor if name.endswith("_") else NONE
     if tensor.maybe_container:

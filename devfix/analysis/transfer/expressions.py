@@ -30,7 +30,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.transfer import assignment, calls, conditions, functions, iteration
 from devfix.analysis.transfer.definitions import make_function
-from devfix.analysis.transfer.operators import binary, compare, formatted, unary
+from devfix.analysis.transfer.operators import binary, compare, format_string, unary
 from devfix.analysis.transfer.subscripts import subscript
 from devfix.syntax.tree import text_of
 
@@ -266,7 +266,7 @@ def _f_string(interp: Interpreter, node: ast.JoinedStr) -> Value:
     if "\0" not in texts:
         return Const("".join(texts))
     if isinstance(first_value, Const) and isinstance(first, ast.Constant):
-        return formatted(first_value)
+        return format_string(first_value)
     if isinstance(first_value, DeviceValue):
         return DeviceValue(first_value.device, text=True)
     return Text(text_of(node))

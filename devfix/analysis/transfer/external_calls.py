@@ -84,14 +84,14 @@ def _device_map_target(interp: Interpreter, keywords: Keywords) -> Device | None
     """
     if {"load_in_8bit", "load_in_4bit", "quantization_config", "**"} & set(keywords):
         return UNKNOWN_DEVICE
-    given = keywords.get("device_map", NONE)
-    if isinstance(given, Pointer):
-        obj = interp.heap_object(given)
-        given = obj.fields.get("", UNKNOWN) if obj.kind == "dict" and len(obj.fields) == 1 else UNKNOWN
-    if given == NONE:
+    device_map = keywords.get("device_map", NONE)
+    if isinstance(device_map, Pointer):
+        obj = interp.heap_object(device_map)
+        device_map = obj.fields.get("", UNKNOWN) if obj.kind == "dict" and len(obj.fields) == 1 else UNKNOWN
+    if device_map == NONE:
         return None
-    known = isinstance(given, (DeviceValue, Const, Number)) and named_device(interp, given) == ACCELERATOR
-    return ACCELERATOR if known else UNKNOWN_DEVICE
+    names_device = isinstance(device_map, (DeviceValue, Const, Number))
+    return ACCELERATOR if names_device and named_device(interp, device_map) == ACCELERATOR else UNKNOWN_DEVICE
 
 
 def may_move_arguments(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Statements: assignment, branches, definitions; loops have a file of their own."""
+"""Statements: assignments, branches, definitions; see also ``loops``."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["declared_elsewhere", "execute"]
+__all__ = ["declared_names", "execute"]
 
 MAX_PATH_SPLITS = 24
 
 
 @lru_cache(maxsize=4096)
-def declared_elsewhere(function: ast.AST) -> dict[str, str]:
-    """Names that a function declares ``global`` or ``nonlocal``."""
+def declared_names(function: ast.AST) -> dict[str, str]:
+    """Return the names that a function declares, with ``global`` or ``nonlocal``."""
     names: dict[str, str] = {}
     body = getattr(function, "body", [])
     stack = list(body) if isinstance(body, list) and not isinstance(function, ast.Module) else []
@@ -48,7 +48,7 @@ def declared_elsewhere(function: ast.AST) -> dict[str, str]:
 
 
 def execute(interp: Interpreter, body: list[ast.stmt]) -> None:
-    """Run a block."""
+    """Execute a block."""
     for index, stmt in enumerate(body):
         if interp.state is None:
             return
@@ -68,11 +68,11 @@ def execute(interp: Interpreter, body: list[ast.stmt]) -> None:
 
 
 def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
-    """Run an ``if``; true where the rest of the block was run on each side apart."""
+    """Execute an ``if``; return whether the rest of the block was executed as well, separately on each path."""
     assert interp.activation is not None
     truth = interp.truth(stmt.test)
     if truth is None and conditions.tests_device(stmt.test) and not stmt.orelse and _moves(stmt.body):
-        truth = True  # moved unless it is there already: it is there afterwards
+        truth = True  # a conditional move: afterwards, the value is on the target device
     if truth is None and not stmt.orelse and (filled := lazy_caches.rebuild_statements(interp, stmt)):
         execute(interp, stmt.body)
         lazy_caches.rebuild_items(interp, filled)
@@ -82,25 +82,25 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
         return False
     repeated = interp.activation.module.tree.repeated_conditions
     leaves = {text_of(leaf) for leaf in conditions.unknown_leaves(interp, stmt.test)}
-    apart = bool(leaves & repeated) and interp.path_splits < MAX_PATH_SPLITS
+    is_split = bool(leaves & repeated) and interp.path_splits < MAX_PATH_SPLITS
     start, ends = interp.now, []
-    interp.path_splits += apart
+    interp.path_splits += is_split
     for holds, block in ((True, stmt.body), (False, stmt.orelse)):
         interp.state = start.fork()
         interp.activation.stmt = stmt
         path_conditions.assume(interp, stmt.test, holds)
         execute(interp, block)
-        if apart and interp.state is not None:
+        if is_split and interp.state is not None:
             execute(interp, rest)
         if interp.state is not None:
             ends.append(interp.state)
-    undecided = len(ends) == 2 and not apart and bool(rest) and interp.path_splits < MAX_PATH_SPLITS
+    undecided = len(ends) == 2 and not is_split and bool(rest) and interp.path_splits < MAX_PATH_SPLITS
     if undecided and scopes.devices_differ(ends[0], ends[1], _scopes(interp)):
         interp.path_splits += 1
         _execute_split(interp, ends, rest)
         return True
     interp.state = State.join(ends)
-    return apart
+    return is_split
 
 
 def _moves(body: list[ast.stmt]) -> bool:
@@ -115,7 +115,7 @@ def _scopes(interp: Interpreter) -> tuple[int, ...]:
 
 
 def _execute_split(interp: Interpreter, states: list[State], rest: list[ast.stmt]) -> None:
-    """Two sides chose different devices: what follows is run on each, so that no place of one meets the other's."""
+    """Execute the rest of a block on each of two paths that chose different devices, then join them."""
     ends = []
     for state in states:
         interp.state = state
@@ -153,8 +153,8 @@ def _try(interp: Interpreter, stmt: ast.Try) -> None:
         ends.append(interp.state)
     if not any(isinstance(inner, (ast.Import, ast.ImportFrom)) for inner in stmt.body):
         for handler in stmt.handlers:
-            if ends and not _changes_anything(handler):
-                continue  # it only looks away: what the body did counts
+            if ends and not _has_effects(handler):
+                continue  # it only suppresses the exception: keep the effects of the body
             interp.state = start.fork()
             if handler.name:
                 interp.bind(handler.name, UNKNOWN)
@@ -166,7 +166,7 @@ def _try(interp: Interpreter, stmt: ast.Try) -> None:
         execute(interp, stmt.finalbody)
 
 
-def _changes_anything(handler: ast.ExceptHandler) -> bool:
+def _has_effects(handler: ast.ExceptHandler) -> bool:
     kinds = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Raise, ast.Return, ast.Delete, ast.Import, ast.ImportFrom)
     return any(isinstance(node, kinds) for node in ast.walk(handler))
 
@@ -206,20 +206,20 @@ def _annotated(interp: Interpreter, stmt: ast.AnnAssign) -> None:
 
 
 def _augmented(interp: Interpreter, stmt: ast.AugAssign) -> None:
-    held = interp.evaluate(_as_load(stmt.target)) if isinstance(stmt.op, ast.Add) else None
-    if isinstance(held, Pointer) and _extends(interp, held):
-        methods.call_method(interp, held, "extend", [interp.evaluate(stmt.value)], {}, _extension(stmt))
-        return  # in place: the target goes on to name the same object
+    target = interp.evaluate(_as_load(stmt.target)) if isinstance(stmt.op, ast.Add) else None
+    if isinstance(target, Pointer) and _is_extendable(interp, target):
+        methods.call_method(interp, target, "extend", [interp.evaluate(stmt.value)], {}, _extend_call(stmt))
+        return  # in place: the target still names the same object
     load = ast.copy_location(ast.BinOp(_as_load(stmt.target), stmt.op, stmt.value), stmt)
     assignment.assign(interp, stmt.target, operators.augmented(interp, load))
 
 
-def _extends(interp: Interpreter, held: Pointer) -> bool:
-    obj = interp.heap_object(held)
+def _is_extendable(interp: Interpreter, pointer: Pointer) -> bool:
+    obj = interp.heap_object(pointer)
     return obj.kind == "list" or (obj.kind == "module" and obj.name == "torch.nn.ModuleList")
 
 
-def _extension(stmt: ast.AugAssign) -> ast.Call:
+def _extend_call(stmt: ast.AugAssign) -> ast.Call:
     target = ast.copy_location(ast.Attribute(_as_load(stmt.target), "extend", ast.Load()), stmt)
     return ast.copy_location(ast.Call(target, [stmt.value], []), stmt)
 
@@ -240,17 +240,17 @@ def _expression(interp: Interpreter, stmt: ast.Expr) -> None:
     call = stmt.value
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda"):
         base = call.func.value
-        held = interp.lookup(base.id) if isinstance(base, ast.Name) else None
-        unsure = isinstance(held, Unknown) or (
-            isinstance(held, Tensor) and held.maybe_container and not held.is_certain
+        receiver = interp.lookup(base.id) if isinstance(base, ast.Name) else None
+        is_unknown = isinstance(receiver, Unknown) or (
+            isinstance(receiver, Tensor) and receiver.maybe_container and not receiver.is_certain
         )
-        if unsure and isinstance(base, ast.Name):
-            interp.bind(base.id, value)  # nobody drops the result: a batch object that moves in place
+        if is_unknown and isinstance(base, ast.Name):
+            interp.bind(base.id, value)  # the result is unused: a batch object that moves in place
 
 
 def _assert(interp: Interpreter, stmt: ast.Assert) -> None:
     if conditions.truth(interp, stmt.test) is False and interp.scenario.no_accelerator:
-        interp.state = None  # the program says that it needs an accelerator
+        interp.state = None  # the program requires an accelerator
 
 
 def _delete(interp: Interpreter, stmt: ast.Delete) -> None:

@@ -1,4 +1,4 @@
-"""What a call that hard-codes its device should say, and how it comes to say it."""
+"""Edits that replace a hard-coded device by the program's device."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.values import CPU, Pointer
-from devfix.analysis.scenarios import device_words, literal
+from devfix.analysis.scenarios import device_argument_of, literal_device
 from devfix.analysis.scopes import visible
-from devfix.fixes.devices.conflicting_devices import Contradiction
+from devfix.fixes.devices.conflicting_devices import DeviceConflict
 from devfix.fixes.insertion_point import all_live, headers
 from devfix.fixes.move_style import move_of
 from devfix.fixes.value_scope import device_for_tensor
@@ -18,74 +18,82 @@ from devfix.model import AddKeyword, AppendCode, Edit, ReplaceExpression, Replac
 from devfix.models.tensor_methods import RANDOM_FACTORIES
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["edits_for", "placed_again"]
+__all__ = ["conflict_edits", "move_operand_at_use"]
 
 
-def edits_for(observations: Observations, one: Contradiction) -> Iterator[tuple[str, tuple[Edit, ...]]]:
-    """Titles and edits, best first."""
-    words = _words(observations, one)
-    declared = _told_at_construction(observations, one)
-    if declared is not None:
-        yield declared
-    guarded = _under_its_flag(one)
-    if guarded is not None and (words is None or words.startswith("next(")):
-        yield "move it under the same condition", (guarded,)
-    elif words is not None:
-        edits = tuple(_with_device(one.point.tree, one.call, words))
+def conflict_edits(observations: Observations, conflict: DeviceConflict) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+    """Yield pairs of a title and edits, best first."""
+    device = _device_expression(observations, conflict)
+    at_call_site = _at_call_site(observations, conflict)
+    if at_call_site is not None:
+        yield at_call_site
+    conditional = _under_condition(conflict)
+    if conditional is not None and (device is None or device.startswith("next(")):
+        yield "move it under the same condition", (conditional,)
+    elif device is not None:
+        edits = tuple(_with_device(conflict.point.tree, conflict.call, device))
         if edits:
-            yield f"use `{words}`", edits
+            yield f"use `{device}`", edits
 
 
-def placed_again(observations: Observations, one: Contradiction) -> Edit | None:
-    """A move of the operand where it meets the others: what it is elsewhere stays on the CPU."""
-    mismatch = one.mismatch
-    if mismatch is None or one.device != CPU:
+def move_operand_at_use(observations: Observations, conflict: DeviceConflict) -> Edit | None:
+    """Return a move of the operand at its use; the value stays on the CPU elsewhere."""
+    mismatch = conflict.mismatch
+    if mismatch is None or conflict.device != CPU:
         return None
     point = mismatch.point
-    words = device_for_tensor(observations, point, point.call_frame, mismatch.partners)
+    device = device_for_tensor(observations, point, point.call_frame, mismatch.partners)
     for operand in mismatch.cpu:
         for node in ast.walk(point.node):
-            if words and isinstance(node, (ast.Name, ast.Attribute, ast.Call)) and ast.unparse(node) == operand.text:
-                return AppendCode(point.tree.path, point.tree.span(node), f".to({words})")
+            if device and isinstance(node, (ast.Name, ast.Attribute, ast.Call)) and ast.unparse(node) == operand.text:
+                return AppendCode(point.tree.path, point.tree.span(node), f".to({device})")
     return None
 
 
-def _words(observations: Observations, one: Contradiction) -> str | None:
-    return device_for_tensor(observations, one.point, one.point.call_frame, one.partners, fits=one.fits)
+def _device_expression(observations: Observations, conflict: DeviceConflict) -> str | None:
+    return device_for_tensor(
+        observations, conflict.point, conflict.point.call_frame, conflict.partners, fits=conflict.has_program_device
+    )
 
 
-def _with_device(tree: SourceTree, call: ast.Call, words: str) -> Iterator[Edit]:
-    """The call with another device."""
+def _with_device(tree: SourceTree, call: ast.Call, device: str) -> Iterator[Edit]:
+    """Yield the edits that give a call another device."""
     path, func = tree.path, call.func
-    given = device_words(call)
+    device_argument = device_argument_of(call)
     if isinstance(func, ast.Attribute) and func.attr in ("cuda", "cpu"):
-        kept = [f"{keyword.arg}={tree.source(keyword.value)}" for keyword in call.keywords if keyword.arg != "device"]
-        code = f"{tree.source(func.value)}.to({', '.join([words, *kept])})"
+        other_arguments = [
+            f"{keyword.arg}={tree.source(keyword.value)}" for keyword in call.keywords if keyword.arg != "device"
+        ]
+        code = f"{tree.source(func.value)}.to({', '.join([device, *other_arguments])})"
         yield ReplaceExpression(path, tree.span(call), code)
-    elif given is not None and literal(given) == "cuda" and isinstance(given, ast.Attribute):
-        dtype = _DTYPES.get(given.attr)
+    elif (
+        device_argument is not None
+        and literal_device(device_argument) == "cuda"
+        and isinstance(device_argument, ast.Attribute)
+    ):
+        dtype = _DTYPES.get(device_argument.attr)
         if dtype is not None and isinstance(func, ast.Attribute):
-            yield ReplaceExpression(path, tree.span(call), f"{tree.source(func.value)}.to({words}, {dtype})")
+            yield ReplaceExpression(path, tree.span(call), f"{tree.source(func.value)}.to({device}, {dtype})")
     elif isinstance(func, ast.Attribute) and func.attr == "type":  # the argument names a type, not a device
-        yield AppendCode(path, tree.span(call), f".to({words})")
-    elif given is not None and literal(given) == "cpu" and _draws(call):
-        yield AppendCode(path, tree.span(call), f".to({words})")  # the random numbers stay those of the CPU
-    elif given is not None:
-        yield ReplaceExpression(path, tree.span(given), words)
+        yield AppendCode(path, tree.span(call), f".to({device})")
+    elif device_argument is not None and literal_device(device_argument) == "cpu" and _is_random_factory(call):
+        yield AppendCode(path, tree.span(call), f".to({device})")  # the random numbers stay those of the CPU
+    elif device_argument is not None:
+        yield ReplaceExpression(path, tree.span(device_argument), device)
     elif isinstance(func, ast.Name):
-        yield from _of_an_alias(tree, func, words)
-    elif literal(func) == "cuda":
+        yield from _edit_alias(tree, func, device)
+    elif literal_device(func) == "cuda":
         yield ReplaceExpression(path, tree.span(func), tree.source(func).replace(".cuda.", ".", 1))
-        yield AppendCode(path, tree.span(call), f".to({words})")
+        yield AppendCode(path, tree.span(call), f".to({device})")
 
 
-def _draws(call: ast.Call) -> bool:
+def _is_random_factory(call: ast.Call) -> bool:
     leaf = any(keyword.arg == "requires_grad" for keyword in call.keywords)
     return not leaf and ast.unparse(call.func).split(".")[-1] in RANDOM_FACTORIES
 
 
-def _of_an_alias(tree: SourceTree, func: ast.Name, words: str) -> Iterator[Edit]:
-    """``Tensor = torch.cuda.FloatTensor``, and every tensor that the function makes with it."""
+def _edit_alias(tree: SourceTree, func: ast.Name, device: str) -> Iterator[Edit]:
+    """Yield the edits of ``Tensor = torch.cuda.FloatTensor`` and of every tensor created through the alias."""
     nodes = list(ast.walk(tree.function(func)))
     named = [node for node in nodes if isinstance(node, ast.Name) and node.id == func.id]
     parents = [tree.parents[node] for node in named]
@@ -94,9 +102,9 @@ def _of_an_alias(tree: SourceTree, func: ast.Name, words: str) -> Iterator[Edit]
     if len(binding) != 1 or len(calls) + 1 != len(named) or not isinstance(binding[0], ast.Assign):
         return
     value = binding[0].value
-    if isinstance(value, ast.Attribute) and literal(value) == "cuda":
+    if isinstance(value, ast.Attribute) and literal_device(value) == "cuda":
         yield ReplaceExpression(tree.path, tree.span(value), tree.source(value).replace(".cuda.", ".", 1))
-        yield from (AppendCode(tree.path, tree.span(call), f".to({words})") for call in calls)
+        yield from (AppendCode(tree.path, tree.span(call), f".to({device})") for call in calls)
 
 
 _DTYPES = {
@@ -110,24 +118,26 @@ _DTYPES = {
 }
 
 
-def _told_at_construction(observations: Observations, one: Contradiction) -> tuple[str, tuple[Edit, ...]] | None:
-    """Where a default of the function, or of the class, is what contradicts, or what its caller says."""
-    words = device_words(one.call)
-    if isinstance(words, ast.Name):
-        name, found = words.id, _callers(one.point, one.other)
-    elif isinstance(words, ast.Attribute) and isinstance(words.value, ast.Name):
-        name, found = words.attr, _makers(one, words.value.id)
+def _at_call_site(observations: Observations, conflict: DeviceConflict) -> tuple[str, tuple[Edit, ...]] | None:
+    """Return the edit at the caller or constructor if a parameter of the function or class holds the device."""
+    device_argument = device_argument_of(conflict.call)
+    if isinstance(device_argument, ast.Name):
+        name, found = device_argument.id, _call_of_function(conflict.point, conflict.other)
+    elif isinstance(device_argument, ast.Attribute) and isinstance(device_argument.value, ast.Name):
+        name, found = device_argument.attr, _construction_of_owner(conflict, device_argument.value.id)
     else:
         return None
     if found is None:
         return None
-    call_frame, there, call, function = found
+    call_frame, other_frame, call, function = found
     argument = _literal_argument(function, name, call)
-    given = any(keyword.arg in (name, None) for keyword in call.keywords)
-    if argument is None and (given or not _by_default(function, name, len(call.args))):
+    is_passed = any(keyword.arg in (name, None) for keyword in call.keywords)
+    if argument is None and (is_passed or not _by_default(function, name, len(call.args))):
         return None
-    device = device_for_tensor(observations, one.point, call_frame, fits=lambda text: one.fits(text, there))
-    if device is None or (argument is not None and one.parked):
+    device = device_for_tensor(
+        observations, conflict.point, call_frame, fits=lambda text: conflict.has_program_device(text, other_frame)
+    )
+    if device is None or (argument is not None and conflict.was_on_accelerator):
         return None
     if argument is not None:
         edit = ReplaceExpression(call_frame.tree.path, call_frame.tree.span(argument), device)
@@ -135,11 +145,11 @@ def _told_at_construction(observations: Observations, one: Contradiction) -> tup
     return f"say `{name}={device}`", (AddKeyword(call_frame.tree.path, call_frame.tree.span(call), name, device),)
 
 
-Found = tuple[CallFrame, CallFrame, ast.Call, ast.arguments]
+CallSite = tuple[CallFrame, CallFrame, ast.Call, ast.arguments]
 
 
-def _callers(point: ProgramPoint, other: ProgramPoint) -> Found | None:
-    """The call of the function in which a moment is."""
+def _call_of_function(point: ProgramPoint, other: ProgramPoint) -> CallSite | None:
+    """Return the call of the function that contains ``point``, with its arguments; ``None`` if it is not unique."""
     if len(point.call_stack) < 2 or len(other.call_stack) != len(point.call_stack):
         return None
     function = point.call_frame.activation.node
@@ -149,10 +159,10 @@ def _callers(point: ProgramPoint, other: ProgramPoint) -> Found | None:
     return point.call_stack[-2], other.call_stack[-2], call, function.args
 
 
-def _makers(one: Contradiction, owner: str) -> Found | None:
-    """The construction of the object whose attribute names the device."""
+def _construction_of_owner(conflict: DeviceConflict, owner: str) -> CallSite | None:
+    """Return the construction of the object whose attribute holds the device."""
     sides = []
-    for point in (one.point, one.other):
+    for point in (conflict.point, conflict.other):
         value = visible(point, point.call_frame).get(owner)
         if not isinstance(value, Pointer) or point.state is None:
             return None
@@ -160,11 +170,13 @@ def _makers(one: Contradiction, owner: str) -> Found | None:
         if obj.allocated_at is None or obj.cls is None or not isinstance(obj.allocated_at.node, ast.Call):
             return None
         sides.append((obj.allocated_at, obj.cls))
-    (allocated_at, cls), (there, _) = sides
-    start = next((s for s in cls.node.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None)
+    (allocated_at, cls), (other_point, _) = sides
+    constructor = next((s for s in cls.node.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None)
     call = allocated_at.node
     assert isinstance(call, ast.Call)
-    return (allocated_at.call_frame, there.call_frame, call, start.args) if start is not None else None
+    return (
+        (allocated_at.call_frame, other_point.call_frame, call, constructor.args) if constructor is not None else None
+    )
 
 
 def _call_in(call_frame: CallFrame, name: str) -> ast.Call | None:
@@ -178,40 +190,44 @@ def _call_in(call_frame: CallFrame, name: str) -> ast.Call | None:
 
 
 def _literal_argument(arguments: ast.arguments, name: str, call: ast.Call) -> ast.expr | None:
-    """The literal device that a call gives to a parameter: ``graph.to("cpu")``, of a class with its own ``to``."""
+    """Return the literal device that a call passes to a parameter: ``graph.to("cpu")`` with the class's own ``to``."""
     plain = [parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args)]
-    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    arguments_by_name = {keyword.arg: keyword.value for keyword in call.keywords}
     if name in plain and not any(isinstance(argument, ast.Starred) for argument in call.args):
-        given |= dict(zip(plain[plain[0] == "self" :], call.args, strict=False))
-    return given[name] if name in given and literal(given[name]) is not None else None
+        arguments_by_name |= dict(zip(plain[plain[0] == "self" :], call.args, strict=False))
+    return (
+        arguments_by_name[name]
+        if name in arguments_by_name and literal_device(arguments_by_name[name]) is not None
+        else None
+    )
 
 
-def _by_default(arguments: ast.arguments, name: str, given: int) -> bool:
-    """Whether a parameter has its literal default, with as many positional arguments as are given."""
+def _by_default(arguments: ast.arguments, name: str, positional_count: int) -> bool:
+    """Whether a parameter has a literal default and ``given`` positional arguments do not reach it."""
     plain = [*arguments.posonlyargs, *arguments.args]
     defaults = dict(zip([p.arg for p in plain][::-1], arguments.defaults[::-1], strict=False))
     defaults |= {p.arg: d for p, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None}
     index = next((i for i, parameter in enumerate(plain) if parameter.arg == name), len(plain))
     bound = bool(plain) and plain[0].arg == "self"
     default = defaults.get(name)
-    return default is not None and literal(default) is not None and given <= index - bound
+    return default is not None and literal_device(default) is not None and positional_count <= index - bound
 
 
-def _under_its_flag(one: Contradiction) -> Edit | None:
-    """The statement, under the condition under which the program moves other things."""
-    move = move_of(one.choice)
-    statement, tree = one.point.stmt, one.point.tree
-    if move is None or move.guard is None or not all_live(one.point, one.point.call_frame, move.guard.test):
+def _under_condition(conflict: DeviceConflict) -> Edit | None:
+    """Return the statement under the condition under which the program makes its other moves."""
+    move = move_of(conflict.choice)
+    statement, tree = conflict.point.stmt, conflict.point.tree
+    if move is None or move.guard is None or not all_live(conflict.point, conflict.point.call_frame, move.guard.test):
         return None
-    if not _only_moves(statement) or not isinstance(one.call.func, ast.Attribute):
+    if not _only_moves(statement) or not isinstance(conflict.call.func, ast.Attribute):
         return None
-    test = one.choice.tree.source(move.guard.test) if one.choice is not None else ""
+    test = conflict.choice.tree.source(move.guard.test) if conflict.choice is not None else ""
     code = (f"if {test}:", f"    {tree.source(statement)}")
     return ReplaceStatement(tree.path, tree.span(statement), code)
 
 
 def _only_moves(statement: ast.stmt) -> bool:
-    """``x = x.cuda()``, ``x, y = x.cuda(), y.cuda()``, ``model.cuda()``: what may as well be left out."""
+    """Whether a statement only moves values: ``x = x.cuda()``, ``x, y = x.cuda(), y.cuda()``, ``model.cuda()``."""
     if isinstance(statement, ast.Expr):
         return isinstance(statement.value, ast.Call)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
@@ -220,10 +236,10 @@ def _only_moves(statement: ast.stmt) -> bool:
     pairs = [(target, value)]
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
         pairs = list(zip(target.elts, value.elts, strict=True))
-    return all(_moves_back(*pair) for pair in pairs)
+    return all(_moves_in_place(*pair) for pair in pairs)
 
 
-def _moves_back(target: ast.expr, value: ast.expr) -> bool:
+def _moves_in_place(target: ast.expr, value: ast.expr) -> bool:
     if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
         return False
     return ast.unparse(value.func.value) == ast.unparse(target)

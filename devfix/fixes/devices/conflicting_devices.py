@@ -1,4 +1,4 @@
-"""Calls that hard-code a device beside one that the program chooses: which they are."""
+"""Calls with a hard-coded device that conflicts with the device the program chooses."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Device, Pointer, Tensor, Value, alternatives
 from devfix.analysis.move_observations import DeviceAssignment
 from devfix.analysis.observations import DeviceMismatch
-from devfix.analysis.scenarios import device_words, literal
+from devfix.analysis.scenarios import device_argument_of, literal_device
 from devfix.analysis.scopes import asks_for_accelerator, device_of, value_of
-from devfix.fixes.devices.derived_devices import puts_back
-from devfix.fixes.devices.model_parallel import in_halves
+from devfix.fixes.devices.derived_devices import restores_device
+from devfix.fixes.devices.model_parallel import is_model_parallel
 from devfix.fixes.insertion_point import enclosing
-from devfix.fixes.modules.cpu_offload import stays
+from devfix.fixes.modules.cpu_offload import offload_move
 from devfix.fixes.value_scope import weight_devices
 from devfix.fixes.vendored_code import foreign_part
 
-__all__ = ["Contradiction", "contradictions", "loads"]
+__all__ = ["DeviceConflict", "device_conflicts", "is_load"]
 
-_WORDS_OF_CHOICE = ("cuda", "gpu", "device", "accel", "mps", "cpu", "xpu", "npu", "parallel", "dist", "rank", "apex")
+_DEVICE_WORDS = ("cuda", "gpu", "device", "accel", "mps", "cpu", "xpu", "npu", "parallel", "dist", "rank", "apex")
 
 
 @dataclass(frozen=True, eq=False)
-class Contradiction:
-    """A call that hard-codes its device.
+class DeviceConflict:
+    """A call with a hard-coded device.
 
-    ``device`` is what it says, ``point`` the moment in the followed run and ``other`` that on the second machine (the
-    same where the followed run shows it).  ``certain``: the program fails with what it says of itself; ``parked``: the
-    value comes from the accelerator.
+    ``device`` is that device. ``point`` is the call in the main run, ``other`` the call in the scenario that shows the
+    conflict (the same point if the main run shows it). ``certain``: the program fails as written. ``choice``: a move
+    that shows the program's own device. ``was_on_accelerator``: the value comes from the accelerator.
     """
 
     call: ast.Call
@@ -41,11 +41,11 @@ class Contradiction:
     certain: bool
     choice: ProgramPoint | None = None
     mismatch: DeviceMismatch | None = None
-    parked: bool = False
+    was_on_accelerator: bool = False
 
     @property
     def partners(self) -> list[str]:
-        """What the value meets, in the words of the function that places it."""
+        """The other operands of the mismatch, as written in the function of the call."""
         if (
             self.mismatch is None
             or self.mismatch.point.call_frame.activation.node is not self.point.call_frame.activation.node
@@ -53,8 +53,8 @@ class Contradiction:
             return []
         return [operand.text for operand in (*self.mismatch.cpu, *self.mismatch.accelerator) if operand.text != "…"]
 
-    def fits(self, text: str, call_frame: CallFrame | None = None) -> bool:
-        """Whether a device, tensor or module at a level of ``other``, but what is moved, is not where the call says."""
+    def has_program_device(self, text: str, call_frame: CallFrame | None = None) -> bool:
+        """Whether ``text`` is, in the scenario, a device, tensor or module on the device that the call should use."""
         if isinstance(self.call.func, ast.Attribute) and ast.unparse(self.call.func.value) == text:
             return False
         try:
@@ -62,11 +62,11 @@ class Contradiction:
         except SyntaxError:
             return False
         value = value_of(self.other, call_frame or self.other.call_frame, node)
-        wanted = {CPU} if self.device == ACCELERATOR else {ACCELERATOR}
-        return value is not None and _places(self.other, value) == wanted
+        expected_devices = {CPU} if self.device == ACCELERATOR else {ACCELERATOR}
+        return value is not None and _devices_of(self.other, value) == expected_devices
 
 
-def _places(point: ProgramPoint, value: Value) -> set[object]:
+def _devices_of(point: ProgramPoint, value: Value) -> set[object]:
     found: set[object] = set()
     for option in alternatives(value):
         if isinstance(option, Tensor):
@@ -78,79 +78,87 @@ def _places(point: ProgramPoint, value: Value) -> set[object]:
     return found
 
 
-def loads(call: ast.Call) -> bool:
-    """Whether a call reads a file: its device is another rule's matter."""
+def is_load(call: ast.Call) -> bool:
+    """Whether a call reads a file: another rule checks its device."""
     return ast.unparse(call.func).split(".")[-1] in ("load", "load_file", "safe_open")
 
 
-# --- what contradicts -----------------------------------------------------------------------------------------------
-def contradictions(observations: Observations) -> Iterator[Contradiction]:
-    """Every call that goes to another device than the one that the program chooses, each once."""
-    found: dict[ast.Call, Contradiction] = {}
-    for one in (*_without_accelerator(observations), *_of_another_index(observations), *_left_on_cpu(observations)):
-        if not foreign_part(one.point.tree.path):
-            found.setdefault(one.call, one)
+# --- conflicts ------------------------------------------------------------------------------------------------------
+def device_conflicts(observations: Observations) -> Iterator[DeviceConflict]:
+    """Yield each call whose device conflicts with the device that the program chooses."""
+    found: dict[ast.Call, DeviceConflict] = {}
+    for conflict in (
+        *_without_accelerator(observations),
+        *_with_other_index(observations),
+        *_left_on_cpu(observations),
+    ):
+        if not foreign_part(conflict.point.tree.path):
+            found.setdefault(conflict.call, conflict)
     yield from found.values()
 
 
-def _without_accelerator(observations: Observations) -> Iterator[Contradiction]:
-    """Accelerators that are used without asking, in a program that runs on the CPU where there is none."""
+def _without_accelerator(observations: Observations) -> Iterator[DeviceConflict]:
+    """Yield unguarded accelerator moves in a program that runs on the CPU if there is no accelerator."""
     other = observations.no_accelerator
     if (
         other is None
         or not observations.asks_available
-        or (observations.foreign_index is None and _names_more_than_one(observations))
+        or (observations.foreign_index is None and _uses_several_accelerators(observations))
     ):
         return
     choice = next(_choices(observations, other), None)
     if choice is None:
         return
-    for call, by_place in other.device_assignments.items():
-        placing, known = by_place.get(ACCELERATOR), observations.device_assignments.get(call, {}).get(ACCELERATOR)
-        words = device_words(call)
-        if words is not None and ast.unparse(words) == observations.preferred_device:
-            continue  # the configuration says so
+    for call, by_device in other.device_assignments.items():
+        assignment, known = by_device.get(ACCELERATOR), observations.device_assignments.get(call, {}).get(ACCELERATOR)
+        device_argument = device_argument_of(call)
+        if device_argument is not None and ast.unparse(device_argument) == observations.preferred_device:
+            continue  # the configured device
         if (
-            words is not None
+            device_argument is not None
             and observations.foreign_index is not None
-            and literal(words) == observations.foreign_index
+            and literal_device(device_argument) == observations.foreign_index
         ):
-            continue  # a second accelerator, as long as nothing meets
-        if placing is not None and known is not None and not known.latent and not _spared(known):
-            yield Contradiction(call, known.point, placing.point, ACCELERATOR, True, choice)
+            continue  # a second accelerator, without a mismatch
+        if assignment is not None and known is not None and not known.latent and not _is_intended(known):
+            yield DeviceConflict(call, known.point, assignment.point, ACCELERATOR, True, choice)
 
 
-def _names_more_than_one(observations: Observations) -> bool:
-    """Whether moves go to ``cuda:1`` by name: a program for several accelerators has thought of where things are."""
-    said = (device_words(call) for call, devices in observations.device_assignments.items() if ACCELERATOR in devices)
-    named = (literal(words) for words in said if words is not None)
-    return any(text is not None and text.partition(":")[2] not in ("", "0") for text in named)
+def _uses_several_accelerators(observations: Observations) -> bool:
+    """Whether moves name ``cuda:1`` explicitly: the program then distributes its tensors on purpose."""
+    device_arguments = (
+        device_argument_of(call) for call, devices in observations.device_assignments.items() if ACCELERATOR in devices
+    )
+    literals = (literal_device(device_argument) for device_argument in device_arguments if device_argument is not None)
+    return any(text is not None and text.partition(":")[2] not in ("", "0") for text in literals)
 
 
 def _choices(observations: Observations, other: Observations) -> Iterator[ProgramPoint]:
-    """Moves that go to the accelerator where there is one, and nowhere or to the CPU where there is none."""
-    for call, by_place in observations.device_assignments.items():
-        placing = by_place.get(ACCELERATOR)
-        if placing is None or placing.latent:
+    """Yield moves to the accelerator that go to the CPU, or do not run, if there is none."""
+    for call, by_device in observations.device_assignments.items():
+        assignment = by_device.get(ACCELERATOR)
+        if assignment is None or assignment.latent:
             continue
-        there = other.device_assignments.get(call, {})
-        if ACCELERATOR not in there and (CPU in there or _asks_around(placing.point)):
-            yield placing.point
+        devices_without_accelerator = other.device_assignments.get(call, {})
+        if ACCELERATOR not in devices_without_accelerator and (
+            CPU in devices_without_accelerator or _is_under_accelerator_check(assignment.point)
+        ):
+            yield assignment.point
 
 
-def _asks_around(point: ProgramPoint) -> bool:
+def _is_under_accelerator_check(point: ProgramPoint) -> bool:
     tests = [stmt.test for stmt in enclosing(point.tree, point.stmt, (ast.If,)) if isinstance(stmt, ast.If)]
     tests += [node.test for node in point.tree.ancestors(point.node) if isinstance(node, ast.IfExp)]
     return any(asks_for_accelerator(test) for test in tests)
 
 
-def _spared(placing: DeviceAssignment) -> bool:
-    """Whether a move asks before it goes to the accelerator, or goes where another value is: no line says where."""
-    return _follows(placing) or _guarded(placing.point)
+def _is_intended(assignment: DeviceAssignment) -> bool:
+    """Whether a move checks for the accelerator, or follows another value's device."""
+    return _follows_value(assignment) or _is_guarded(assignment.point)
 
 
-def _guarded(point: ProgramPoint) -> bool:
-    """Whether something on the way to a moment may ask for the accelerator: then its author has thought of it."""
+def _is_guarded(point: ProgramPoint) -> bool:
+    """Whether a condition on the way to a program point may check for the accelerator."""
     for call_frame in point.call_stack:
         for parent in (call_frame.stmt, *call_frame.tree.ancestors(call_frame.stmt)):
             if isinstance(parent, ast.Try):
@@ -158,13 +166,13 @@ def _guarded(point: ProgramPoint) -> bool:
             if (
                 isinstance(parent, (ast.If, ast.While))
                 and parent is not call_frame.stmt
-                and _speaks_of_choice(parent.test)
+                and _mentions_device(parent.test)
             ):
                 return True
             if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 break
     for parent in point.tree.ancestors(point.node):
-        if isinstance(parent, (ast.IfExp, ast.If, ast.While)) and _speaks_of_choice(parent.test):
+        if isinstance(parent, (ast.IfExp, ast.If, ast.While)) and _mentions_device(parent.test):
             return True
         if isinstance(parent, ast.BoolOp):
             return True
@@ -173,16 +181,19 @@ def _guarded(point: ProgramPoint) -> bool:
     return False
 
 
-def _speaks_of_choice(test: ast.expr) -> bool:
+def _mentions_device(test: ast.expr) -> bool:
     text = ast.unparse(test).lower()
-    return any(word in text for word in _WORDS_OF_CHOICE)
+    return any(word in text for word in _DEVICE_WORDS)
 
 
-def _of_another_index(observations: Observations) -> Iterator[Contradiction]:
-    """``cuda`` where the program works on ``cuda:1``, or on the index that it is told; ``cuda:1`` where it chooses."""
+def _with_other_index(observations: Observations) -> Iterator[DeviceConflict]:
+    """Yield ``cuda`` in a program that uses ``cuda:1`` or a configured index.
+
+    ``cuda:1`` in one that chooses its device.
+    """
     other = observations.no_accelerator
-    asked = observations.asks_available and observations.foreign_index is None
-    if other is None or asked or observations.current_device or in_halves(observations):
+    checks_availability = observations.asks_available and observations.foreign_index is None
+    if other is None or checks_availability or observations.current_device or is_model_parallel(observations):
         return
     known = {(mismatch.point.key, operand.text) for mismatch in observations.mismatches for operand in mismatch.cpu}
     calls = list(other.device_assignments)
@@ -194,26 +205,26 @@ def _of_another_index(observations: Observations) -> Iterator[Contradiction]:
             if operand.module is not None and mismatch.point.state is not None:
                 point = mismatch.point.state.heap_object(operand.module).last_moved_at
                 moved = [point.node] if point is not None and isinstance(point.node, ast.Call) else []
-            moved = moved or _alone_there(observations, other)
-            for call in moved if not observations.asks_available else _beside(observations, moved):
+            moved = moved or _only_accelerator_call(observations, other)
+            for call in moved if not observations.asks_available else _with_foreign_index(observations, moved):
                 here, there = observations.device_assignments.get(call, {}), other.device_assignments.get(call, {})
                 if ACCELERATOR in here and ACCELERATOR in there and not here[ACCELERATOR].latent:
-                    sites = here[ACCELERATOR].point, there[ACCELERATOR].point
+                    points = here[ACCELERATOR].point, there[ACCELERATOR].point
                     certain = observations.fixed_index
-                    yield Contradiction(call, *sites, ACCELERATOR, certain, _moved_by(other, mismatch), mismatch)
+                    yield DeviceConflict(call, *points, ACCELERATOR, certain, _other_move(other, mismatch), mismatch)
 
 
-def _alone_there(observations: Observations, other: Observations) -> list[ast.Call]:
-    """The one call that names the foreign index, where nothing else goes to an accelerator on the second machine.
+def _only_accelerator_call(observations: Observations, other: Observations) -> list[ast.Call]:
+    """Return the only accelerator call with the conflicting index; empty if there are others.
 
-    What comes out of a module's weights tells of no move, and can be on an accelerator for no other reason.
+    The output of a module has no origin that names a move, so this is the only call that can explain its device.
     """
-    there = [call for call, devices in other.device_assignments.items() if ACCELERATOR in devices]
-    return there if len(there) == 1 and _is_foreign(observations, there[0]) else []
+    accelerator_calls = [call for call, devices in other.device_assignments.items() if ACCELERATOR in devices]
+    return accelerator_calls if len(accelerator_calls) == 1 and _is_foreign(observations, accelerator_calls[0]) else []
 
 
-def _beside(observations: Observations, moved: list[ast.Call]) -> Iterator[ast.Call]:
-    """Those of some moves that name the foreign index, each with the others of its function: they go together."""
+def _with_foreign_index(observations: Observations, moved: list[ast.Call]) -> Iterator[ast.Call]:
+    """Yield the moves that name the conflicting index in the functions of ``moved``, which must change together."""
     functions = {
         observations.device_assignments[call][ACCELERATOR].point.call_frame.activation.node
         for call in moved
@@ -228,65 +239,65 @@ def _beside(observations: Observations, moved: list[ast.Call]) -> Iterator[ast.C
 
 
 def _is_foreign(observations: Observations, call: ast.Call) -> bool:
-    words = device_words(call)
-    if words is None or ACCELERATOR not in observations.device_assignments.get(call, {}):
+    device_argument = device_argument_of(call)
+    if device_argument is None or ACCELERATOR not in observations.device_assignments.get(call, {}):
         return False
-    return literal(words) == observations.foreign_index
+    return literal_device(device_argument) == observations.foreign_index
 
 
-def _moved_by(other: Observations, mismatch: DeviceMismatch) -> ProgramPoint | None:
-    """What sent the other side where it is."""
+def _other_move(other: Observations, mismatch: DeviceMismatch) -> ProgramPoint | None:
+    """Return the move of the module on the other side of the mismatch."""
     for operand in mismatch.cpu:
         if operand.module is not None and mismatch.point.state is not None:
             return mismatch.point.state.heap_object(operand.module).last_moved_at
     return None
 
 
-def _left_on_cpu(observations: Observations) -> Iterator[Contradiction]:
-    """``.to("cpu")`` and ``.cpu()`` of what meets the accelerator afterwards."""
+def _left_on_cpu(observations: Observations) -> Iterator[DeviceConflict]:
+    """Yield ``.to("cpu")`` and ``.cpu()`` calls whose result is used on the accelerator."""
     calls = list(observations.device_assignments)
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
             call: ast.AST | None = None
             if operand.module is not None and mismatch.point.state is not None:
                 moved = mismatch.point.state.heap_object(operand.module).last_moved_at
-                if moved is None or _was_there(moved, operand.module):
+                if moved is None or _was_on_accelerator(moved, operand.module):
                     continue
-                if stays(observations, mismatch.point, operand.module):
-                    continue  # it is on the CPU on purpose: DEV602 speaks
+                if offload_move(observations, mismatch.point, operand.module):
+                    continue  # kept on the CPU on purpose: reported by DEV602
                 call = moved.node
             elif len(operand.origins) == 1 and operand.origins[0].kind == "moved":
                 call = calls[operand.origins[0].site_id]
             elif len(operand.origins) == 1 and operand.origins[0].kind == "made":
                 call = observations.sources[operand.origins[0].site_id].point.node
-            placing = _on_cpu(observations, call)
-            kept = any(origin.attribute_id for origin in operand.origins)
-            if placing is not None and not kept and operand.is_certain and not _follows(placing):
-                parked = placing.came == ACCELERATOR
-                point, certain = placing.point, not mismatch.latent
-                yield Contradiction(placing.call, point, point, CPU, certain, None, mismatch, parked)
+            assignment = _cpu_assignment(observations, call)
+            is_attribute = any(origin.attribute_id for origin in operand.origins)
+            if assignment is not None and not is_attribute and operand.is_certain and not _follows_value(assignment):
+                was_on_accelerator = assignment.came == ACCELERATOR
+                point, certain = assignment.point, not mismatch.latent
+                yield DeviceConflict(assignment.call, point, point, CPU, certain, None, mismatch, was_on_accelerator)
 
 
-def _follows(placing: DeviceAssignment) -> bool:
-    """Whether a value goes where another one is, or was (``x.device``): what that one does is the cause."""
-    words = device_words(placing.call)
-    if puts_back(placing.point):
+def _follows_value(assignment: DeviceAssignment) -> bool:
+    """Whether a value is moved to the current or former device of another value (``x.device``)."""
+    device_argument = device_argument_of(assignment.call)
+    if restores_device(assignment.point):
         return True
-    if not isinstance(words, ast.Attribute) or words.attr != "device":
+    if not isinstance(device_argument, ast.Attribute) or device_argument.attr != "device":
         return False
-    base, memory = value_of(placing.point, placing.point.call_frame, words.value), placing.point.state
-    declared = isinstance(base, Pointer) and memory is not None and "device" in memory.heap_object(base).fields
+    base, state = value_of(assignment.point, assignment.point.call_frame, device_argument.value), assignment.point.state
+    declared = isinstance(base, Pointer) and state is not None and "device" in state.heap_object(base).fields
     return not declared
 
 
-def _was_there(moved: ProgramPoint, module: Pointer) -> bool:
-    """Whether a module came from the accelerator: bringing it back is another rule's matter."""
+def _was_on_accelerator(moved: ProgramPoint, module: Pointer) -> bool:
+    """Whether a module came from the accelerator: another rule checks that it is moved back."""
     assert moved.state is not None
     return not moved.state.has(module.id) or ACCELERATOR in set(weight_devices(moved, module, set()))
 
 
-def _on_cpu(observations: Observations, call: ast.AST | None) -> DeviceAssignment | None:
+def _cpu_assignment(observations: Observations, call: ast.AST | None) -> DeviceAssignment | None:
     if not isinstance(call, ast.Call):
         return None
-    by_place = observations.device_assignments.get(call, {})
-    return by_place.get(CPU) if ACCELERATOR not in by_place else None
+    by_device = observations.device_assignments.get(call, {})
+    return by_device.get(CPU) if ACCELERATOR not in by_device else None

@@ -1,4 +1,4 @@
-"""Devices that a program reads off a tensor or module, where others are its choice."""
+"""Devices that a program reads from a tensor or module, as opposed to devices it chooses."""
 
 from __future__ import annotations
 
@@ -7,38 +7,40 @@ from collections.abc import Iterator
 
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.values import Pointer, Tensor, alternatives
-from devfix.analysis.scenarios import device_words
+from devfix.analysis.scenarios import device_argument_of
 from devfix.analysis.scopes import value_of
 
-__all__ = ["puts_back", "read_off"]
+__all__ = ["is_derived_device", "restores_device"]
 
 
-def puts_back(moved: ProgramPoint) -> bool:
-    """Whether a move goes to a device that a name keeps from before: back to where something was."""
-    words = device_words(moved.node) if isinstance(moved.node, ast.Call) else None
-    return isinstance(words, ast.Name) and moved.state is not None and read_off(moved, words)
+def restores_device(moved: ProgramPoint) -> bool:
+    """Whether a value is moved to a saved device: back to where it was before."""
+    device_argument = device_argument_of(moved.node) if isinstance(moved.node, ast.Call) else None
+    return (
+        isinstance(device_argument, ast.Name) and moved.state is not None and is_derived_device(moved, device_argument)
+    )
 
 
-def read_off(moved: ProgramPoint, words: ast.expr) -> bool:
-    """Whether a device is that of some tensor or module (``old = next(model.parameters()).device``), not a choice.
+def is_derived_device(moved: ProgramPoint, device_argument: ast.expr) -> bool:
+    """Whether a device is that of a tensor or module (``old = next(model.parameters()).device``), not a choice.
 
-    What is put back where it was tells of nobody's wish.  Definitions are looked up in the function of the move.
+    Definitions are looked up in the function of the move.
     """
     bindings = list(_bindings(moved.tree.function(moved.node)))
-    wanted, known = {node.id for node in ast.walk(words) if isinstance(node, ast.Name)}, set[str]()
-    while wanted - known:
-        name = min(wanted - known)
-        known.add(name)
+    names, visited = {node.id for node in ast.walk(device_argument) if isinstance(node, ast.Name)}, set[str]()
+    while names - visited:
+        name = min(names - visited)
+        visited.add(name)
         for value in (value for target, value in bindings if name in target):
             inside = list(ast.walk(value))
-            if any(isinstance(node, ast.Attribute) and _of_a_value(moved, node) for node in inside):
+            if any(isinstance(node, ast.Attribute) and _is_device_of_value(moved, node) for node in inside):
                 return True
-            wanted |= {node.id for node in inside if isinstance(node, ast.Name)}
+            names |= {node.id for node in inside if isinstance(node, ast.Name)}
     return False
 
 
 def _bindings(function: ast.AST) -> Iterator[tuple[set[str], ast.expr]]:
-    """The names that each assignment and loop of a function binds, with what they are bound to."""
+    """Yield the names that each assignment and loop of a function binds, with the bound value."""
     for node in ast.walk(function):
         targets = node.targets if isinstance(node, ast.Assign) else []
         if isinstance(node, (ast.For, ast.AnnAssign, ast.NamedExpr)):
@@ -48,13 +50,13 @@ def _bindings(function: ast.AST) -> Iterator[tuple[set[str], ast.expr]]:
             yield {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}, value
 
 
-def _of_a_value(moved: ProgramPoint, node: ast.Attribute) -> bool:
-    """Whether ``….device`` is that of a tensor or module, as far as anybody can tell; ``args.device`` is not."""
+def _is_device_of_value(moved: ProgramPoint, node: ast.Attribute) -> bool:
+    """Whether ``….device`` may be the device of a tensor or module; ``args.device`` is not."""
     if node.attr != "device":
         return False
-    held, memory = value_of(moved, moved.call_frame, node.value), moved.state
-    assert memory is not None  # the caller has looked
-    if held is None:
+    value, state = value_of(moved, moved.call_frame, node.value), moved.state
+    assert state is not None  # checked by the caller
+    if value is None:
         return True
-    parts = [memory.heap_object(one).kind for one in alternatives(held) if isinstance(one, Pointer)]
-    return "module" in parts or any(isinstance(one, Tensor) for one in alternatives(held))
+    parts = [state.heap_object(option).kind for option in alternatives(value) if isinstance(option, Pointer)]
+    return "module" in parts or any(isinstance(option, Tensor) for option in alternatives(value))

@@ -1,4 +1,4 @@
-"""``device_ids`` that name another accelerator than the one that the module was moved to."""
+"""``device_ids`` that name another accelerator than the one the module was moved to."""
 
 from __future__ import annotations
 
@@ -8,52 +8,55 @@ from collections.abc import Iterator
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import ACCELERATOR
 from devfix.analysis.move_observations import Wrapped
-from devfix.analysis.scenarios import device_words, literal
+from devfix.analysis.scenarios import device_argument_of, literal_device
 from devfix.fixes.vendored_code import foreign_part
 from devfix.model import ReplaceExpression
 
-__all__ = ["first_index", "foreign_ids"]
+__all__ = ["conflicting_device_ids", "first_index"]
 
 
-def foreign_ids(observations: Observations) -> Iterator[tuple[Wrapped, ReplaceExpression | None]]:
-    """Modules of the first accelerator that are wrapped for others, each with its edit: not where several are named.
+def conflicting_device_ids(observations: Observations) -> Iterator[tuple[Wrapped, ReplaceExpression | None]]:
+    """Yield modules on the first accelerator that are wrapped for others, each with its edit.
 
-    Nothing of a program that may mean another accelerator by ``cuda``: one that is told its index, names several, or
-    says which is the current one.
+    The edit is ``None`` if several accelerators are named. Nothing is reported if ``cuda`` may mean another
+    accelerator: the program configures an index, names several accelerators, or sets the current one.
     """
     if observations.current_device or observations.fixed_index:
         return
     for wrapped in observations.wrapped.values():
         index, tree = first_index(wrapped), wrapped.point.tree
-        if not index or foreign_part(tree.path) or not _is_the_first(observations, wrapped.moved.node):
+        if not index or foreign_part(tree.path) or not _is_first_accelerator(observations, wrapped.moved.node):
             continue
-        alone = len(wrapped.ids.elts) == 1 and not _is_distributed(wrapped.call)
-        yield wrapped, ReplaceExpression(tree.path, tree.span(wrapped.ids), "[0]") if alone else None
+        is_single = len(wrapped.ids.elts) == 1 and not _is_distributed(wrapped.call)
+        yield wrapped, ReplaceExpression(tree.path, tree.span(wrapped.ids), "[0]") if is_single else None
 
 
 def _is_distributed(call: ast.Call) -> bool:
-    """``DistributedDataParallel``: which process has which accelerator is more than this file says."""
+    """Whether the wrapper is ``DistributedDataParallel``: its device depends on the process."""
     return ast.unparse(call.func).split(".")[-1] != "DataParallel"
 
 
 def first_index(wrapped: Wrapped) -> int | None:
-    """The accelerator that must hold the module, where all are named by number."""
+    """Return the index of the first device in ``device_ids``; ``None`` unless all are integer literals."""
     values = [node.value if isinstance(node, ast.Constant) else None for node in wrapped.ids.elts]
     ids = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
     return ids[0] if len(ids) == len(values) else None
 
 
-def _is_the_first(observations: Observations, move: ast.AST) -> bool:
-    """Whether a move goes to the first accelerator: it says ``cuda`` alone, or what the program chooses when asked."""
+def _is_first_accelerator(observations: Observations, move: ast.AST) -> bool:
+    """Whether a move goes to the first accelerator.
+
+    ``cuda`` without an index, or the device that the program chooses.
+    """
     if not isinstance(move, ast.Call):
         return False
-    words = device_words(move)
-    if words is None:
+    device_argument = device_argument_of(move)
+    if device_argument is None:
         return not move.args and not move.keywords
-    named = literal(words)
+    named = literal_device(device_argument)
     return named in ("cuda", "cuda:0") if named is not None else _is_chosen(observations, move)
 
 
 def _is_chosen(observations: Observations, move: ast.Call) -> bool:
-    placing = observations.device_assignments.get(move, {}).get(ACCELERATOR)
-    return observations.asks_available and not observations.named_devices and placing is not None
+    assignment = observations.device_assignments.get(move, {}).get(ACCELERATOR)
+    return observations.asks_available and not observations.named_devices and assignment is not None

@@ -1,4 +1,4 @@
-"""Programs that keep modules on several accelerators: the halves of a model."""
+"""Model parallelism: programs with modules on several accelerators."""
 
 from __future__ import annotations
 
@@ -6,52 +6,56 @@ import ast
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import ACCELERATOR, OTHER_ACCELERATOR, Device
-from devfix.analysis.scenarios import device_words, literal
+from devfix.analysis.scenarios import device_argument_of, literal_device
 
-__all__ = ["in_halves"]
+__all__ = ["is_model_parallel"]
 
 
-def in_halves(observations: Observations) -> bool:
-    """Whether modules live on two accelerators when values of both meet; not so where one line says another device."""
-    two = observations.multi_accelerator
-    if two is None or two.distributed or _one_index_for_modules(observations, two):
+def is_model_parallel(observations: Observations) -> bool:
+    """Whether the program is model parallel: its modules are on two accelerators on purpose."""
+    scenario = observations.multi_accelerator
+    if scenario is None or scenario.distributed or _is_stray_index(observations, scenario):
         return False
-    if _sent_apart(two):
+    if _names_two_accelerators(scenario):
         return True
-    homes: set[Device] = set()
-    for mismatch in two.mismatches:
-        memory = mismatch.point.state
-        objects = [] if memory is None else [obj for _, obj in memory.heap_objects()]
+    devices_of_modules: set[Device] = set()
+    for mismatch in scenario.mismatches:
+        state = mismatch.point.state
+        objects = [] if state is None else [obj for _, obj in state.heap_objects()]
         for obj in objects:
             if obj.kind == "module" and obj.weights and len(obj.devices) == 1:
-                homes |= obj.devices
-        if homes >= {ACCELERATOR, OTHER_ACCELERATOR}:
+                devices_of_modules |= obj.devices
+        if devices_of_modules >= {ACCELERATOR, OTHER_ACCELERATOR}:
             return True
     return False
 
 
-def _one_index_for_modules(observations: Observations, two: Observations) -> bool:
-    """Whether a program that chooses its device sends modules to ``cuda:1`` by name, and never a tensor.
+def _is_stray_index(observations: Observations, scenario: Observations) -> bool:
+    """Whether a program that chooses its device moves modules, and never a tensor, to one literal index.
 
-    Who means to work on two accelerators hands something over: here a line disagrees with the rest.
+    A model-parallel program also moves tensors between its accelerators; here one line conflicts with the others.
     """
     if observations.foreign_index is None:
         return False
-    sent = [devices[OTHER_ACCELERATOR] for devices in two.device_assignments.values() if OTHER_ACCELERATOR in devices]
-    named = [(placing, device_words(placing.call)) for placing in sent]
-    return bool(named) and all(
-        placing.came is None and words is not None and literal(words) == observations.foreign_index
-        for placing, words in named
+    assignments = [
+        devices[OTHER_ACCELERATOR] for devices in scenario.device_assignments.values() if OTHER_ACCELERATOR in devices
+    ]
+    with_arguments = [(assignment, device_argument_of(assignment.call)) for assignment in assignments]
+    return bool(with_arguments) and all(
+        assignment.came is None
+        and device_argument is not None
+        and literal_device(device_argument) == observations.foreign_index
+        for assignment, device_argument in with_arguments
     )
 
 
-def _sent_apart(two: Observations) -> bool:
-    """Whether modules are sent to two accelerators, each by its own name."""
-    named = {
+def _names_two_accelerators(scenario: Observations) -> bool:
+    """Whether modules are moved to two accelerators, each with an explicit device."""
+    destinations = {
         device
-        for call, devices in two.device_assignments.items()
-        for device, placing in devices.items()
-        if placing.came is None and isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda")
+        for call, devices in scenario.device_assignments.items()
+        for device, assignment in devices.items()
+        if assignment.came is None and isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda")
         if call.args or call.keywords
     }
-    return named >= {ACCELERATOR, OTHER_ACCELERATOR}
+    return destinations >= {ACCELERATOR, OTHER_ACCELERATOR}

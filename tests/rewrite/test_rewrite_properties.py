@@ -393,6 +393,6 @@ def test_edits_together_mean_what_they_say_or_are_refused(data: st.DataObject) -
     try:
         result = rewrite(text, edits)
     except RewriteError as error:
-        assume(not re.search("overlap|twice|already|compile|into a copy", str(error)))
+        assume(not re.search("overlap|two edits|already|compile|to a copy", str(error)))
         raise
     assert dump(ast.parse(result)) == Oracle(text, edits).dump()

@@ -1,4 +1,4 @@
-"""Tensors that are attributes: which attributes there are, what writes them, and where they fail."""
+"""Tensor attributes that fail on the accelerator: where they are written and where they are used."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ClassValue, HeapObject, Origin
 from devfix.analysis.observations import AttributeStore, DeviceMismatch, Operand
-from devfix.fixes.tensors.misplaced_items import MisplacedItem, made_siblings
+from devfix.fixes.tensors.misplaced_items import MisplacedItem, moved_siblings
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["Attribute", "Use", "Write", "groups", "methods_of"]
+__all__ = ["Attribute", "Use", "Write", "attribute_groups", "methods_of"]
 
 _KINDS = ("made", "stored", "moved", "load", "buffer", "parameter")
 
 
 @dataclass(frozen=True, eq=False)
 class Use:
-    """One operation in which a value of the attribute lies on the CPU, and the operand that it is."""
+    """One operation that uses the attribute's value on the CPU, and the operand that holds it."""
 
     mismatch: DeviceMismatch
     operand: Operand
     origins: tuple[Origin, ...]
 
     @property
-    def memory(self) -> State:
-        """The names and objects of that moment."""
+    def state(self) -> State:
+        """The state at the failing operation."""
         assert self.mismatch.point.state is not None
         return self.mismatch.point.state
 
 
 @dataclass(frozen=True, eq=False)
 class Write:
-    """A statement that gives the attribute a value."""
+    """A statement that assigns the attribute."""
 
     tree: SourceTree
     stmt: ast.stmt
@@ -47,7 +47,7 @@ class Write:
 
 @dataclass(frozen=True, eq=False)
 class Attribute:
-    """One attribute of one class (or of the objects that some function makes), and where its tensors fail."""
+    """One attribute of one class (or of the objects that one function creates), with its failing uses."""
 
     name: str
     stored: tuple[AttributeStore, ...]
@@ -55,46 +55,46 @@ class Attribute:
 
     @property
     def point(self) -> ProgramPoint:
-        """Where it is written first."""
+        """The first write."""
         return self.stored[0].point
 
     @property
     def cls(self) -> ClassValue | None:
-        """The class of the objects that have it."""
+        """The class that has the attribute; ``None`` if it is not in the source."""
         return self.stored[0].cls
 
     @property
-    def shown(self) -> str:
-        """``self.mask``, as it stands where it is written."""
+    def text(self) -> str:
+        """The attribute as written in the first write: ``self.mask``."""
         node = self.point.node
         return ast.unparse(node) if isinstance(node, ast.Attribute) else self.name
 
     @cached_property
     def owners(self) -> list[HeapObject]:
-        """The objects that have it, as they are at the first use."""
-        memory = self.uses[0].memory
-        found = {ref for stored in self.stored for ref in stored.owners if memory.has(ref.id)}
-        return [memory.heap_object(ref) for ref in sorted(found, key=lambda ref: ref.id)]
+        """The objects that have the attribute, in the state of the first use."""
+        state = self.uses[0].state
+        found = {ref for stored in self.stored for ref in stored.owners if state.has(ref.id)}
+        return [state.heap_object(ref) for ref in sorted(found, key=lambda ref: ref.id)]
 
     @property
-    def of_module(self) -> bool:
-        """Whether it belongs to ``nn.Module`` objects."""
+    def is_module_attribute(self) -> bool:
+        """Whether an ``nn.Module`` has the attribute."""
         return any(obj.kind == "module" for obj in self.owners)
 
     @property
     def moved(self) -> ProgramPoint | None:
-        """Where an owner was moved after it had got the tensor; ``None`` where none was."""
-        memory = self.uses[0].memory
+        """The move of an owner after the tensor was assigned; ``None`` if there is none."""
+        state = self.uses[0].state
         for stored in self.stored:
             for ref, moment in stored.owners.items():
-                moved = memory.heap_object(ref).last_moved_at if memory.has(ref.id) else None
+                moved = state.heap_object(ref).last_moved_at if state.has(ref.id) else None
                 if moved is not None and moved.time > moment:
                     return moved
         return None
 
     @property
     def is_alias(self) -> bool:
-        """Whether it is another name for a buffer's or parameter's tensor, not a value of its own."""
+        """Whether the attribute is an alias of a buffer or parameter."""
         kinds = {origin.kind for use in self.uses for origin in use.origins}
         return kinds <= {"buffer", "parameter"} and all(_reads_only(stored.value) for stored in self.stored)
 
@@ -105,80 +105,83 @@ def _reads_only(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Name)
 
 
-def groups(observations: Observations) -> Iterator[list[Attribute]]:
-    """Attributes that fail, in the order in which they were written; those that meet in one operand go together.
+def attribute_groups(observations: Observations) -> Iterator[list[Attribute]]:
+    """Yield the misplaced attributes in groups that one fix must move together, in the order of their first writes.
 
-    So do those of one object that is no module: it stays where it is as a whole, and half of it moved helps nobody.
+    Attributes that reach the same operand form a group, and so do all attributes of one object that is not a module: it
+    stays on one device, so moving some of its tensors would only move the error.
     """
     numbered = {stored.number: stored for stored in observations.stored.values()}
     uses: dict[tuple[object, ...], list[Use]] = {}
-    above: dict[tuple[object, ...], tuple[object, ...]] = {}
+    parents: dict[tuple[object, ...], tuple[object, ...]] = {}
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
             origins = tuple(origin for origin in operand.origins if origin.attribute_id and origin.kind in _KINDS)
             if any(origin.kind == "parameter" and not origin.site_id for origin in origins):
-                continue  # a parameter that is not registered, but kept in a container: DEV203 speaks
+                continue  # an unregistered parameter in a Python container: reported by DEV203
             if any(origin.kind == "batch" for origin in operand.origins):
-                continue  # the batch has to move first
+                continue  # the batch must be moved first
             if not origins or not operand.is_certain or _has_moved_siblings(observations, mismatch, operand, origins):
                 continue
-            own: dict[tuple[object, ...], list[Origin]] = {}
+            by_key: dict[tuple[object, ...], list[Origin]] = {}
             for origin in origins:
-                own.setdefault(_key(numbered[origin.attribute_id]), []).append(origin)
-            for key, its in own.items():
-                uses.setdefault(key, []).append(Use(mismatch, operand, tuple(its)))
-                above[_top(above, key)] = _top(above, next(iter(own)))
-    found: dict[tuple[object, ...], list[Attribute]] = {}
+                by_key.setdefault(_key(numbered[origin.attribute_id]), []).append(origin)
+            for key, key_origins in by_key.items():
+                uses.setdefault(key, []).append(Use(mismatch, operand, tuple(key_origins)))
+                parents[_representative(parents, key)] = _representative(parents, next(iter(by_key)))
+    grouped: dict[tuple[object, ...], list[Attribute]] = {}
     attributes: dict[tuple[object, ...], Attribute] = {}
-    for key, held in uses.items():
+    for key, key_uses in uses.items():
         stored = tuple(item for item in observations.stored.values() if _key(item) == key)
-        attribute = Attribute(stored[0].name, stored, tuple(held))
+        attribute = Attribute(stored[0].name, stored, tuple(key_uses))
         for owner in _plain_owners(attribute):
-            above[_top(above, key)] = _top(above, owner)
+            parents[_representative(parents, key)] = _representative(parents, owner)
         attributes[key] = attribute
     for key, attribute in attributes.items():
-        found.setdefault(_top(above, key), []).append(attribute)
-    for group in found.values():
+        grouped.setdefault(_representative(parents, key), []).append(attribute)
+    for group in grouped.values():
         yield sorted(group, key=lambda attribute: attribute.point.time)
 
 
 def _plain_owners(attribute: Attribute) -> Iterator[tuple[object, ...]]:
-    """A key for each object that is no module and has the attribute."""
-    memory = attribute.uses[0].memory
+    """Yield a key for each object that has the attribute and is not a module."""
+    state = attribute.uses[0].state
     for stored in attribute.stored:
         for ref in stored.owners:
-            if memory.has(ref.id) and memory.heap_object(ref).kind == "instance":
+            if state.has(ref.id) and state.heap_object(ref).kind == "instance":
                 yield "object", ref.id
 
 
 def _has_moved_siblings(
     observations: Observations, mismatch: DeviceMismatch, operand: Operand, origins: tuple[Origin, ...]
 ) -> bool:
-    """Whether the value is one of several that a function gave, and the program moves the others: DEV101 speaks."""
-    made = [origin for origin in origins if origin.kind == "made"]
+    """Whether one function returned several values and the program moves the others: then DEV101 reports it."""
+    created = [origin for origin in origins if origin.kind == "made"]
     return any(
-        made_siblings(observations, MisplacedItem(origin.site_id, origin.path, (mismatch,), (operand.text,)))
-        for origin in made
+        moved_siblings(observations, MisplacedItem(origin.site_id, origin.path, (mismatch,), (operand.text,)))
+        for origin in created
     )
 
 
-def _top(above: dict[tuple[object, ...], tuple[object, ...]], key: tuple[object, ...]) -> tuple[object, ...]:
-    while above.setdefault(key, key) != key:
-        key = above[key]
+def _representative(
+    parents: dict[tuple[object, ...], tuple[object, ...]], key: tuple[object, ...]
+) -> tuple[object, ...]:
+    while parents.setdefault(key, key) != key:
+        key = parents[key]
     return key
 
 
 def _key(stored: AttributeStore) -> tuple[object, ...]:
-    """The same for every place that writes one attribute of one class."""
+    """Return a key that is equal for all writes of one attribute of one class."""
     tree = stored.point.tree
-    around = [node for node in tree.ancestors(stored.point.node) if isinstance(node, ast.ClassDef)]
-    if around:
-        return stored.name, around[0]
+    classes = [node for node in tree.ancestors(stored.point.node) if isinstance(node, ast.ClassDef)]
+    if classes:
+        return stored.name, classes[0]
     return stored.name, stored.cls.node if stored.cls is not None else tree.path
 
 
 def methods_of(cls: ClassValue) -> Iterator[tuple[SourceTree, ast.ClassDef, ast.FunctionDef]]:
-    """The methods of a project class and of its project bases."""
+    """Yield the methods of a project class and of its project bases, each with its tree and class."""
     for base in mro(cls):
         if isinstance(base, ClassValue):
             for stmt in base.node.body:

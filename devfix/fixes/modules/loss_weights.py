@@ -1,4 +1,4 @@
-"""Class weights that a functional loss is given: ``F.cross_entropy(logits, labels, weight=weights)``."""
+"""Class weights of a functional loss: ``F.cross_entropy(logits, labels, weight=weights)``."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from devfix.model import AppendCode, Finding, Fix, Severity
 from devfix.syntax.bindings import binds
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["given_as_weight", "loss_weights"]
+__all__ = ["is_loss_weight", "loss_weight_findings"]
 
 _KEYWORDS = ("weight", "pos_weight")
 
 
-def given_as_weight(observations: Observations, key: int) -> bool:
-    """Whether all that a made tensor does on the accelerator is to weigh the classes of a functional loss."""
-    met = [
+def is_loss_weight(observations: Observations, site_id: int) -> bool:
+    """Whether a created tensor is used on the accelerator only as the class weights of functional losses."""
+    uses = [
         (mismatch, operand)
         for mismatch in observations.mismatches
         for operand in mismatch.cpu
-        if any(origin.kind == "made" and origin.site_id == key for origin in operand.origins)
+        if any(origin.kind == "made" and origin.site_id == site_id for origin in operand.origins)
     ]
-    return bool(met) and all(_weight(mismatch, operand) is not None for mismatch, operand in met)
+    return bool(uses) and all(_weight(mismatch, operand) is not None for mismatch, operand in uses)
 
 
 def _weight(mismatch: DeviceMismatch, operand: Operand) -> ast.expr | None:
-    """The argument that gives an operand to a loss as its weights."""
+    """Return the argument that passes an operand to a loss as its weights."""
     call = mismatch.point.node
     if not isinstance(call, ast.Call) or not any(word in mismatch.operation for word in ("entropy", "nll_loss")):
         return None
@@ -42,8 +42,8 @@ def _weight(mismatch: DeviceMismatch, operand: Operand) -> ast.expr | None:
     return None
 
 
-def loss_weights(observations: Observations, code: str, name: str) -> Iterator[Finding]:
-    """One finding per tensor of weights that a functional loss gets on the CPU."""
+def loss_weight_findings(observations: Observations, code: str, name: str) -> Iterator[Finding]:
+    """Yield one finding for each weight tensor that a functional loss receives on the CPU."""
     seen: set[int] = set()
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
@@ -51,12 +51,12 @@ def loss_weights(observations: Observations, code: str, name: str) -> Iterator[F
             if argument is None or len(operand.origins) != 1 or operand.origins[0].kind != "made":
                 continue
             if operand.origins[0].attribute_id:
-                continue  # an attribute keeps them: DEV202 speaks
-            key = operand.origins[0].site_id
-            if key in seen or not given_as_weight(observations, key):
+                continue  # stored in an attribute: reported by DEV202
+            site_id = operand.origins[0].site_id
+            if site_id in seen or not is_loss_weight(observations, site_id):
                 continue
-            seen.add(key)
-            point = observations.sources[key].point
+            seen.add(site_id)
+            point = observations.sources[site_id].point
             fixes = tuple(_fixes(observations, mismatch, argument))
             yield Finding(
                 code,
@@ -66,21 +66,21 @@ def loss_weights(observations: Observations, code: str, name: str) -> Iterator[F
                 point.span,
                 f"the class weights `{operand.text}` stay on the CPU while the loss is computed on the accelerator",
                 event_path(
-                    (point, "created", "the weights are made on the CPU"),
-                    (mismatch.point, "used", "the loss needs them here"),
+                    (point, "created", "the weights are created on the CPU"),
+                    (mismatch.point, "used", "the loss uses them here"),
                 ),
                 fixes,
-                "" if fixes else "no device has a name where the weights are given to the loss",
+                "" if fixes else "no device expression is in scope where the weights are passed to the loss",
             )
 
 
 def _fixes(observations: Observations, mismatch: DeviceMismatch, argument: ast.expr) -> Iterator[Fix]:
-    """Where the name gets its value, if the device is at hand there; else at the call."""
+    """Yield the move at the assignment if a device is in scope there, then the move at the call."""
     point, call = mismatch.point, mismatch.point.node
     assert isinstance(call, ast.Call)
     text = ast.unparse(argument)
     for call_frame in reversed(point.call_stack):
-        value = _assigned(call_frame, text)
+        value = _assigned_value(call_frame, text)
         trailer = (
             _trailer(observations, mismatch, call_frame)
             if value is not None and not inside_module(call_frame)
@@ -89,21 +89,23 @@ def _fixes(observations: Observations, mismatch: DeviceMismatch, argument: ast.e
         if value is not None and trailer is not None:
             yield Fix(f"move `{text}`", (AppendCode(call_frame.tree.path, call_frame.tree.span(value), trailer),))
     first = call.args[0] if call.args else None
-    beside = f".to({ast.unparse(first)}.device)" if isinstance(first, (ast.Name, ast.Attribute)) else None
+    like_input = f".to({ast.unparse(first)}.device)" if isinstance(first, (ast.Name, ast.Attribute)) else None
     trailer = (
-        beside if inside_module(point.call_frame) else _trailer(observations, mismatch, point.call_frame) or beside
+        like_input
+        if inside_module(point.call_frame)
+        else _trailer(observations, mismatch, point.call_frame) or like_input
     )
     if trailer is not None:
         yield Fix(f"move `{text}` at the loss", (AppendCode(point.tree.path, point.tree.span(argument), trailer),))
 
 
 def _trailer(observations: Observations, mismatch: DeviceMismatch, call_frame: CallFrame) -> str | None:
-    words = module_move_at(observations, mismatch, call_frame)
-    return words.trailer if words is not None and words.plain else None
+    move = module_move_at(observations, mismatch, call_frame)
+    return move.trailer if move is not None and move.plain else None
 
 
-def _assigned(call_frame: CallFrame, text: str) -> ast.expr | None:
-    """The value of the one assignment that gives a name its value, in this function."""
+def _assigned_value(call_frame: CallFrame, text: str) -> ast.expr | None:
+    """Return the value of the only assignment to a name in this function."""
     found = [
         node
         for node in ast.walk(call_frame.activation.node)
@@ -111,11 +113,11 @@ def _assigned(call_frame: CallFrame, text: str) -> ast.expr | None:
     ]
     if len(found) != 1 or not text.isidentifier() or not binds(found[0], text):
         return None
-    return found[0].value if _only_a_weight(call_frame.tree, call_frame.activation.node, text, found[0]) else None
+    return found[0].value if _is_only_weight(call_frame.tree, call_frame.activation.node, text, found[0]) else None
 
 
-def _only_a_weight(tree: SourceTree, function: ast.AST, text: str, made: ast.Assign) -> bool:
-    """Whether a name is read as the weight of a loss only: elsewhere its values may be needed on the CPU."""
+def _is_only_weight(tree: SourceTree, function: ast.AST, text: str, assignment: ast.Assign) -> bool:
+    """Whether a name is read only as the weights of a loss: other uses may need its values on the CPU."""
     reads = [
         node
         for node in ast.walk(function)
@@ -123,4 +125,4 @@ def _only_a_weight(tree: SourceTree, function: ast.AST, text: str, made: ast.Ass
     ]
     return all(
         isinstance(parent := tree.parents.get(node), ast.keyword) and parent.arg in _KEYWORDS for node in reads
-    ) and bool(made.value)
+    ) and bool(assignment.value)

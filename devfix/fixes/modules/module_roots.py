@@ -1,4 +1,4 @@
-"""Modules that were never moved: the whole to which unmoved weights belong, and what it is called."""
+"""Root modules that were never moved: the outermost owner of misplaced weights, and its names."""
 
 from __future__ import annotations
 
@@ -12,112 +12,115 @@ from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Function, HeapObject, Pointer, alternatives
 from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.analysis.scopes import visible
-from devfix.fixes.modules.registered_containers import hides
+from devfix.fixes.modules.registered_containers import is_in_container
 from devfix.fixes.modules.structural_changes import parents_of, structural_change, weights_of
 
 __all__ = [
     "RootModule",
     "chain_of",
-    "containers_named",
+    "container_names",
+    "has_to_method",
     "is_made_by_program",
-    "moves_itself",
-    "own_mover",
-    "unmoved",
-    "whole_of",
-    "roots_named",
+    "root_module_of",
+    "root_names",
+    "to_method",
+    "unmoved_roots",
 ]
 
 
 @dataclass(frozen=True, eq=False)
 class RootModule:
-    """A module that nobody moved: ``chain`` leads from it down to the part whose weights were met.
+    """The outermost module above misplaced weights; ``chain`` leads from it to the module that owns them.
 
-    ``partly`` says that it was moved, on another path than the one that fails.
+    ``conditional_move`` is a move of the module on another path than the failing one.
     """
 
     chain: tuple[int, ...]
     allocated_at: ProgramPoint
-    partly: ProgramPoint | None = None
+    conditional_move: ProgramPoint | None = None
 
     @property
     def id(self) -> int:
-        """The identity of the outermost module."""
+        """The object id of the root module."""
         return self.chain[0]
 
 
-def unmoved(observations: Observations, mismatch: DeviceMismatch, operand: Operand) -> list[RootModule]:
-    """The wholes whose weights an operand is, as far as no move of theirs is in the program."""
-    found = [whole_of(observations, mismatch.point, part) for part in weights_of(operand)]
+def unmoved_roots(observations: Observations, mismatch: DeviceMismatch, operand: Operand) -> list[RootModule]:
+    """Return the root modules of an operand's weights that the program never moves."""
+    found = [root_module_of(observations, mismatch.point, part) for part in weights_of(operand)]
     return [root for root in found if root is not None]
 
 
-def whole_of(observations: Observations, point: ProgramPoint, part: Pointer) -> RootModule | None:
-    """The outermost module above ``part`` that was never moved; ``None`` where another cause is at work.
+def root_module_of(observations: Observations, point: ProgramPoint, part: Pointer) -> RootModule | None:
+    """Return the outermost module above ``part`` that was never moved; ``None`` if the weights have another cause.
 
-    Weights that were sent to the CPU by hand, attached after the move of their model, or hidden in a list that a
-    module keeps, are told of by other rules.
+    Other rules report weights that were moved to the CPU explicitly, attached after the move of their model, or stored
+    in a Python container.
     """
-    memory = point.state
-    if memory is None or not memory.has(part.id) or structural_change(point, part) is not None:
+    state = point.state
+    if state is None or not state.has(part.id) or structural_change(point, part) is not None:
         return None
-    chain = chain_of(memory, part)
-    moved = memory.at(part.id).last_moved_at
-    if moved is not None and (CPU not in memory.at(part.id).devices or moved not in observations.moves):
+    chain = chain_of(state, part)
+    moved = state.at(part.id).last_moved_at
+    if moved is not None and (CPU not in state.at(part.id).devices or moved not in observations.moves):
         return None
-    if moved is None and any(memory.at(key).devices == frozenset({ACCELERATOR}) for key in chain if key != part.id):
+    if moved is None and any(state.at(key).devices == frozenset({ACCELERATOR}) for key in chain if key != part.id):
         return None
-    if any(_hidden(memory, key) or hides(memory, key) for key in chain):
+    if any(_is_in_plain_object(state, key) or is_in_container(state, key) for key in chain):
         return None
-    allocated_at = memory.at(chain[0]).allocated_at
-    if allocated_at is None or not is_made_by_program(memory, part):
+    allocated_at = state.at(chain[0]).allocated_at
+    if allocated_at is None or not is_made_by_program(state, part):
         return None
     return RootModule(tuple(chain), allocated_at, moved)
 
 
-def is_made_by_program(memory: State, part: Pointer) -> bool:
-    """Whether some call of the program makes the outermost module above ``part``.
+def is_made_by_program(state: State, part: Pointer) -> bool:
+    """Whether a call in the program constructs the outermost module above ``part``.
 
-    Of a class that nothing uses, the flow makes an instance to look at it: where that lives is nobody's fault.
+    The analysis also instantiates classes that nothing uses; their instances have no construction to fix.
     """
-    allocated_at = memory.at(chain_of(memory, part)[0]).allocated_at
+    allocated_at = state.at(chain_of(state, part)[0]).allocated_at
     return allocated_at is None or allocated_at.node in allocated_at.tree.parents
 
 
-def chain_of(memory: State, part: Pointer) -> list[int]:
-    """The modules from the outermost one down to ``part``."""
+def chain_of(state: State, part: Pointer) -> list[int]:
+    """Return the ids of the modules from the outermost one down to ``part``."""
     chain = [part.id]
     while True:
-        above = [key for key in parents_of(memory, chain[0]) if key not in chain and not _wraps(memory, key)]
+        above = [key for key in parents_of(state, chain[0]) if key not in chain and not _is_wrapper(state, key)]
         if not above:
             return chain
         chain.insert(0, above[0])
 
 
-def _wraps(memory: State, key: int) -> bool:
-    """Whether a module is a wrapper that takes the module as it is: ``DistributedDataParallel``."""
-    return bool(memory.at(key).get("data-parallel"))
+def _is_wrapper(state: State, key: int) -> bool:
+    """Whether a module is a wrapper such as ``DistributedDataParallel``, which leaves its module on its device."""
+    return bool(state.at(key).get("data-parallel"))
 
 
-def _hidden(memory: State, key: int) -> bool:
-    """Whether a plain object that some module keeps holds it: moving that module passes by."""
-    keepers = _holders(memory, key, ("instance",))
-    return any(_holders(memory, keeper, ("module",)) for keeper in keepers)
+def _is_in_plain_object(state: State, key: int) -> bool:
+    """Whether a plain object stored in a module holds it: a move of that module does not reach it."""
+    holders = _holders(state, key, ("instance",))
+    return any(_holders(state, keeper, ("module",)) for keeper in holders)
 
 
-def _holders(memory: State, key: int, kinds: tuple[str, ...]) -> list[int]:
+def _holders(state: State, key: int, kinds: tuple[str, ...]) -> list[int]:
     found = []
-    for holder, obj in memory.heap_objects():
+    for holder, obj in state.heap_objects():
         if obj.kind in kinds:
-            held = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
+            values = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
             if any(
-                isinstance(option, Pointer) and option.id == key for value in held for option in alternatives(value)
+                isinstance(option, Pointer) and option.id == key for value in values for option in alternatives(value)
             ):
                 found.append(holder)
     return found
 
 
-def roots_named(point: ProgramPoint, call_frame: CallFrame, root: RootModule) -> list[str]:
-    """What a level calls the whole, or the largest named piece of it: ``model``, ``self.net``, ``trainer.teacher``."""
+def root_names(point: ProgramPoint, call_frame: CallFrame, root: RootModule) -> list[str]:
+    """Return the names, in a call frame, of the root module or the largest part.
+
+    ``model``, ``self.net``, ``trainer.teacher``.
+    """
     assert point.state is not None
     ranked: list[tuple[int, int, str]] = []
     for name, value in visible(point, call_frame).items():
@@ -139,40 +142,43 @@ def roots_named(point: ProgramPoint, call_frame: CallFrame, root: RootModule) ->
     return list(dict.fromkeys(name for _, _, name in sorted(ranked)))
 
 
-def containers_named(point: ProgramPoint, call_frame: CallFrame, root: RootModule) -> list[str]:
-    """Names of project objects that keep the whole and have a ``to`` of their own."""
+def container_names(point: ProgramPoint, call_frame: CallFrame, root: RootModule) -> list[str]:
+    """Return the names of project objects that hold the root module and define ``to``."""
     assert point.state is not None
-    memory = point.state
+    state = point.state
     return [
         name
         for name, value in visible(point, call_frame).items()
         if name != "self"
         and any(
-            isinstance(o, Pointer) and memory.has(o.id) and _keeps(memory, o.id, root.id) for o in alternatives(value)
+            isinstance(o, Pointer) and state.has(o.id) and _is_container_of(state, o.id, root.id)
+            for o in alternatives(value)
         )
     ]
 
 
-def _keeps(memory: State, key: int, wanted: int) -> bool:
-    obj = memory.at(key)
+def _is_container_of(state: State, key: int, root_id: int) -> bool:
+    obj = state.at(key)
     if obj.kind != "instance" or obj.cls is None:
         return False
-    held = any(isinstance(part, Pointer) and part.id == wanted for v in obj.fields.values() for part in alternatives(v))
-    return held and moves_itself(memory, obj)
+    holds_root = any(
+        isinstance(part, Pointer) and part.id == root_id for v in obj.fields.values() for part in alternatives(v)
+    )
+    return holds_root and has_to_method(state, obj)
 
 
-def moves_itself(memory: State, obj: HeapObject) -> bool:
-    """Whether an object of the project has a ``to`` of its own that takes a device."""
-    return own_mover(memory, obj) is not None
+def has_to_method(state: State, obj: HeapObject) -> bool:
+    """Whether an object of a project class defines a ``to`` that takes a device."""
+    return to_method(state, obj) is not None
 
 
-def own_mover(memory: State, obj: HeapObject) -> Function | None:
-    """The ``to`` of an object of the project that takes a device; ``None`` where it has none."""
+def to_method(state: State, obj: HeapObject) -> Function | None:
+    """Return the ``to`` method of a project class that takes a device; ``None`` if there is none."""
     bases = mro(obj.cls) if obj.cls is not None else ()
-    own = (memory.names(scope).get("to") for base in bases if (scope := getattr(base, "scope", None)))
-    return next((method for method in own if isinstance(method, Function) and _places(method)), None)
+    own = (state.names(scope).get("to") for base in bases if (scope := getattr(base, "scope", None)))
+    return next((method for method in own if isinstance(method, Function) and _takes_device(method)), None)
 
 
-def _places(method: Function) -> bool:
-    """Whether a ``to`` takes a device: one argument besides the object."""
+def _takes_device(method: Function) -> bool:
+    """Whether a ``to`` method takes exactly one argument besides ``self``."""
     return isinstance(method.node, ast.FunctionDef) and len(method.node.args.args) == 2

@@ -1,4 +1,7 @@
-"""Where a module belongs that is only wrapped (``DataParallel``, ``DistributedDataParallel``): the wrapper says it."""
+"""Moves of modules that are only wrapped (``DataParallel``, ``DistributedDataParallel``).
+
+The wrapper names the device.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,13 @@ from devfix.fixes.reorder import reach
 from devfix.model import AppendCode, Fix, InsertStatement, Where
 from devfix.syntax.tree import text_of
 
-__all__ = ["declared", "module_move_of_wrapper"]
+__all__ = ["declare_device", "move_for_wrapper"]
 
-_CHOICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")'
+_DECLARATION = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")'
 
 
-def module_move_of_wrapper(mismatch: DeviceMismatch, call_frame: CallFrame, root: RootModule) -> ModuleMove | None:
-    """``.to(local_rank)`` for a module that is wrapped with ``device_ids=[local_rank]``."""
+def move_for_wrapper(mismatch: DeviceMismatch, call_frame: CallFrame, root: RootModule) -> ModuleMove | None:
+    """Return ``.to(local_rank)`` for a module that is wrapped with ``device_ids=[local_rank]``."""
     call = _wrapper(mismatch, root)
     ids = next((keyword.value for keyword in call.keywords if keyword.arg == "device_ids"), None) if call else None
     if not isinstance(ids, ast.List) or not ids.elts or isinstance(ids.elts[0], ast.Starred):
@@ -33,9 +36,10 @@ def module_move_of_wrapper(mismatch: DeviceMismatch, call_frame: CallFrame, root
     return ModuleMove(f".to({call_frame.tree.source(first)})", None, None, None, frozenset(names))
 
 
-def declared(mismatch: DeviceMismatch, root: RootModule) -> Fix | None:
-    """A device for a program that names none and leaves everything to ``DataParallel``, which wants the module there.
+def declare_device(mismatch: DeviceMismatch, root: RootModule) -> Fix | None:
+    """Return a fix that declares a device for a program that has none and relies on ``DataParallel``.
 
+    ``DataParallel`` requires the module on ``device_ids[0]``:
     https://docs.pytorch.org/docs/stable/generated/torch.nn.DataParallel.html
     """
     call, point = _wrapper(mismatch, root), root.allocated_at
@@ -45,28 +49,28 @@ def declared(mismatch: DeviceMismatch, root: RootModule) -> Fix | None:
     assign = call_frame.stmt
     if not isinstance(assign, ast.Assign) or assign.value is not node or call not in call_frame.tree.parents:
         return None
-    bound = (
+    is_bound = (
         "device" in visible(mismatch.point, call_frame)
         or "device" in reach(call_frame.tree, call_frame.tree.tree).writes
     )
-    if bound or "torch" not in visible(mismatch.point, call_frame):
+    if is_bound or "torch" not in visible(mismatch.point, call_frame):
         return None
     path, tree = call_frame.tree.path, call_frame.tree
     edits = (
-        InsertStatement(path, tree.span(assign), Where.BEFORE, _CHOICE),
+        InsertStatement(path, tree.span(assign), Where.BEFORE, _DECLARATION),
         AppendCode(path, tree.span(node), ".to(device)"),
     )
-    return Fix("choose a device, and move the module there", edits)
+    return Fix("declare a device and move the module to it", edits)
 
 
 def _wrapper(mismatch: DeviceMismatch, root: RootModule) -> ast.Call | None:
-    """The call that wraps the whole: the failing one, or that of a wrapper which holds it by now."""
-    node, memory = mismatch.point.node, mismatch.point.state
+    """Return the call that wraps the root module: the failing call, or the construction of the wrapper."""
+    node, state = mismatch.point.node, mismatch.point.state
     if isinstance(node, ast.Call) and text_of(node.func).split(".")[-1] in ("DDP", "DistributedDataParallel"):
         return node
-    for _, obj in memory.heap_objects() if memory is not None else ():
-        held = alternatives(obj.fields["module"]) if obj.get("data-parallel") and "module" in obj.fields else ()
-        if any(isinstance(option, Pointer) and option.id in root.chain for option in held):
+    for _, obj in state.heap_objects() if state is not None else ():
+        wrapped = alternatives(obj.fields["module"]) if obj.get("data-parallel") and "module" in obj.fields else ()
+        if any(isinstance(option, Pointer) and option.id in root.chain for option in wrapped):
             allocated_at = obj.allocated_at.node if obj.allocated_at is not None else None
             return allocated_at if isinstance(allocated_at, ast.Call) else None
     return None

@@ -1,4 +1,4 @@
-"""Attributes made buffers: ``self.register_buffer("mask", ..., persistent=False)`` in place of the assignment.
+"""Turn attributes into buffers: ``self.register_buffer("mask", ..., persistent=False)`` replaces the assignment.
 
 https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer
 """
@@ -16,53 +16,58 @@ from devfix.model import Edit, MoveStatements, ReplaceStatement
 from devfix.models.tensor_methods import MODULE_METHODS
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["registered"]
+__all__ = ["register_buffers"]
 
-_WIDTH = 88  # a line that is longer is broken, unless the file has longer ones
+_WIDTH = 88  # break longer lines, unless the file has longer ones
 
 
-def registered(attributes: list[Attribute]) -> list[Edit] | str:
-    """The edits after which attributes of modules are buffers, or why there are none."""
+def register_buffers(attributes: list[Attribute]) -> list[Edit] | str:
+    """Return the edits that register attributes of modules as buffers, or the reason why that is impossible."""
     names = frozenset(attribute.name for attribute in attributes)
     edits: dict[Edit, None] = {}
     for attribute in attributes:
-        clash = _clash(attribute)
-        if clash is not None:
-            return clash
+        obstacle = _obstacle(attribute)
+        if obstacle is not None:
+            return obstacle
         writes = _first_writes(list(_writes(attribute)))
         if not writes:
-            return "no statement of the program gives the attribute its first value"
+            return "no statement of the program assigns the attribute first"
         for write in writes:
-            written = _rewritten(names, write)
-            if isinstance(written, str):
-                return written
-            edits.update(dict.fromkeys(written))
+            write_edits = _rewrite_write(names, write)
+            if isinstance(write_edits, str):
+                return write_edits
+            edits.update(dict.fromkeys(write_edits))
     return list(edits)
 
 
-def _clash(attribute: Attribute) -> str | None:
-    """Why the name cannot become a buffer's: https://github.com/pytorch/pytorch/issues/1874."""
+def _obstacle(attribute: Attribute) -> str | None:
+    """Return why an attribute cannot become a buffer, else ``None``.
+
+    Registered names: https://github.com/pytorch/pytorch/issues/1874
+    """
     name = attribute.name
     if not name.isidentifier() or name in MODULE_METHODS:
         return f"`{name}` cannot be the name of a buffer"
-    held = [option for stored in attribute.stored for option in alternatives(stored.held)]
-    if not all(isinstance(option, Tensor) or option == NONE for option in held):
-        return f"`{attribute.shown}` holds several tensors, and a buffer is one"
+    values = [option for stored in attribute.stored for option in alternatives(stored.held)]
+    if not all(isinstance(option, Tensor) or option == NONE for option in values):
+        return f"`{attribute.text}` holds several tensors, but a buffer is a single tensor"
     cls = attribute.cls
     if cls is None:
         return "the class of the module is not in the source"
     for base in mro(cls):
         if isinstance(base, ClassValue) and any(_binds(stmt, name) for stmt in base.node.body):
-            return f"the class has an attribute `{name}`, and a buffer cannot be registered over it"
+            return f"the class already has an attribute `{name}`, which a buffer cannot replace"
     for _, _, method in methods_of(cls):
         for node in ast.walk(method):
-            value = _given(node, name, _receiver(method))
-            if isinstance(value, _NO_TENSORS) and not (isinstance(value, ast.Constant) and value.value is None):
-                return f"`{attribute.shown}` is also given what is no tensor, and a buffer takes only tensors"
+            value = _assigned_value(node, name, _receiver(method))
+            if isinstance(value, _NON_TENSOR_NODES) and not (isinstance(value, ast.Constant) and value.value is None):
+                return (
+                    f"`{attribute.text}` is also assigned a value that is not a tensor, but a buffer takes only tensors"
+                )
     return None
 
 
-_NO_TENSORS = (
+_NON_TENSOR_NODES = (
     ast.Constant,
     ast.List,
     ast.Dict,
@@ -99,8 +104,8 @@ def _is_attribute(node: ast.AST, name: str, receiver: str) -> bool:
     )
 
 
-def _given(node: ast.AST, name: str, receiver: str) -> ast.expr | None:
-    """What a statement assigns to ``self.name``, if it does that and nothing else."""
+def _assigned_value(node: ast.AST, name: str, receiver: str) -> ast.expr | None:
+    """Return the value that a statement assigns to ``self.name``; ``None`` if it is not such an assignment."""
     if isinstance(node, ast.Assign) and any(_is_attribute(target, name, receiver) for target in node.targets):
         return node.value
     if isinstance(node, ast.AnnAssign) and _is_attribute(node.target, name, receiver):
@@ -108,9 +113,9 @@ def _given(node: ast.AST, name: str, receiver: str) -> ast.expr | None:
     return None
 
 
-# --- which writes -----------------------------------------------------------------------------------------------------
+# --- which writes ---------------------------------------------------------------------------------------------------
 def _writes(attribute: Attribute) -> Iterator[Write]:
-    """What gives the attribute a value: the writes that the flow has seen, and those of ``None``."""
+    """Yield the statements that assign the attribute: those the analysis reached, and assignments of ``None``."""
     seen: set[ast.stmt] = set()
     for stored in attribute.stored:
         point = stored.point
@@ -120,7 +125,7 @@ def _writes(attribute: Attribute) -> Iterator[Write]:
     assert attribute.cls is not None
     for tree, _, method in methods_of(attribute.cls):
         for node in ast.walk(method):
-            value = _given(node, attribute.name, _receiver(method))
+            value = _assigned_value(node, attribute.name, _receiver(method))
             if isinstance(value, ast.Constant) and value.value is None and node not in seen:
                 assert isinstance(node, ast.stmt)
                 seen.add(node)
@@ -128,7 +133,7 @@ def _writes(attribute: Attribute) -> Iterator[Write]:
 
 
 def _first_writes(writes: list[Write]) -> list[Write]:
-    """Those that no other write certainly precedes: what a registered name is given later is the buffer anyway."""
+    """Return the writes that no other write precedes on every path: later writes assign the registered buffer."""
     constructors = [write for write in writes if getattr(write.function, "name", "") == "__init__"]
     certain = any(_is_certain(write) for write in constructors)
     return [
@@ -143,7 +148,7 @@ def _is_certain(write: Write) -> bool:
 
 
 def _precedes(one: Write, other: Write) -> bool:
-    """Whether a write happens on every path that leads to another."""
+    """Whether ``one`` runs on every path that leads to ``other``."""
     if one.function is not other.function or one.tree is not other.tree:
         return False
     _, block, index = one.tree.block(one.stmt)
@@ -151,12 +156,12 @@ def _precedes(one: Write, other: Write) -> bool:
     return any(any(later is node for node in inside) for later in block[index + 1 :])
 
 
-# --- what becomes of them ---------------------------------------------------------------------------------------------
-def _rewritten(names: frozenset[str], write: Write) -> list[Edit] | str:
+# --- edits ----------------------------------------------------------------------------------------------------------
+def _rewrite_write(names: frozenset[str], write: Write) -> list[Edit] | str:
     tree, stmt = write.tree, write.stmt
-    code = _code(names, write)
+    code = _replacement(names, write)
     if code is None:
-        return "the statement that makes the attribute gives several names their values"
+        return "the statement that assigns the attribute has several targets"
     edits: list[Edit] = [ReplaceStatement(tree.path, tree.span(stmt), tuple(code))]
     constructor = _constructor_call(write)
     if constructor is None or stmt.lineno > constructor.lineno:
@@ -164,12 +169,12 @@ def _rewritten(names: frozenset[str], write: Write) -> list[Edit] | str:
     if tree.parents[stmt] is not write.function:
         return "a buffer can only be registered after `super().__init__()`"
     if _needed_between(tree, stmt, constructor):
-        return "a buffer can only be registered after `super().__init__()`, and what comes before needs the attribute"
+        return "a buffer can only be registered after `super().__init__()`, but earlier statements use the attribute"
     return [MoveStatements(tree.path, (tree.span(stmt),), tree.span(constructor)), *edits]
 
 
 def _constructor_call(write: Write) -> ast.stmt | None:
-    """``super().__init__()`` in the constructor that holds the write."""
+    """Return the ``super().__init__()`` statement of the constructor that contains the write."""
     function = write.function
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.name != "__init__":
         return None
@@ -183,13 +188,13 @@ def _constructor_call(write: Write) -> ast.stmt | None:
 def _needed_between(tree: SourceTree, stmt: ast.stmt, constructor: ast.stmt) -> bool:
     _, block, index = tree.block(stmt)
     end = next(i for i, item in enumerate(block) if item is constructor)
-    mine = reach(tree, stmt)
+    own = reach(tree, stmt)
     between = [reach(tree, other) for other in block[index + 1 : end + 1]]
-    return any(other.reads & mine.writes or other.writes & (mine.reads | mine.writes) for other in between)
+    return any(other.reads & own.writes or other.writes & (own.reads | own.writes) for other in between)
 
 
-def _code(names: frozenset[str], write: Write) -> list[str] | None:
-    """The statements that take the place of a write of ``names``; ``None`` where it has another form."""
+def _replacement(names: frozenset[str], write: Write) -> list[str] | None:
+    """Return the statements that replace a write of ``names``; ``None`` if its form is not supported."""
     stmt, tree = write.stmt, write.tree
     if isinstance(stmt, ast.AnnAssign) and isinstance(stmt.target, ast.Attribute) and stmt.value is not None:
         return [
@@ -205,18 +210,20 @@ def _code(names: frozenset[str], write: Write) -> list[str] | None:
     if isinstance(target, ast.Attribute):
         return [_call(tree, target, value, stmt)]
     if isinstance(target, ast.Tuple) and all(isinstance(element, ast.Attribute) for element in target.elts):
-        return _unpacked(names, tree, target, value, stmt)
+        return _split_unpacking(names, tree, target, value, stmt)
     return None
 
 
-def _unpacked(
+def _split_unpacking(
     names: frozenset[str], tree: SourceTree, target: ast.Tuple, value: ast.expr, stmt: ast.stmt
 ) -> list[str] | None:
-    """``self.a, self.b = x, y`` becomes one statement for each, if no value needs an earlier name."""
+    """Split ``self.a, self.b = x, y`` into one statement each; ``None`` if a value uses an earlier target."""
     if not isinstance(value, ast.Tuple) or len(value.elts) != len(target.elts):
         return None
-    given = {ast.unparse(element) for element in target.elts}
-    if any(ast.unparse(node) in given for part in value.elts for node in ast.walk(part) if isinstance(node, ast.expr)):
+    targets = {ast.unparse(element) for element in target.elts}
+    if any(
+        ast.unparse(node) in targets for part in value.elts for node in ast.walk(part) if isinstance(node, ast.expr)
+    ):
         return None
     code = []
     for element, part in zip(target.elts, value.elts, strict=True):

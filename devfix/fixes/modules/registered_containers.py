@@ -1,4 +1,4 @@
-"""Python containers that modules keep, and the registered containers that take their place."""
+"""Python containers stored in modules, and the registered containers (``nn.ModuleList`` …) that replace them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,19 @@ from devfix.fixes.modules.attribute_writes import methods_of
 from devfix.model import Edit, ReplaceExpression, ReplaceStatement
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["ListAppend", "contents_problem", "hides", "keepers", "use_problem", "wrapped"]
+__all__ = [
+    "ContainerAttribute",
+    "contents_problem",
+    "holders",
+    "is_in_container",
+    "registered_container",
+    "use_problem",
+]
 
 _CONTAINERS = ("list", "dict", "set")
-_DEEPEST = 3
+_MAX_DEPTH = 3
 
-# What lists and dictionaries can do and their registered counterparts cannot, and the names that no key may have:
+# Methods of lists and dictionaries that their registered counterparts lack, and names that keys may not have:
 # https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleList.html
 # https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleDict.html
 _LIST_ONLY = frozenset("remove index sort reverse count copy clear".split())
@@ -37,8 +44,8 @@ _MODULE_NAMES = frozenset(
 
 
 @dataclass(frozen=True)
-class ListAppend:
-    """A module's attribute that is a Python container: the module, the attribute's name, the container."""
+class ContainerAttribute:
+    """A module attribute that holds a Python container: the module, the attribute's name, the container."""
 
     owner: Pointer
     name: str
@@ -46,125 +53,130 @@ class ListAppend:
 
     @property
     def is_tuple(self) -> bool:
-        """Whether it is a tuple; everything else has an identity."""
+        """Whether the container is a tuple."""
         return isinstance(self.container, TupleValue)
 
 
-def keepers(memory: State, part: Pointer) -> Iterator[ListAppend]:
-    """The containers in which modules keep ``part``, or a module of which it is a registered part."""
-    chain, new = [part.id], [part.id]
-    while new:
-        wanted, new = set(new), []
-        for key, obj in memory.heap_objects():
+def holders(state: State, part: Pointer) -> Iterator[ContainerAttribute]:
+    """Yield the Python containers of modules that hold ``part`` or a module in which it is registered."""
+    chain, pending = [part.id], [part.id]
+    while pending:
+        target_ids, pending = set(pending), []
+        for key, obj in state.heap_objects():
             if obj.kind != "module":
                 continue
             named = [*obj.fields.items(), *([("*", obj.default_item)] if obj.default_item is not None else [])]
             for name, value in named:
                 for option in alternatives(value):
-                    if isinstance(option, Pointer) and option.id in wanted and key not in chain:
-                        new.append(key)
+                    if isinstance(option, Pointer) and option.id in target_ids and key not in chain:
+                        pending.append(key)
                         chain.append(key)
-                    elif holds(memory, option, wanted):
-                        yield ListAppend(Pointer(key), name, option)
+                    elif holds(state, option, target_ids):
+                        yield ContainerAttribute(Pointer(key), name, option)
 
 
-def hides(memory: State, key: int) -> bool:
-    """Whether a module keeps this module in a Python container, so that nothing done to the one reaches the other."""
-    return any(True for _ in keepers(memory, Pointer(key)))
+def is_in_container(state: State, key: int) -> bool:
+    """Whether a module stores this module in a Python container, so that ``.to()`` does not reach it."""
+    return any(True for _ in holders(state, Pointer(key)))
 
 
-def holds(memory: State, value: Value, wanted: set[int], depth: int = 0) -> bool:
-    """Whether a container holds one of the objects, in itself or in a container inside."""
-    for inner in _held(memory, value):
+def holds(state: State, value: Value, target_ids: set[int], depth: int = 0) -> bool:
+    """Whether a container holds one of the objects, directly or in a nested container."""
+    for inner in _contents(state, value):
         for option in alternatives(inner):
-            if isinstance(option, Pointer) and option.id in wanted:
+            if isinstance(option, Pointer) and option.id in target_ids:
                 return True
-            if depth < _DEEPEST and holds(memory, option, wanted, depth + 1):
+            if depth < _MAX_DEPTH and holds(state, option, target_ids, depth + 1):
                 return True
     return False
 
 
-def _held(memory: State, value: Value) -> list[Value]:
+def _contents(state: State, value: Value) -> list[Value]:
     if isinstance(value, TupleValue):
         return list(value.items)
-    if isinstance(value, Pointer) and memory.has(value.id) and memory.heap_object(value).kind in _CONTAINERS:
-        obj = memory.heap_object(value)
+    if isinstance(value, Pointer) and state.has(value.id) and state.heap_object(value).kind in _CONTAINERS:
+        obj = state.heap_object(value)
         return [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
     return []
 
 
-def contents_problem(memory: State, value: Value, depth: int = 0) -> str | None:
-    """Why a container cannot be a registered one: it holds something else than modules and containers of them."""
-    if isinstance(value, Pointer) and memory.heap_object(value).kind == "dict":
-        for key in memory.heap_object(value).fields:
+def contents_problem(state: State, value: Value, depth: int = 0) -> str | None:
+    """Return what, other than modules and containers of them, a container holds; ``None`` if nothing."""
+    if isinstance(value, Pointer) and state.heap_object(value).kind == "dict":
+        for key in state.heap_object(value).fields:
             if key in _MODULE_NAMES or "." in key or not key:
                 return f"`{key}` cannot be a key of a ModuleDict"
-        if memory.heap_object(value).get("odd-keys"):
-            return "its keys are no strings, and a ModuleDict takes nothing else"
-    for inner in _held(memory, value):
+        if state.heap_object(value).get("odd-keys"):
+            return "its keys are not strings, but a ModuleDict takes only strings"
+    for inner in _contents(state, value):
         for option in alternatives(inner):
-            if option == Const(None) or (isinstance(option, Pointer) and memory.heap_object(option).kind == "module"):
+            if option == Const(None) or (isinstance(option, Pointer) and state.heap_object(option).kind == "module"):
                 continue
-            nested = bool(_held(memory, option)) and depth < _DEEPEST
-            problem = contents_problem(memory, option, depth + 1) if nested else "it holds what is no module, too"
+            nested = bool(_contents(state, option)) and depth < _MAX_DEPTH
+            problem = (
+                contents_problem(state, option, depth + 1) if nested else "it also holds values that are not modules"
+            )
             if problem is not None:
                 return problem
     return None
 
 
-def is_nested(memory: State, value: Value) -> bool:
+def is_nested(state: State, value: Value) -> bool:
     """Whether a container holds containers."""
-    return any(_held(memory, option) for inner in _held(memory, value) for option in alternatives(inner))
+    return any(_contents(state, option) for inner in _contents(state, value) for option in alternatives(inner))
 
 
-def holds_parameters(memory: State, value: Value) -> bool:
-    """Whether a container holds parameters and nothing else."""
-    held = [option for inner in _held(memory, value) for option in alternatives(inner)]
-    return bool(held) and all(
+def holds_parameters(state: State, value: Value) -> bool:
+    """Whether a container holds only parameters."""
+    contents = [option for inner in _contents(state, value) for option in alternatives(inner)]
+    return bool(contents) and all(
         isinstance(option, Tensor)
         and any(origin.kind == "parameter" and not origin.site_id for origin in option.origins)
-        for option in held
+        for option in contents
     )
 
 
-# --- what the class does with it ------------------------------------------------------------------------------------
+# --- uses in the class ----------------------------------------------------------------------------------------------
 def use_problem(cls: ClassValue, name: str, mapping: bool) -> str | None:
-    """Why the class could not go on with a registered container: what it does with the Python one."""
-    missing = _DICT_ONLY if mapping else _LIST_ONLY
+    """Return why the class would not work with a registered container; ``None`` if it would."""
+    missing_methods = _DICT_ONLY if mapping else _LIST_ONLY
     kind = "ModuleDict" if mapping else "ModuleList"
     for tree, _, method in methods_of(cls):
         for node in ast.walk(method):
             if not (isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.value, ast.Name)):
                 continue
             parent = tree.parents[node]
-            if isinstance(parent, ast.Attribute) and parent.attr in missing:
+            if isinstance(parent, ast.Attribute) and parent.attr in missing_methods:
                 return f"the class calls `{ast.unparse(parent)}()`, which a {kind} does not have"
             if isinstance(parent, ast.BinOp) and (parent.right is node or not isinstance(parent.op, ast.Add)):
-                return f"the class computes `{ast.unparse(parent)}`, which a {kind} does not do"
+                return f"the class computes `{ast.unparse(parent)}`, which a {kind} does not support"
             if isinstance(parent, ast.Call) and ast.unparse(parent.func) == "isinstance":
-                return f"the class asks `{ast.unparse(parent)}`"
+                return f"the class checks `{ast.unparse(parent)}`"
     return None
 
 
-# --- how it is written ----------------------------------------------------------------------------------------------
-def wrapped(tree: SourceTree, node: ast.expr, mapping: bool, prefix: str, kind: str = "Module") -> str | None:
-    """The expression that makes a registered container of what ``node`` makes; ``None`` where that cannot be said.
+# --- new expression -------------------------------------------------------------------------------------------------
+def registered_container(
+    tree: SourceTree, node: ast.expr, mapping: bool, prefix: str, kind: str = "Module"
+) -> str | None:
+    """Return the expression that creates a registered container from ``node``; ``None`` if there is no simple one.
 
-    ``prefix`` is how the file names ``torch.nn`` (``nn.``); displays inside a display become registered, too.
+    ``prefix`` is the file's spelling of ``torch.nn`` (``nn.``). Nested displays become registered containers as well.
     """
     opening = f"{prefix}{kind}{'Dict' if mapping else 'List'}("
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("list", "tuple", "dict"):
         if not node.args and not node.keywords:
             return f"{opening})"
         if len(node.args) == 1 and not node.keywords and node.func.id != "dict":
-            bare = isinstance(node.args[0], ast.GeneratorExp)  # its parentheses are those of the call
-            return f"{opening[: -bare or None]}{tree.source(node.args[0])}{')' * (not bare)}"
+            is_generator = isinstance(node.args[0], ast.GeneratorExp)  # shares the parentheses of the call
+            return f"{opening[: -is_generator or None]}{tree.source(node.args[0])}{')' * (not is_generator)}"
     if not (node.elts if isinstance(node, (ast.List, ast.Tuple)) else node.keys if isinstance(node, ast.Dict) else [0]):
         return f"{opening})"
     if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("defaultdict", "deque"):
         return None
     inner = [
-        (part, wrapped(tree, part, isinstance(part, (ast.Dict, ast.DictComp)), prefix)) for part in _displays(node)
+        (part, registered_container(tree, part, isinstance(part, (ast.Dict, ast.DictComp)), prefix))
+        for part in _displays(node)
     ]
     source = _spliced(tree, node, [(part, code) for part, code in inner if code is not None])
     if isinstance(node, ast.Tuple):
@@ -173,7 +185,7 @@ def wrapped(tree: SourceTree, node: ast.expr, mapping: bool, prefix: str, kind: 
 
 
 def _displays(node: ast.expr) -> list[ast.expr]:
-    """The containers that a display writes out as its elements."""
+    """Return the container displays among the elements of a display."""
     elements: list[ast.expr] = []
     if isinstance(node, (ast.List, ast.Tuple)):
         elements = node.elts
@@ -187,8 +199,8 @@ def _displays(node: ast.expr) -> list[ast.expr]:
     return [element for element in elements if isinstance(element, kinds)]
 
 
-def writes_out(node: ast.expr | None) -> bool:
-    """Whether every element of a display is a display itself (or there are no elements yet)."""
+def is_nested_display(node: ast.expr | None) -> bool:
+    """Whether all elements of a display are displays themselves (or it is empty)."""
     if isinstance(node, (ast.List, ast.Tuple)):
         return len(_displays(node)) == len(node.elts)
     return node is not None and bool(_displays(node))
@@ -215,8 +227,11 @@ def _without_parentheses(source: str) -> str:
     return inner if "\n" in inner else inner.strip().removesuffix(",")
 
 
-def torch_nn(point: ProgramPoint, name: str) -> tuple[str, list[Edit]] | None:
-    """How the file names ``torch.nn`` where ``nn.<name>`` is wanted, with the import that it lacks."""
+def torch_nn_prefix(point: ProgramPoint, name: str) -> tuple[str, list[Edit]] | None:
+    """Return the file's prefix for ``nn.<name>`` and the edits that add a missing import.
+
+    ``None`` without any import.
+    """
     names = visible(point, point.call_frame)
     for wanted, prefix in (("torch.nn", "{}."), (f"torch.nn.{name}", "")):
         for local, value in names.items():
@@ -234,9 +249,9 @@ def torch_nn(point: ProgramPoint, name: str) -> tuple[str, list[Edit]] | None:
     return next(((f"{local}.nn.", []) for local, value in names.items() if value == External("torch")), None)
 
 
-def replacement(tree: SourceTree, node: ast.expr, code: str) -> Edit:
-    """The edit that writes ``code`` in place of an expression."""
+def replace_expression(tree: SourceTree, node: ast.expr, code: str) -> Edit:
+    """Return the edit that replaces an expression by ``code``."""
     return ReplaceExpression(tree.path, tree.span(node), code)
 
 
-__all__ += ["holds", "holds_parameters", "is_nested", "replacement", "torch_nn", "writes_out"]
+__all__ += ["holds", "holds_parameters", "is_nested", "is_nested_display", "replace_expression", "torch_nn_prefix"]

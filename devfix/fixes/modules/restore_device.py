@@ -1,4 +1,4 @@
-"""Bringing a module back: behind what it was sent to the CPU for, or ahead of the use that finds it there."""
+"""Moves of a module back to the accelerator: after the code that needed it on the CPU, or before its next use."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from devfix.fixes.reorder import common_block, reach
 from devfix.model import Fix, InsertStatement, Where
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["Absence", "fixes", "runs_last"]
+__all__ = ["OffloadedUse", "restore_fixes", "runs_in_last_iteration"]
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
-_LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
-_LAST_WORDS = ("last", "final", "done", "finish", "end", "stop")
+_EXITS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+_LAST_ITERATION_WORDS = ("last", "final", "done", "finish", "end", "stop")
 
 
 @dataclass(frozen=True, eq=False)
-class Absence:
-    """A module was sent to the CPU at ``moved`` and is met there by values on the accelerator."""
+class OffloadedUse:
+    """A module that was moved to the CPU at ``moved`` and is used there with accelerator tensors."""
 
     moved: ProgramPoint
     part: Pointer
@@ -34,21 +34,21 @@ class Absence:
 
     @property
     def call(self) -> ast.Call:
-        """The move."""
+        """The call that moves the module."""
         assert isinstance(self.moved.node, ast.Call)
         return self.moved.node
 
     @property
     def receiver(self) -> ast.expr:
-        """What is moved, as it is written: ``model`` of ``model.eval().cpu()``."""
+        """The moved expression as written: ``model`` of ``model.eval().cpu()``."""
         node: ast.expr = self.call
         while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             node = node.func.value
         return node
 
     @property
-    def wanted(self) -> set[int]:
-        """The module that was moved, and the part that is met."""
+    def module_ids(self) -> set[int]:
+        """The ids of the moved module and of the part that fails."""
         value = value_of(self.moved, self.moved.call_frame, self.receiver)
         found = (
             {option.id for option in alternatives(value) if isinstance(option, Pointer)} if value is not None else set()
@@ -56,26 +56,26 @@ class Absence:
         return found | {self.part.id}
 
     def name_at(self, call_frame: CallFrame) -> str | None:
-        """What a level of the move's stack calls the module."""
+        """Return the module's name in a call frame of the move; ``None`` if it has none."""
         if call_frame is self.moved.call_frame:
             return ast.unparse(self.receiver) if _is_plain(self.receiver) else None
-        names = module_names(self.moved, call_frame, self.wanted - {self.part.id} or self.wanted)
+        names = module_names(self.moved, call_frame, self.module_ids - {self.part.id} or self.module_ids)
         return names[0] if names else self._container_at(call_frame)
 
     def _container_at(self, call_frame: CallFrame) -> str | None:
-        """``self.model`` of ``self.model.to("cpu")``: an object of the project that moves its modules itself."""
+        """Return ``self.model`` of ``self.model.to("cpu")``: a project object that moves its modules itself."""
         call = call_frame.stmt.value if isinstance(call_frame.stmt, ast.Expr) else None
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "to":
             return None
         value = value_of(self.moved, call_frame, call.func.value)
         assert self.moved.state is not None
-        memory = self.moved.state
-        held = (
-            any(isinstance(o, Pointer) and memory.heap_object(o).kind == "instance" for o in alternatives(value))
+        state = self.moved.state
+        is_container = (
+            any(isinstance(o, Pointer) and state.heap_object(o).kind == "instance" for o in alternatives(value))
             if value
             else False
         )
-        return ast.unparse(call.func.value) if held and _is_plain(call.func.value) else None
+        return ast.unparse(call.func.value) if is_container and _is_plain(call.func.value) else None
 
 
 def _is_plain(node: ast.expr) -> bool:
@@ -84,20 +84,20 @@ def _is_plain(node: ast.expr) -> bool:
     return isinstance(node, ast.Name)
 
 
-def runs_last(absence: Absence) -> bool:
-    """Whether the move stands under a condition that may hold in the last round of a loop only."""
-    for call_frame in absence.moved.call_stack:
+def runs_in_last_iteration(offloaded_use: OffloadedUse) -> bool:
+    """Whether the move is under a condition that may hold only in the last iteration of a loop."""
+    for call_frame in offloaded_use.moved.call_stack:
         for stmt in enclosing(call_frame.tree, call_frame.stmt, (ast.If,)):
             assert isinstance(stmt, ast.If)
-            if _asks_for_the_end(call_frame.tree, stmt):
+            if _tests_last_iteration(call_frame.tree, stmt):
                 return True
     return False
 
 
-def _asks_for_the_end(tree: SourceTree, stmt: ast.If) -> bool:
-    words = [node.id for node in ast.walk(stmt.test) if isinstance(node, ast.Name)]
-    words += [node.attr for node in ast.walk(stmt.test) if isinstance(node, ast.Attribute)]
-    if any(word in part for name in words for part in name.lower().split("_") for word in _LAST_WORDS):
+def _tests_last_iteration(tree: SourceTree, stmt: ast.If) -> bool:
+    names = [node.id for node in ast.walk(stmt.test) if isinstance(node, ast.Name)]
+    names += [node.attr for node in ast.walk(stmt.test) if isinstance(node, ast.Attribute)]
+    if any(word in part for name in names for part in name.lower().split("_") for word in _LAST_ITERATION_WORDS):
         return True
     targets = {
         inner.id
@@ -114,29 +114,32 @@ def _asks_for_the_end(tree: SourceTree, stmt: ast.If) -> bool:
     return False
 
 
-def fixes(observations: Observations, absence: Absence) -> Iterator[Fix]:
-    """As other places of the file do it, behind what needed the CPU, or (nothing needed it) ahead of the use."""
-    yield from _as_elsewhere(absence)
-    behind = list(_behind_uses(observations, absence))
+def restore_fixes(observations: Observations, offloaded_use: OffloadedUse) -> Iterator[Fix]:
+    """Yield the fixes.
+
+    As other calls in the file do, after the code that needs the CPU, else before the failing use.
+    """
+    yield from _like_other_calls(offloaded_use)
+    behind = list(_after_uses(observations, offloaded_use))
     yield from behind
     if not behind:
-        yield from _ahead_of_use(observations, absence)
+        yield from _before_use(observations, offloaded_use)
 
 
-# --- as elsewhere -----------------------------------------------------------------------------------------------------
-def _as_elsewhere(absence: Absence) -> Iterator[Fix]:
-    """Where every other call of the same name in this file is followed by one and the same call, so is this one."""
-    for call_frame in reversed(absence.moved.call_stack):
-        called = _called(call_frame.stmt)
+# --- as elsewhere ---------------------------------------------------------------------------------------------------
+def _like_other_calls(offloaded_use: OffloadedUse) -> Iterator[Fix]:
+    """Yield the statement that follows every other call of the same function in this file."""
+    for call_frame in reversed(offloaded_use.moved.call_stack):
+        called = _called_name(call_frame.stmt)
         follower = _follower(call_frame.tree, call_frame.stmt, called) if called is not None else None
-        if follower is None or not all_live(absence.moved, call_frame, follower):
+        if follower is None or not all_live(offloaded_use.moved, call_frame, follower):
             continue
         code = call_frame.tree.source(follower)
         edit = InsertStatement(call_frame.tree.path, call_frame.tree.span(call_frame.stmt), Where.AFTER, code)
-        yield Fix(f"do as behind the other calls of `{called}`: `{code}`", (edit,))
+        yield Fix(f"as after the other calls of `{called}`: `{code}`", (edit,))
 
 
-def _called(stmt: ast.stmt) -> str | None:
+def _called_name(stmt: ast.stmt) -> str | None:
     if not isinstance(stmt, (ast.Expr, ast.Assign)) or not isinstance(stmt.value, ast.Call):
         return None
     func = stmt.value.func
@@ -144,10 +147,10 @@ def _called(stmt: ast.stmt) -> str | None:
 
 
 def _follower(tree: SourceTree, stmt: ast.stmt, called: str) -> ast.Expr | None:
-    """The statement behind every other call of this name; ``None`` where they differ or there is no other."""
+    """Return the statement after every other call of this function; ``None`` if they differ or there is none."""
     found: dict[str, ast.Expr] = {}
     for other in tree.nodes:
-        if not isinstance(other, ast.stmt) or other is stmt or _called(other) != called:
+        if not isinstance(other, ast.stmt) or other is stmt or _called_name(other) != called:
             continue
         _, block, index = tree.block(other)
         after = block[index + 1] if index + 1 < len(block) else None
@@ -157,93 +160,96 @@ def _follower(tree: SourceTree, stmt: ast.stmt, called: str) -> ast.Expr | None:
     return next(iter(found.values())) if len(found) == 1 else None
 
 
-# --- behind what needed the CPU ---------------------------------------------------------------------------------------
-def _behind_uses(observations: Observations, absence: Absence) -> Iterator[Fix]:
+# --- behind what needed the CPU -------------------------------------------------------------------------------------
+def _after_uses(observations: Observations, offloaded_use: OffloadedUse) -> Iterator[Fix]:
     used = False
-    for call_frame in reversed(absence.moved.call_stack):
-        name = absence.name_at(call_frame)
-        anchor = _last_use(absence, call_frame, name) if name is not None and not used else None
-        if anchor is None and (used or _serves_at_once(absence, call_frame)):
+    for call_frame in reversed(offloaded_use.moved.call_stack):
+        name = offloaded_use.name_at(call_frame)
+        anchor = _last_use(offloaded_use, call_frame, name) if name is not None and not used else None
+        if anchor is None and (used or _is_used_in_statement(offloaded_use, call_frame)):
             anchor = call_frame.stmt
         used |= anchor is not None
-        if anchor is None or name is None or inside_module(call_frame) or isinstance(anchor, _LEAVES):
+        if anchor is None or name is None or inside_module(call_frame) or isinstance(anchor, _EXITS):
             continue
         if anchor is call_frame.stmt and not isinstance(anchor, (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign)):
             continue
-        words = module_move_at(observations, absence.mismatch, call_frame)
-        if words is None or not words.ready(call_frame, anchor):
+        move = module_move_at(observations, offloaded_use.mismatch, call_frame)
+        if move is None or not move.ready(call_frame, anchor):
             continue
-        yield _fix(call_frame, anchor, Where.AFTER, words, name)
+        yield _fix(call_frame, anchor, Where.AFTER, move, name)
 
 
-def _fix(call_frame: CallFrame, anchor: ast.stmt, where: Where, words: ModuleMove, name: str) -> Fix:
-    code = words.statement(name)
+def _fix(call_frame: CallFrame, anchor: ast.stmt, where: Where, move: ModuleMove, name: str) -> Fix:
+    code = move.statement(name)
     edit = InsertStatement(call_frame.tree.path, call_frame.tree.span(anchor), where, code)
     return Fix(f"move `{name}` back: `{code.splitlines()[-1].strip()}`", (edit,))
 
 
-def _serves_at_once(absence: Absence, call_frame: CallFrame) -> bool:
-    """``torch.save(model.cpu().state_dict(), path)``: the statement of the move is what needs the CPU."""
-    if call_frame is not absence.moved.call_frame:
+def _is_used_in_statement(offloaded_use: OffloadedUse, call_frame: CallFrame) -> bool:
+    """Whether the statement of the move itself needs the CPU: ``torch.save(model.cpu().state_dict(), path)``."""
+    if call_frame is not offloaded_use.moved.call_frame:
         return False
     stmt = call_frame.stmt
     if not isinstance(stmt, (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return)):
         return True
-    return stmt.value is not absence.call
+    return stmt.value is not offloaded_use.call
 
 
-def _last_use(absence: Absence, call_frame: CallFrame, name: str) -> ast.stmt | None:
-    """The last statement of the move's block that speaks of the module, ahead of the one that fails."""
+def _last_use(offloaded_use: OffloadedUse, call_frame: CallFrame, name: str) -> ast.stmt | None:
+    """Return the last statement of the move's block that uses the module before the failing one."""
     tree, stmt = call_frame.tree, call_frame.stmt
     _, block, index = tree.block(stmt)
     limit = len(block)
-    for other in absence.mismatch.point.call_stack:
+    for other in offloaded_use.mismatch.point.call_stack:
         if other.activation is call_frame.activation:
             common = common_block(tree, stmt, other.stmt)
             if common is not None and common[0] is block and common[2] > index:
                 limit = common[2]
-    names = {name, *_other_names(absence, stmt)}
-    spoken = [later for later in block[index + 1 : limit] if _speaks_of(tree, later, names)]
-    return spoken[-1] if spoken else None
+    names = {name, *_aliases(offloaded_use, stmt)}
+    uses = [later for later in block[index + 1 : limit] if _reads(tree, later, names)]
+    return uses[-1] if uses else None
 
 
-def _other_names(absence: Absence, stmt: ast.stmt) -> set[str]:
-    """``host`` of ``host = model.cpu()``: the model by another name."""
-    targets = stmt.targets if isinstance(stmt, ast.Assign) and stmt.value is absence.call else []
+def _aliases(offloaded_use: OffloadedUse, stmt: ast.stmt) -> set[str]:
+    """Return aliases of the module: ``host`` of ``host = model.cpu()``."""
+    targets = stmt.targets if isinstance(stmt, ast.Assign) and stmt.value is offloaded_use.call else []
     return {ast.unparse(target) for target in targets if isinstance(target, (ast.Name, ast.Attribute))}
 
 
-def _speaks_of(tree: SourceTree, stmt: ast.stmt, names: set[str]) -> bool:
+def _reads(tree: SourceTree, stmt: ast.stmt, names: set[str]) -> bool:
     return bool(reach(tree, stmt).reads & names)
 
 
-# --- ahead of the use -------------------------------------------------------------------------------------------------
-def _ahead_of_use(observations: Observations, absence: Absence) -> Iterator[Fix]:
-    point = absence.mismatch.point
+# --- ahead of the use -----------------------------------------------------------------------------------------------
+def _before_use(observations: Observations, offloaded_use: OffloadedUse) -> Iterator[Fix]:
+    point = offloaded_use.mismatch.point
     for call_frame in reversed(point.call_stack):
-        names = module_names(point, call_frame, absence.wanted - {absence.part.id} or absence.wanted)
+        names = module_names(
+            point, call_frame, offloaded_use.module_ids - {offloaded_use.part.id} or offloaded_use.module_ids
+        )
         if not names or inside_module(call_frame):
             continue
-        words = module_move_at(observations, absence.mismatch, call_frame)
-        anchor = _outside_loops(absence, call_frame)
-        if words is not None and words.ready(call_frame, anchor) and _bound_ahead(point, call_frame, names[0]):
-            yield _fix(call_frame, anchor, Where.BEFORE, words, names[0])
+        move = module_move_at(observations, offloaded_use.mismatch, call_frame)
+        anchor = _outside_loops(offloaded_use, call_frame)
+        if move is not None and move.ready(call_frame, anchor) and _is_bound(point, call_frame, names[0]):
+            yield _fix(call_frame, anchor, Where.BEFORE, move, names[0])
 
 
-def _bound_ahead(point: ProgramPoint, call_frame: CallFrame, name: str) -> bool:
+def _is_bound(point: ProgramPoint, call_frame: CallFrame, name: str) -> bool:
     return name.split(".")[0] in visible(point, call_frame)
 
 
-def _outside_loops(absence: Absence, call_frame: CallFrame) -> ast.stmt:
-    """Ahead of the loops that run the use and not the move: one move is enough for them.
+def _outside_loops(offloaded_use: OffloadedUse, call_frame: CallFrame) -> ast.stmt:
+    """Return the outermost loop around the use that does not contain the move: one move before it is enough.
 
-    A loop that has another loop besides the use does without the module for a while, and it was to make room.
+    A loop with another inner loop besides the use keeps the module on the CPU for a while on purpose, to free memory;
+    the search stops there.
     """
     anchor = call_frame.stmt
     for loop in enclosing(call_frame.tree, call_frame.stmt, _LOOPS):
         if any(
             other.activation is call_frame.activation and other.stmt in ast.walk(loop)
-            for other in absence.moved.call_stack
+            for other in offloaded_use.moved.call_stack
         ):
             break
         inner = (node for node in ast.walk(loop) if isinstance(node, _LOOPS) and node is not loop)

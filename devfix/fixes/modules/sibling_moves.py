@@ -1,4 +1,4 @@
-"""Attributes moved beside their siblings, in the method with which a class moves itself."""
+"""Moves beside the moves of sibling attributes, in the method with which a class moves itself."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from devfix.analysis.domain.values import ACCELERATOR, UNKNOWN, HeapObject, Tens
 from devfix.analysis.observations import DeviceMismatch
 from devfix.fixes.module_move import module_move_at
 from devfix.fixes.modules.attribute_writes import Attribute, methods_of
-from devfix.fixes.modules.module_roots import RootModule, moves_itself, own_mover, roots_named
+from devfix.fixes.modules.module_roots import RootModule, has_to_method, root_names, to_method
 from devfix.model import AppendCode, Edit, InsertStatement, Where
 from devfix.syntax.tree import SourceTree, text_of
 
-__all__ = ["module_beside_siblings", "moved_as_a_whole", "moved_with_siblings"]
+__all__ = ["move_beside_sibling_attributes", "move_beside_sibling_modules", "move_owners"]
 
 
-def moved_with_siblings(observations: Observations, attributes: list[Attribute]) -> list[Edit]:
-    """``self.returns = self.returns.to(device)`` behind the last of its kind; nothing where one has no such place."""
+def move_beside_sibling_attributes(observations: Observations, attributes: list[Attribute]) -> list[Edit]:
+    """Return ``self.returns = self.returns.to(device)`` after the last sibling's move, for each attribute.
+
+    Empty if an attribute has no moved sibling.
+    """
     edits: dict[Edit, None] = {}
     for attribute in attributes:
-        edit = next(_beside(attribute), None) or next(_handed_over(attribute), None)
+        edit = next(_beside(attribute), None) or next(_in_construction(attribute), None)
         if edit is None:
             return []
         edits[edit] = None
@@ -34,95 +37,99 @@ def _beside(attribute: Attribute) -> Iterator[Edit]:
     if attribute.cls is None:
         return
     for tree, _, method in methods_of(attribute.cls):
-        moves = [node for node in ast.walk(method) if isinstance(node, ast.Assign) and _moved(node) is not None]
-        if any(_moved(move) == attribute.name for move in moves):
+        moves = [node for node in ast.walk(method) if isinstance(node, ast.Assign) and _moved_name(node) is not None]
+        if any(_moved_name(move) == attribute.name for move in moves):
             continue
-        beside = [move for move in moves if _has_arrived(attribute, _moved(move))]
+        beside = [move for move in moves if _is_sibling_moved(attribute, _moved_name(move))]
         if beside:
             last = max(beside, key=lambda move: move.lineno)
-            yield InsertStatement(tree.path, tree.span(last), Where.AFTER, _like(tree, last, attribute.name))
+            yield InsertStatement(tree.path, tree.span(last), Where.AFTER, _rename_move(tree, last, attribute.name))
 
 
-def _handed_over(attribute: Attribute) -> Iterator[Edit]:
-    """``self.x.to(device)`` in ``Graph(self.x, self.y.to(device))``, where a method makes the object that fails."""
+def _in_construction(attribute: Attribute) -> Iterator[Edit]:
+    """Yield ``self.x.to(device)`` in ``Graph(self.x, self.y.to(device))``, the construction of the failing object."""
     for tree, _, method in methods_of(attribute.cls) if attribute.cls is not None else ():
         for call in (node for node in ast.walk(method) if isinstance(node, ast.Call)):
-            made = [obj for obj in attribute.owners if obj.allocated_at is not None and obj.allocated_at.node is call]
-            given = [*call.args, *(keyword.value for keyword in call.keywords)]
-            moves = [move for node in given for move in _move_of_attribute(node)]
-            names = {what.attr for _, what in moves}
-            if not made or not moves or not all(_arrived(made, name) for name in names):
+            constructed = [
+                obj for obj in attribute.owners if obj.allocated_at is not None and obj.allocated_at.node is call
+            ]
+            arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+            moves = [move for node in arguments for move in _move_of_attribute(node)]
+            names = {receiver.attr for _, receiver in moves}
+            if not constructed or not moves or not all(_is_on_accelerator(constructed, name) for name in names):
                 continue
-            move, what = moves[0]
-            wanted = f"{tree.source(what.value)}.{attribute.name}"
-            left = [node for node in given if text_of(node) == wanted]
-            if len(left) == 1:
-                yield AppendCode(tree.path, tree.span(left[0]), tree.source(move).removeprefix(tree.source(what)))
+            move, receiver = moves[0]
+            wanted = f"{tree.source(receiver.value)}.{attribute.name}"
+            unmoved = [node for node in arguments if text_of(node) == wanted]
+            if len(unmoved) == 1:
+                yield AppendCode(
+                    tree.path, tree.span(unmoved[0]), tree.source(move).removeprefix(tree.source(receiver))
+                )
 
 
 def _move_of_attribute(node: ast.expr) -> Iterator[tuple[ast.Call, ast.Attribute]]:
-    """``self.y.to(device)``, with what it moves."""
+    """Yield ``self.y.to(device)`` and ``self.y`` if ``node`` is such a move."""
     match node:
-        case ast.Call(func=ast.Attribute(value=ast.Attribute(value=ast.Name()) as what, attr="to" | "cuda")):
-            yield node, what
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(value=ast.Name()) as receiver, attr="to" | "cuda")):
+            yield node, receiver
 
 
-def moved_as_a_whole(observations: Observations, attributes: list[Attribute]) -> list[Edit]:
-    """``Graph(x, y).to(device)``, where the class has a ``to`` of its own; nothing where an object has no place."""
+def move_owners(observations: Observations, attributes: list[Attribute]) -> list[Edit]:
+    """Return moves of the objects that have the attributes (``Graph(x, y).to(device)``); empty if one has no ``to``."""
     edits: dict[Edit, None] = {}
-    mismatch, memory = attributes[0].uses[0].mismatch, attributes[0].uses[0].memory
+    mismatch, state = attributes[0].uses[0].mismatch, attributes[0].uses[0].state
     for obj in (obj for attribute in attributes for obj in attribute.owners):
         allocated_at = obj.allocated_at
         if (
             allocated_at is None
             or obj.kind != "instance"
             or not isinstance(allocated_at.node, ast.Call)
-            or not moves_itself(memory, obj)
+            or not has_to_method(state, obj)
         ):
             return []
-        if _made_by_itself(allocated_at, obj):
-            return []  # its own ``to`` makes it anew: what that leaves behind is the cause
-        if any(_leaves_behind(attribute) for attribute in attributes if obj in attribute.owners):
-            return []  # called once more, it would leave the same behind
-        words = module_move_at(observations, mismatch, allocated_at.call_frame)
-        if words is None or not words.plain or not words.trailer.startswith(".to("):
+        if _constructed_in_class(allocated_at, obj):
+            return []  # its ``to`` creates a new object: an attribute that it does not move is the cause
+        if any(_has_moved_siblings(attribute) for attribute in attributes if obj in attribute.owners):
+            return []  # another call of its ``to`` would not move the attribute either
+        move_style = module_move_at(observations, mismatch, allocated_at.call_frame)
+        if move_style is None or not move_style.plain or not move_style.trailer.startswith(".to("):
             return []
-        if not words.ready(allocated_at.call_frame, allocated_at.stmt):
+        if not move_style.ready(allocated_at.call_frame, allocated_at.stmt):
             return []
-        if _gives_itself(memory, obj):
-            edits[AppendCode(allocated_at.tree.path, allocated_at.span, words.trailer)] = None
+        if _returns_value(state, obj):
+            edits[AppendCode(allocated_at.tree.path, allocated_at.span, move_style.trailer)] = None
             continue
         match allocated_at.stmt:
             case ast.Assign(targets=[ast.Name() | ast.Attribute() as name], value=value) if value is allocated_at.node:
-                code = f"{allocated_at.tree.source(name)}{words.trailer}"
+                code = f"{allocated_at.tree.source(name)}{move_style.trailer}"
                 edits[
                     InsertStatement(
                         allocated_at.tree.path, allocated_at.tree.span(allocated_at.stmt), Where.AFTER, code
                     )
                 ] = None
             case _:
-                return []  # what its ``to`` returns is not the object
+                return []  # its ``to`` does not return the object
     return list(edits)
 
 
-def _leaves_behind(attribute: Attribute) -> bool:
-    """Whether the class moves itself, with siblings of the attribute and without it."""
+def _has_moved_siblings(attribute: Attribute) -> bool:
+    """Whether the class moves siblings of the attribute, but not the attribute."""
     return any(_beside(attribute))
 
 
-def _gives_itself(memory: State, obj: HeapObject) -> bool:
-    """Whether its own ``to`` returns an object on every path that a reader sees."""
-    method = own_mover(memory, obj)
+def _returns_value(state: State, obj: HeapObject) -> bool:
+    """Whether a class's ``to`` returns a value on every visible path."""
+    method = to_method(state, obj)
     if method is None or not isinstance(method.node, ast.FunctionDef):
         return False
     last = method.node.body[-1]
     returns = [node for node in ast.walk(method.node) if isinstance(node, ast.Return)]
-    given = [text_of(node.value) if node.value is not None else "None" for node in returns]
-    return isinstance(last, (ast.Return, ast.If, ast.With)) and "None" not in given
+    returned = [text_of(node.value) if node.value is not None else "None" for node in returns]
+    return isinstance(last, (ast.Return, ast.If, ast.With)) and "None" not in returned
 
 
-def _made_by_itself(allocated_at: ProgramPoint, obj: HeapObject) -> bool:
-    """Whether a method of the class makes the object."""
+def _constructed_in_class(allocated_at: ProgramPoint, obj: HeapObject) -> bool:
+    """Whether a method of the class constructs the object."""
     owners = [
         call_frame.activation.function.owner
         for call_frame in allocated_at.call_stack
@@ -131,8 +138,8 @@ def _made_by_itself(allocated_at: ProgramPoint, obj: HeapObject) -> bool:
     return any(owner is not None and owner is obj.cls for owner in owners)
 
 
-def _moved(stmt: ast.Assign) -> str | None:
-    """``rewards`` of ``self.rewards = self.rewards.to(device)``."""
+def _moved_name(stmt: ast.Assign) -> str | None:
+    """Return ``rewards`` of ``self.rewards = self.rewards.to(device)``."""
     match stmt:
         case ast.Assign(
             targets=[ast.Attribute(value=ast.Name(), attr=name) as target],
@@ -142,31 +149,33 @@ def _moved(stmt: ast.Assign) -> str | None:
     return None
 
 
-def _has_arrived(attribute: Attribute, sibling: str | None) -> bool:
-    """Whether every object's sibling is on the accelerator when the attribute fails."""
-    return _arrived(attribute.owners, sibling or "")
+def _is_sibling_moved(attribute: Attribute, sibling: str | None) -> bool:
+    """Whether the sibling of every object is on the accelerator at the failing use."""
+    return _is_on_accelerator(attribute.owners, sibling or "")
 
 
-def _arrived(owners: list[HeapObject], name: str) -> bool:
-    held = [option for obj in owners for option in alternatives(obj.fields.get(name, UNKNOWN))]
-    return bool(held) and all(isinstance(option, Tensor) and option.device == ACCELERATOR for option in held)
+def _is_on_accelerator(owners: list[HeapObject], name: str) -> bool:
+    values = [option for obj in owners for option in alternatives(obj.fields.get(name, UNKNOWN))]
+    return bool(values) and all(isinstance(option, Tensor) and option.device == ACCELERATOR for option in values)
 
 
-def _like(tree: SourceTree, move: ast.Assign, name: str) -> str:
-    """The statement of a sibling with another name in both places."""
+def _rename_move(tree: SourceTree, move: ast.Assign, name: str) -> str:
+    """Return the statement of a sibling's move with another attribute name."""
     text, own = tree.source(move), tree.source(move.targets[0])
     receiver = own.rpartition(".")[0]
     return text.replace(own, f"{receiver}.{name}", 2)
 
 
-def module_beside_siblings(observations: Observations, mismatch: DeviceMismatch, root: RootModule) -> Iterator[Edit]:
-    """``self.decoder.cuda()`` behind the move of ``self.encoder``, in the method with which an object moves itself."""
+def move_beside_sibling_modules(
+    observations: Observations, mismatch: DeviceMismatch, root: RootModule
+) -> Iterator[Edit]:
+    """Yield ``self.decoder.cuda()`` after ``self.encoder.cuda()``, in the method with which an object moves itself."""
     for point in observations.moves:
         moved = _moved_attribute(point)
         if moved is None or getattr(point.call_frame.activation.node, "name", "") == "__init__":
             continue
         own = moved.rpartition(".")[0]
-        names = [name for name in roots_named(mismatch.point, point.call_frame, root) if name.rpartition(".")[0] == own]
+        names = [name for name in root_names(mismatch.point, point.call_frame, root) if name.rpartition(".")[0] == own]
         if not names or moved in names or any(isinstance(p, _LOOPS) for p in point.tree.ancestors(point.stmt)):
             continue
         code = point.tree.source(point.stmt).replace(moved, names[0])
@@ -177,7 +186,7 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def _moved_attribute(point: ProgramPoint) -> str | None:
-    """``self.encoder`` of ``self.encoder.cuda()``, which a method says of its own object and nothing else."""
+    """Return ``self.encoder`` of the statement ``self.encoder.cuda()`` in a method of its object."""
     function = point.call_frame.activation.function
     match point.stmt:
         case ast.Expr(value=call):
@@ -191,6 +200,6 @@ def _moved_attribute(point: ProgramPoint) -> str | None:
     match call:
         case ast.Call(func=ast.Attribute(value=ast.Attribute(value=ast.Name(id=own)) as moved, attr="to" | "cuda")):
             first = [argument.arg for argument in function.node.args.args[:1]]
-            kept = all(ast.unparse(target) == ast.unparse(moved) for target in targets)
-            return ast.unparse(moved) if first == [own] and kept else None
+            is_reassigned = all(ast.unparse(target) == ast.unparse(moved) for target in targets)
+            return ast.unparse(moved) if first == [own] and is_reassigned else None
     return None

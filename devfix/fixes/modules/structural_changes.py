@@ -1,4 +1,4 @@
-"""Changes of a module's structure: submodules that are attached after the module was moved."""
+"""Structural changes of modules: submodules attached after the module was moved."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ACCELERATOR, Pointer, alternatives
 from devfix.analysis.observations import Operand
 
-__all__ = ["Change", "parents_of", "structural_change", "weights_of"]
+__all__ = ["StructuralChange", "parents_of", "structural_change", "weights_of"]
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
-    """A part that was attached to a module after the module had been moved."""
+class StructuralChange:
+    """A submodule that was attached to a module after the module had been moved."""
 
     parent: Pointer
     attached: ProgramPoint
@@ -22,7 +22,7 @@ class Change:
 
 
 def weights_of(operand: Operand) -> list[Pointer]:
-    """The modules whose weights an operand is."""
+    """Return the modules that own the weights of an operand."""
     owners = [
         Pointer(origin.site_id)
         for origin in operand.origins
@@ -31,40 +31,48 @@ def weights_of(operand: Operand) -> list[Pointer]:
     return [operand.module] if operand.module is not None else owners
 
 
-def structural_change(point: ProgramPoint, part: Pointer) -> Change | None:
-    """The change because of which ``part`` is not where the rest of its model is, if there is one."""
-    memory = point.state
-    assert memory is not None
+def structural_change(point: ProgramPoint, part: Pointer) -> StructuralChange | None:
+    """Return the change that left ``part`` on another device than the rest of its model; ``None`` if there is none."""
+    state = point.state
+    assert state is not None
     seen: set[int] = set()
-    call_frame = [part.id]
-    while call_frame:
-        upper: list[int] = []
-        for key in call_frame:
-            if key in seen or not memory.has(key):
+    pending = [part.id]
+    while pending:
+        parents: list[int] = []
+        for key in pending:
+            if key in seen or not state.has(key):
                 continue
             seen.add(key)
-            attached, own = memory.at(key).attached_at, memory.at(key).last_moved_at
-            if attached is not None and own is not None and attached.time > own.time and _on_itself(attached, key):
-                return Change(Pointer(key), attached, own)
-            for parent in parents_of(memory, key):
-                moved = memory.at(parent).last_moved_at
+            attached, moved_at = state.at(key).attached_at, state.at(key).last_moved_at
+            if (
+                attached is not None
+                and moved_at is not None
+                and attached.time > moved_at.time
+                and _is_own_tensor(attached, key)
+            ):
+                return StructuralChange(Pointer(key), attached, moved_at)
+            for parent in parents_of(state, key):
+                moved = state.at(parent).last_moved_at
                 if attached is not None and moved is not None and attached.time > moved.time:
-                    return Change(Pointer(parent), attached, moved)
-                upper.append(parent)
-        call_frame = upper
+                    return StructuralChange(Pointer(parent), attached, moved)
+                parents.append(parent)
+        pending = parents
     return None
 
 
-def _on_itself(attached: ProgramPoint, key: int) -> bool:
-    """Whether a parameter or buffer came to the module itself (it was on the accelerator then)."""
-    memory = attached.state
-    return memory is not None and memory.has(key) and ACCELERATOR in memory.at(key).devices
+def _is_own_tensor(attached: ProgramPoint, key: int) -> bool:
+    """Whether the module itself received a parameter or buffer while it was on the accelerator."""
+    state = attached.state
+    return state is not None and state.has(key) and ACCELERATOR in state.at(key).devices
 
 
-def parents_of(memory: State, key: int) -> list[int]:
+def parents_of(state: State, key: int) -> list[int]:
+    """Return the ids of the modules that hold the object ``key``."""
     found = []
-    for parent, obj in memory.heap_objects():
-        held = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
-        if obj.kind == "module" and any(isinstance(o, Pointer) and o.id == key for v in held for o in alternatives(v)):
+    for parent, obj in state.heap_objects():
+        values = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
+        if obj.kind == "module" and any(
+            isinstance(o, Pointer) and o.id == key for v in values for o in alternatives(v)
+        ):
             found.append(parent)
     return found

@@ -1,4 +1,4 @@
-"""Tensors of attributes brought to the device where they are made, or where they are used."""
+"""Tensor attributes created on the device, or moved where they are used."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, ReplaceE
 from devfix.syntax.inplace_writes import find_write
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["made_on_device", "moved_at_use", "read_through"]
+__all__ = ["create_on_device", "move_at_use", "replace_aliases"]
 
-# Factories that give the same numbers everywhere; random ones keep the numbers that the CPU draws.
+# Factories whose values do not depend on the device; random factories keep the CPU's random numbers.
 # https://docs.pytorch.org/docs/stable/torch.html#creation-ops
 _DETERMINISTIC = frozenset(
     "zeros ones full empty arange linspace logspace eye tensor as_tensor tril_indices triu_indices range hann_window "
@@ -29,33 +29,33 @@ _DETERMINISTIC = frozenset(
 )
 
 
-#: Uses in other files, of values that were computed from the attribute, that an edit may touch.
-MOST_FAR = 1
+#: The maximum number of edited uses, in other files, of values computed from the attribute.
+MAX_DISTANT_USES = 1
 
 
-# --- where it is made -------------------------------------------------------------------------------------------------
-def made_on_device(observations: Observations, attributes: list[Attribute]) -> list[Edit]:
-    """Each tensor made on the device that its object knows; nothing where some object knows none."""
+# --- at the creation ------------------------------------------------------------------------------------------------
+def create_on_device(observations: Observations, attributes: list[Attribute]) -> list[Edit]:
+    """Return edits that create each tensor on its object's device; empty if an object has no device."""
     edits: dict[Edit, None] = {}
     for attribute in attributes:
-        found = list(_made(observations, attribute))
+        found = list(_creation_edits(observations, attribute))
         if not found:
             return []
         edits.update(dict.fromkeys(found))
     return list(edits)
 
 
-def _made(observations: Observations, attribute: Attribute) -> Iterator[Edit]:
-    """Where the object's own methods make it, else where the attribute is given it."""
+def _creation_edits(observations: Observations, attribute: Attribute) -> Iterator[Edit]:
+    """Yield edits at the creations in the object's own methods, else at the assignments of the attribute."""
     keys = {origin.site_id for use in attribute.uses for origin in use.origins if origin.kind == "made"}
-    sites = [observations.sources[key].point for key in sorted(keys)]
+    points = [observations.sources[key].point for key in sorted(keys)]
     functions = {stored.point.call_frame.activation.node for stored in attribute.stored}
     if attribute.cls is not None:
         functions |= {method for _, _, method in methods_of(attribute.cls)}
-    if sites and all(point.call_frame.activation.node in functions for point in sites):
-        devices = [_own_device(observations, point) or _device_before(attribute, point) for point in sites]
+    if points and all(point.call_frame.activation.node in functions for point in points):
+        devices = [_own_device(observations, point) or _device_before(attribute, point) for point in points]
         if None not in devices:
-            yield from (_created(point, device) for point, device in zip(sites, devices, strict=True) if device)
+            yield from (_create_on(point, device) for point, device in zip(points, devices, strict=True) if device)
         return
     for stored in attribute.stored:
         device = _own_device(observations, stored.point)
@@ -65,7 +65,7 @@ def _made(observations: Observations, attribute: Attribute) -> Iterator[Edit]:
 
 
 def _is_one_tensor(stored: AttributeStore) -> bool:
-    """Whether what an attribute is given is a tensor: nothing that holds several, or may, as a checkpoint does."""
+    """Whether an attribute is assigned a single tensor, not a container and not a checkpoint entry that may be one."""
     several = (Pointer, TupleValue, IterableOf)
     held = alternatives(stored.held)
     if any(isinstance(option, several) or (isinstance(option, Tensor) and option.maybe_container) for option in held):
@@ -74,21 +74,23 @@ def _is_one_tensor(stored: AttributeStore) -> bool:
 
 
 def _device_before(attribute: Attribute, point: ProgramPoint) -> str | None:
-    """``self.state.device`` where the attribute held a tensor on the accelerator until it is made anew."""
+    """Return ``self.state.device`` if the attribute held an accelerator tensor before it is created anew."""
     if not any(
         stored.point.call_frame.activation.node is point.call_frame.activation.node for stored in attribute.stored
     ):
         return None
     try:
-        value = value_of(point, point.call_frame, ast.parse(attribute.shown, mode="eval").body)
+        value = value_of(point, point.call_frame, ast.parse(attribute.text, mode="eval").body)
     except SyntaxError:
         return None
-    there = value is not None and any(isinstance(o, Tensor) and o.device == ACCELERATOR for o in alternatives(value))
-    return f"{attribute.shown}.device" if there else None
+    is_on_accelerator = value is not None and any(
+        isinstance(o, Tensor) and o.device == ACCELERATOR for o in alternatives(value)
+    )
+    return f"{attribute.text}.device" if is_on_accelerator else None
 
 
 def _own_device(observations: Observations, point: ProgramPoint) -> str | None:
-    """A device that the function (or the script) itself has, or that its object has."""
+    """Return a device expression of the function, the script or its object; ``None`` if there is none."""
     call_frame = point.call_frame
     assert point.state is not None
     local = point.state.names(call_frame.activation.env)
@@ -102,30 +104,30 @@ def _own_device(observations: Observations, point: ProgramPoint) -> str | None:
     if not inside_module(call_frame) or getattr(call_frame.activation.node, "name", "") in ("__init__", ""):
         return None
     found = device_for_tensor(observations, point, call_frame)
-    foreign = found is not None and found.split(".")[0].split("(")[0] not in {*local, "next"}
-    return (_parameters_device(point, call_frame) or found) if foreign or found is None else found
+    is_global = found is not None and found.split(".")[0].split("(")[0] not in {*local, "next"}
+    return (_parameters_device(point, call_frame) or found) if is_global or found is None else found
 
 
 def _parameters_device(point: ProgramPoint, call_frame: CallFrame) -> str | None:
-    """The device of the module's own weights, wherever they are when the method runs, if it has some by then."""
+    """Return the device expression of the module's own weights, if it has any when the method runs."""
     own = visible(point, call_frame).get("self")
     if not isinstance(own, Pointer) or point.state is None or point.state.heap_object(own).kind != "module":
         return None
     return "next(self.parameters()).device" if _has_weights(point.state, own, set()) else None
 
 
-def _has_weights(memory: State, ref: Pointer, seen: set[int]) -> bool:
-    obj = memory.heap_object(ref)
+def _has_weights(state: State, ref: Pointer, seen: set[int]) -> bool:
+    obj = state.heap_object(ref)
     if ref.id in seen or obj.kind != "module":
         return False
     seen.add(ref.id)
     if obj.weights and obj.cls is None:
         return True
     parts = [option for value in obj.fields.values() for option in alternatives(value) if isinstance(option, Pointer)]
-    return any(_has_weights(memory, part, seen) for part in parts)
+    return any(_has_weights(state, part, seen) for part in parts)
 
 
-def _created(point: ProgramPoint, device: str) -> Edit:
+def _create_on(point: ProgramPoint, device: str) -> Edit:
     tree, call = point.tree, point.node
     assert isinstance(call, ast.Call)
     name = ast.unparse(call.func).split(".")[-1]
@@ -134,31 +136,31 @@ def _created(point: ProgramPoint, device: str) -> Edit:
     return AppendCode(tree.path, tree.span(call), f".to({device})")
 
 
-# --- where it is used -------------------------------------------------------------------------------------------------
-def moved_at_use(observations: Observations, attributes: list[Attribute]) -> list[Edit]:
-    """``self.table.to(x.device)`` in each operation that needs it there; nothing where one has no such place."""
+# --- at the use -----------------------------------------------------------------------------------------------------
+def move_at_use(observations: Observations, attributes: list[Attribute]) -> list[Edit]:
+    """Return ``self.table.to(x.device)`` for each failing operation; empty if one cannot be edited."""
     edits: dict[Edit, None] = {}
     for attribute in attributes:
-        far = 0
+        distant = 0
         for use in attribute.uses:
-            edit = _at(observations, attribute, use)
+            edit = _move_at_operation(observations, attribute, use)
             if edit is None:
                 return []
-            if edit not in edits and not _mentions(attribute, use):
-                far += 1
+            if edit not in edits and not _is_near(attribute, use):
+                distant += 1
             edits[edit] = None
-        if far > MOST_FAR:
-            return []  # what was computed from it has gone too far: nobody would look for the reason there
+        if distant > MAX_DISTANT_USES:
+            return []  # the computed values are used too far from the attribute for readable fixes
     return list(edits)
 
 
-def _mentions(attribute: Attribute, use: Use) -> bool:
-    """Whether the operation stands in the file, or reads the name, of the attribute."""
+def _is_near(attribute: Attribute, use: Use) -> bool:
+    """Whether the operation is in the attribute's file or names the attribute."""
     point = use.mismatch.point
     return point.tree.path == attribute.point.tree.path or attribute.name in ast.unparse(point.stmt)
 
 
-def _at(observations: Observations, attribute: Attribute, use: Use) -> Edit | None:
+def _move_at_operation(observations: Observations, attribute: Attribute, use: Use) -> Edit | None:
     point = use.mismatch.point
     tree = point.tree
     partners = use.mismatch.partners
@@ -169,10 +171,10 @@ def _at(observations: Observations, attribute: Attribute, use: Use) -> Edit | No
             return None
         code = f"{tree.source(target)} = {tree.source(target)}.to({device})"
         return InsertStatement(tree.path, tree.span(point.stmt), Where.BEFORE, code)
-    node = _read(attribute, use, [point.node])
+    node = _attribute_expression(attribute, use, [point.node])
     if node is None:
-        earlier = _bound_by(attribute, use)
-        if earlier is not None and (edit := _where_bound(observations, use, earlier, partners)) is not None:
+        earlier = _binding_statement(attribute, use)
+        if earlier is not None and (edit := _move_at_binding(observations, use, earlier, partners)) is not None:
             return edit
         node = read_expression(point.node, use.operand.text)
     device = _device_at(observations, point, partners)
@@ -182,7 +184,7 @@ def _at(observations: Observations, attribute: Attribute, use: Use) -> Edit | No
 
 
 def _whole_tensor(point: ProgramPoint, written: ast.expr) -> ast.expr | None:
-    """``self.counts`` of ``self.counts[label]``, ``self.all["a"]`` of a dictionary: the tensor, none of its parts."""
+    """Return the tensor that is written to: ``self.counts`` of ``self.counts[label]``."""
     found = [written]
     while isinstance(found[-1], ast.Subscript):
         found.append(found[-1].value)
@@ -196,7 +198,7 @@ def _whole_tensor(point: ProgramPoint, written: ast.expr) -> ast.expr | None:
 
 
 def _is_tensor(point: ProgramPoint, node: ast.expr) -> bool:
-    """Whether an expression can be moved as it is: no tuple, list or dictionary of tensors."""
+    """Whether an expression can be moved with ``.to()``: not a tuple, list or dictionary of tensors."""
     value = value_of(point, point.call_frame, node)
     return value is None or not any(
         isinstance(option, (Pointer, TupleValue, IterableOf)) for option in alternatives(value)
@@ -204,16 +206,16 @@ def _is_tensor(point: ProgramPoint, node: ast.expr) -> bool:
 
 
 def _device_at(observations: Observations, point: ProgramPoint, partners: list[str]) -> str | None:
-    """The device that the function uses, else that of the very value that the tensor meets here."""
+    """Return the device expression of the function, else that of the other operand."""
     found = device_for_tensor(observations, point, point.call_frame, partners)
-    if found is not None and _is_there(point, found.removesuffix(".device")):
+    if found is not None and _is_on_accelerator(point, found.removesuffix(".device")):
         named = (name for text in partners for name in _names(text))
-        return next((f"{name}.device" for name in named if _is_there(point, name)), found)
+        return next((f"{name}.device" for name in named if _is_on_accelerator(point, name)), found)
     return found
 
 
 def _names(text: str) -> list[str]:
-    """The names that an expression reads, from left to right."""
+    """Return the names in an expression, from left to right."""
     try:
         nodes = list(ast.walk(ast.parse(text, mode="eval")))
     except SyntaxError:
@@ -222,21 +224,25 @@ def _names(text: str) -> list[str]:
     return [node.id for node in sorted(found, key=lambda node: node.col_offset)]
 
 
-def _is_there(point: ProgramPoint, text: str) -> bool:
+def _is_on_accelerator(point: ProgramPoint, text: str) -> bool:
     """Whether a plain name is a tensor on the accelerator."""
     value = value_of(point, point.call_frame, ast.Name(text, ast.Load())) if text.isidentifier() else None
     return value is not None and all(isinstance(o, Tensor) and o.device == ACCELERATOR for o in alternatives(value))
 
 
-def _read(attribute: Attribute, use: Use, roots: list[ast.AST]) -> ast.expr | None:
-    """The expression that reads the attribute; with its subscript, unless an index decides where the table must be."""
+def _attribute_expression(attribute: Attribute, use: Use, roots: list[ast.AST]) -> ast.expr | None:
+    """Return the expression that reads the attribute, with its subscripts unless the operation is an index."""
     point = use.mismatch.point
     for root in roots:
         for node in ast.walk(root):
             if isinstance(node, ast.Attribute) and node.attr == attribute.name and isinstance(node.ctx, ast.Load):
                 owner = value_of(point, point.call_frame, node.value)
-                held = {ref for stored in attribute.stored for ref in stored.owners}
-                if owner is not None and held and not held & {o for o in alternatives(owner) if isinstance(o, Pointer)}:
+                owners = {ref for stored in attribute.stored for ref in stored.owners}
+                if (
+                    owner is not None
+                    and owners
+                    and not owners & {o for o in alternatives(owner) if isinstance(o, Pointer)}
+                ):
                     continue
                 return _with_subscripts(point.tree, node) if use.mismatch.operation != "index" else node
     return None
@@ -250,36 +256,36 @@ def _with_subscripts(tree: SourceTree, node: ast.expr) -> ast.expr:
         node = parent
 
 
-def _bound_by(attribute: Attribute, use: Use) -> ast.Assign | None:
-    """The one statement of the same function that gives the operand's name a value read from the attribute."""
+def _binding_statement(attribute: Attribute, use: Use) -> ast.Assign | None:
+    """Return the only statement of the function that binds the operand's name to a value read from the attribute."""
     function, name = use.mismatch.point.call_frame.activation.node, use.operand.text
     found = [
         node
         for node in ast.walk(function)
         if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
     ]
-    if len(found) != 1 or _read(attribute, use, [found[0].value]) is None:
+    if len(found) != 1 or _attribute_expression(attribute, use, [found[0].value]) is None:
         return None
     return found[0]
 
 
-def _where_bound(observations: Observations, use: Use, stmt: ast.Assign, partners: list[str]) -> Edit | None:
+def _move_at_binding(observations: Observations, use: Use, stmt: ast.Assign, partners: list[str]) -> Edit | None:
     point = use.mismatch.point
-    there = CallFrame(point.call_frame.activation, stmt)
+    binding_frame = CallFrame(point.call_frame.activation, stmt)
     device = _device_at(observations, point, partners)
     if device is None or point.tree.function(stmt) is not point.tree.function(point.node):
         return None
     root = device.split(".")[0].split("(")[0]
-    if not bound_at(there, root) and root not in ("self", "next"):
+    if not bound_at(binding_frame, root) and root not in ("self", "next"):
         return None
     return AppendCode(point.tree.path, point.tree.span(stmt.value), f".to({device})")
 
 
-# --- aliases ----------------------------------------------------------------------------------------------------------
-def read_through(attributes: list[Attribute]) -> list[Edit]:
-    """``self.pe`` itself where its alias was read: a move makes a new buffer, and the alias keeps the old one.
+# --- aliases --------------------------------------------------------------------------------------------------------
+def replace_aliases(attributes: list[Attribute]) -> list[Edit]:
+    """Return edits that replace an alias of a buffer by the buffer: ``self.pe``.
 
-    https://github.com/pytorch/pytorch/issues/29807
+    ``.to()`` creates a new buffer, and the alias keeps the old one: https://github.com/pytorch/pytorch/issues/29807
     """
     edits: dict[Edit, None] = {}
     for attribute in attributes:
@@ -287,7 +293,7 @@ def read_through(attributes: list[Attribute]) -> list[Edit]:
         if len(attribute.stored) != 1 or value is None:
             return []
         for use in attribute.uses:
-            node = _read(attribute, use, [use.mismatch.point.node])
+            node = _attribute_expression(attribute, use, [use.mismatch.point.node])
             while isinstance(node, ast.Subscript):
                 node = node.value
             if node is None or ast.unparse(value).split(".")[0] != ast.unparse(node).split(".")[0]:

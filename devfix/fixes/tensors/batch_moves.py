@@ -1,4 +1,4 @@
-"""Planning the move of batch items: as others are moved, at the name that holds the item, or where it is used."""
+"""Moves of batch items: like the moves of other items, at the item's first name, or at its uses."""
 
 from __future__ import annotations
 
@@ -12,69 +12,70 @@ from devfix.analysis.move_observations import Transfer
 from devfix.analysis.observations import Binding
 from devfix.fixes.insertion_point import inside_module, same_function
 from devfix.fixes.move_style import Move, style_at
-from devfix.fixes.tensors.companions import beside_companion
-from devfix.fixes.tensors.comprehensions import containers
+from devfix.fixes.tensors.companions import move_beside_companion
+from devfix.fixes.tensors.comprehensions import move_container
 from devfix.fixes.tensors.misplaced_items import (
     MisplacedItem,
-    Placed,
-    appended,
+    PlannedEdit,
+    append_move,
     bindings_of,
     expression_of,
     is_plain_access,
-    made_siblings,
-    shown,
+    moved_siblings,
+    name_of,
 )
-from devfix.fixes.tensors.partial_moves import beside_parts
-from devfix.fixes.tensors.sibling_style import beside_siblings, by_helper
+from devfix.fixes.tensors.partial_moves import move_beside_parts
+from devfix.fixes.tensors.sibling_style import move_beside_siblings, move_with_helper
 from devfix.model import Edit, Fix, InsertStatement, Where
 
-__all__ = ["candidates"]
+__all__ = ["batch_fixes"]
 
 
-def candidates(observations: Observations, misplaced_items: Sequence[MisplacedItem]) -> Iterator[Fix]:
-    """Fixes for items of one batch, in the order in which an expert would try them."""
+def batch_fixes(observations: Observations, misplaced_items: Sequence[MisplacedItem]) -> Iterator[Fix]:
+    """Yield fixes that move the misplaced items of one batch, best first."""
     origins = {(misplaced.key, misplaced.item) for misplaced in misplaced_items}
-    near = beside_parts(
+    part_moves = move_beside_parts(
         observations, origins, [mismatch for misplaced in misplaced_items for mismatch in misplaced.mismatches]
     )
-    if near:
+    if part_moves:
         yield Fix(
-            "move " + ", ".join(f"`{shown(observations, misplaced)}`" for misplaced in misplaced_items), tuple(near)
+            "move " + ", ".join(f"`{name_of(observations, misplaced)}`" for misplaced in misplaced_items),
+            tuple(part_moves),
         )
-    wanted = {misplaced.item for misplaced in misplaced_items}
+    paths = {misplaced.item for misplaced in misplaced_items}
     siblings = [
         transfer
         for transfer in observations.transfers
         if transfer.origin.site_id == misplaced_items[0].key
         and transfer.device == "accelerator"
-        and transfer.origin.path not in wanted
-    ] or made_siblings(observations, misplaced_items[0])
-    for plan in (_beside_companions, beside_siblings, by_helper, _at_names, containers, _at_uses):
-        placed: list[Placed] = []
+        and transfer.origin.path not in paths
+    ] or moved_siblings(observations, misplaced_items[0])
+    for plan in (_beside_companions, move_beside_siblings, move_with_helper, _at_names, move_container, _at_uses):
+        planned: list[PlannedEdit] = []
         for misplaced in misplaced_items:
             parts = plan(observations, misplaced, siblings)
             if parts is None:
                 break
-            placed.extend(parts)
+            planned.extend(parts)
         else:
-            edits = _under_one_flag(dict.fromkeys(part.edit for part in placed))
+            edits = _merge_conditions(dict.fromkeys(part.edit for part in planned))
             if edits:
-                described = ", ".join(dict.fromkeys(part.described for part in placed))
-                yield Fix(f"move {described}", edits)
+                description = ", ".join(dict.fromkeys(part.description for part in planned))
+                yield Fix(f"move {description}", edits)
 
 
 def _beside_companions(
     observations: Observations, misplaced: MisplacedItem, siblings: Sequence[Transfer]
-) -> list[Placed] | None:
-    """Behind the move of other data that goes into the same call, for data that the program makes itself."""
+) -> list[PlannedEdit] | None:
+    """Return moves after those of other arguments of the same call, for data that the program creates."""
     if observations.sources[misplaced.key].kind != "made":
         return None
-    edits = beside_companion(observations, misplaced.key, misplaced.mismatches)
-    return [Placed(edit, f"`{edit.code.split(' =')[0]}`") for edit in edits] or None
+    edits = move_beside_companion(observations, misplaced.key, misplaced.mismatches)
+    return [PlannedEdit(edit, f"`{edit.code.split(' =')[0]}`") for edit in edits] or None
 
 
-def _under_one_flag(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Statements that go to one place under the same flag share one ``if``."""
+def _merge_conditions(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Merge consecutive insertions at one position under the same condition into one ``if`` statement."""
     merged: list[Edit] = []
     for edit in edits:
         last = merged[-1] if merged else None
@@ -87,19 +88,19 @@ def _under_one_flag(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     return tuple(merged)
 
 
-# --- at the name that holds the item --------------------------------------------------------------------------------
+# --- at the item's name ---------------------------------------------------------------------------------------------
 def _at_names(
     observations: Observations, misplaced: MisplacedItem, siblings: Sequence[Transfer]
-) -> list[Placed] | None:
-    """Where the item gets its first name, if the device has a name there, too."""
+) -> list[PlannedEdit] | None:
+    """Return the move at the item's first name for which a device expression is in scope."""
     for binding in bindings_of(observations, misplaced):
-        placed = _at_name(observations, misplaced, binding)
-        if placed is not None:
-            return [placed]
+        planned = _at_name(observations, misplaced, binding)
+        if planned is not None:
+            return [planned]
     return None
 
 
-def _at_name(observations: Observations, misplaced: MisplacedItem, binding: Binding) -> Placed | None:
+def _at_name(observations: Observations, misplaced: MisplacedItem, binding: Binding) -> PlannedEdit | None:
     point, name = binding.point, binding.name
     tree, statement = point.tree, point.stmt
     style = style_at(observations, point, misplaced)
@@ -107,45 +108,47 @@ def _at_name(observations: Observations, misplaced: MisplacedItem, binding: Bind
         return None
     trailer, guard = style
     if binding.kind == "assign" and binding.value is not None and is_plain_access(binding.value) and guard is None:
-        return appended(tree, binding.value, trailer, name)
+        return append_move(tree, binding.value, trailer, name)
     code = f"{name} = {name}{trailer}"
     if guard is not None:
         code = f"if {guard}:\n    {code}"
     if binding.kind == "target" and isinstance(statement, (ast.For, ast.AsyncFor)):
-        if _dispatches(statement, name):
+        if _checks_type(statement, name):
             return None
         where = Where.BODY_START
     elif binding.kind == "param":
         function = point.call_frame.activation.node
-        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or _dispatches(function, name):
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or _checks_type(function, name):
             return None
         edit = InsertStatement(tree.path, tree.span(function), Where.BODY_START, code)
-        return Placed(edit, f"`{name}`")
+        return PlannedEdit(edit, f"`{name}`")
     elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.With)):
         where = Where.BODY_START if isinstance(statement, ast.With) else Where.AFTER
     else:
         return None
-    return Placed(InsertStatement(tree.path, tree.span(statement), where, code), f"`{name}`")
+    return PlannedEdit(InsertStatement(tree.path, tree.span(statement), where, code), f"`{name}`")
 
 
-def _dispatches(function: ast.AST, name: str) -> bool:
-    """Whether a function asks what its argument is, or a loop its item: it may be anything, not only a tensor."""
-    return any(_asks_about(node, name) for node in ast.walk(function))
+def _checks_type(function: ast.AST, name: str) -> bool:
+    """Whether a function or loop checks the type of ``name``: then it may be something other than a tensor."""
+    return any(_is_type_check(node, name) for node in ast.walk(function))
 
 
-def _asks_about(node: ast.AST, name: str) -> bool:
+def _is_type_check(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.Match):
         return ast.unparse(node.subject) == name
     if not isinstance(node, ast.Call) or not node.args:
         return False
-    asks = ast.unparse(node.func).split(".")[-1] in ("isinstance", "hasattr", "is_tensor")
-    return asks and ast.unparse(node.args[0]) == name
+    is_check = ast.unparse(node.func).split(".")[-1] in ("isinstance", "hasattr", "is_tensor")
+    return is_check and ast.unparse(node.args[0]) == name
 
 
-# --- where it is used -----------------------------------------------------------------------------------------------
-def _at_uses(observations: Observations, misplaced: MisplacedItem, siblings: Sequence[Transfer]) -> list[Placed] | None:
-    """Appended to the item in each operation that needs it on the device."""
-    placed: dict[tuple[object, ...], Placed] = {}
+# --- at the uses ----------------------------------------------------------------------------------------------------
+def _at_uses(
+    observations: Observations, misplaced: MisplacedItem, siblings: Sequence[Transfer]
+) -> list[PlannedEdit] | None:
+    """Return moves appended to the item in each failing operation."""
+    planned: dict[tuple[object, ...], PlannedEdit] = {}
     for mismatch, text in zip(misplaced.mismatches, misplaced.texts, strict=False):
         for call_frame in mismatch.point.call_stack:
             if inside_module(call_frame):
@@ -156,13 +159,13 @@ def _at_uses(observations: Observations, misplaced: MisplacedItem, siblings: Seq
             )
             if node is not None and trailer is not None:
                 span = call_frame.tree.span(node)
-                placed[(call_frame.tree.path, span)] = appended(call_frame.tree, node, trailer, ast.unparse(node))
+                planned[(call_frame.tree.path, span)] = append_move(call_frame.tree, node, trailer, ast.unparse(node))
                 break
         else:
             return None
-        if not placed:
+        if not planned:
             return None
-    return list(placed.values())
+    return list(planned.values())
 
 
 def _trailer_at(

@@ -1,4 +1,4 @@
-"""Moves inside a dataset or a ``collate_fn``: taken out of there, and made in the loops over its loaders."""
+"""Moves inside a dataset or ``collate_fn``: removed there, and added to the loops over the loaders."""
 
 from __future__ import annotations
 
@@ -23,69 +23,75 @@ from devfix.fixes.value_scope import device_for_move
 from devfix.model import Edit, InsertStatement, ReplaceExpression, Where
 from devfix.syntax.tree import text_of
 
-__all__ = ["moved_in_the_loops"]
+__all__ = ["move_batches_in_loops"]
 
 
-def moved_in_the_loops(observations: Observations, use: HostAccess) -> tuple[Edit, ...]:
-    """Edits that leave the dataset on the CPU and move each batch; none where some move or loop is of another form."""
+def move_batches_in_loops(observations: Observations, use: HostAccess) -> tuple[Edit, ...]:
+    """Return edits that keep the dataset on the CPU and move each batch; empty if a move or loop has another form."""
     if use.loader is None or use.sample is None:
         return ()
-    device_assignments = list(_inside(observations, use.loader))
-    taken = [_without(placing) for placing in device_assignments]
-    loops = [source for source in observations.sources if source.kind == "batch" and _same_origin(use.loader, source)]
-    if not taken or not loops or None in taken:
+    assignments = list(_moves_in_loader(observations, use.loader))
+    removed = [_remove_move(assignment) for assignment in assignments]
+    loops = [
+        source for source in observations.sources if source.kind == "batch" and _is_same_loader(use.loader, source)
+    ]
+    if not removed or not loops or None in removed:
         return ()
-    moved = [_moved(observations, device_assignments[0], source, use.sample) for source in loops]
-    if None in moved:
+    added = [_move_in_loop(observations, assignments[0], source, use.sample) for source in loops]
+    if None in added:
         return ()
-    return tuple(edit for edit in dict.fromkeys([*taken, *moved]) if edit is not None)
+    return tuple(edit for edit in dict.fromkeys([*removed, *added]) if edit is not None)
 
 
-def _origin(loader: HeapObject) -> list[object]:
-    """What makes a loader's batches: the class of its dataset, its ``collate_fn``."""
-    made: list[object] = []
+def _collate_function(loader: HeapObject) -> list[object]:
+    """Return the ``collate_fn`` of a loader, as a list."""
+    functions: list[object] = []
     collate = loader.fields.get("collate_fn")
     if isinstance(collate, Function):
-        made.append(collate.node)
-    return made
+        functions.append(collate.node)
+    return functions
 
 
-def _same_origin(loader: HeapObject, source: DataSource) -> bool:
+def _is_same_loader(loader: HeapObject, source: DataSource) -> bool:
     if source.loader is None or source.point.state is None or not source.point.state.has(source.loader.id):
         return False
-    memory, other = source.point.state, source.point.state.heap_object(source.loader)
+    state, other = source.point.state, source.point.state.heap_object(source.loader)
     if other.kind != "loader":
         return False
     classes = [
-        _class_of(memory.heap_object(held).cls) for held in (_dataset(loader), _dataset(other)) if held is not None
+        _class_of(state.heap_object(dataset).cls)
+        for dataset in (_dataset(loader), _dataset(other))
+        if dataset is not None
     ]
-    return bool(set(_origin(loader)) & set(_origin(other))) or (len(classes) == 2 and classes[0] is classes[1])
+    return bool(set(_collate_function(loader)) & set(_collate_function(other))) or (
+        len(classes) == 2 and classes[0] is classes[1]
+    )
 
 
 def _dataset(loader: HeapObject) -> Pointer | None:
-    held = loader.fields.get("dataset")
-    return held if isinstance(held, Pointer) else None
+    dataset = loader.fields.get("dataset")
+    return dataset if isinstance(dataset, Pointer) else None
 
 
 def _class_of(cls: ClassValue | None) -> ast.AST | None:
     return cls.node if cls is not None else None
 
 
-def _inside(observations: Observations, loader: HeapObject) -> Iterator[DeviceAssignment]:
-    """Moves to the accelerator that a step over the loader makes, in ``__getitem__`` or the ``collate_fn``."""
-    collates = _origin(loader)
+def _moves_in_loader(observations: Observations, loader: HeapObject) -> Iterator[DeviceAssignment]:
+    """Yield the moves to the accelerator in ``__getitem__`` or the ``collate_fn`` of the loader."""
+    collates = _collate_function(loader)
     for devices in observations.device_assignments.values():
-        placing = devices.get(ACCELERATOR)
-        if placing is None or placing.latent:
+        assignment = devices.get(ACCELERATOR)
+        if assignment is None or assignment.latent:
             continue
-        functions = [call_frame.activation.node for call_frame in placing.point.call_stack]
+        functions = [call_frame.activation.node for call_frame in assignment.point.call_stack]
         if any(node in collates or getattr(node, "name", "") == "__getitem__" for node in functions):
-            yield placing
+            yield assignment
 
 
-def _without(placing: DeviceAssignment) -> Edit | None:
-    """``x.to(device)`` becomes ``x``."""
-    call, tree = placing.call, placing.point.tree
+def _remove_move(assignment: DeviceAssignment) -> Edit | None:
+    """Return the edit that replaces ``x.to(device)`` by ``x``."""
+    call, tree = assignment.call, assignment.point.tree
     if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("to", "cuda"):
         return None
     if len(call.args) > 1 or any(keyword.arg not in ("device", "non_blocking") for keyword in call.keywords):
@@ -93,52 +99,60 @@ def _without(placing: DeviceAssignment) -> Edit | None:
     return ReplaceExpression(tree.path, tree.span(call), tree.source(call.func.value))
 
 
-def _moved(
-    observations: Observations, placing: DeviceAssignment, source: DataSource, sample: Value | HeapObject
+def _move_in_loop(
+    observations: Observations, assignment: DeviceAssignment, source: DataSource, sample: Value | HeapObject
 ) -> Edit | None:
-    """``x, y = x.to(device), y.to(device)`` first thing in a loop that names the parts of its batches."""
+    """Return ``x, y = x.to(device), y.to(device)`` at the start of a loop that unpacks its batches."""
     loop = source.point.stmt
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return None
     target: ast.expr = loop.target
     if isinstance(loop.iter, ast.Call) and text_of(loop.iter.func) == "enumerate" and isinstance(target, ast.Tuple):
         target = target.elts[-1]
-    trailer = _trailer(observations, placing, source)
-    code = _entries(target, sample, trailer) if isinstance(sample, HeapObject) else _parts(target, sample, trailer)
+    trailer = _trailer(observations, assignment, source)
+    code = (
+        _move_entries(target, sample, trailer)
+        if isinstance(sample, HeapObject)
+        else _move_elements(target, sample, trailer)
+    )
     if trailer is None or code is None:
         return None
     return InsertStatement(source.point.tree.path, source.point.tree.span(loop), Where.BODY_START, code)
 
 
-def _trailer(observations: Observations, placing: DeviceAssignment, source: DataSource) -> str | None:
-    """``.to(device)`` as the loop would say it."""
-    said = placing.call.args[0] if placing.call.args else None
-    like = ast.unparse(said) if said is not None else None
+def _trailer(observations: Observations, assignment: DeviceAssignment, source: DataSource) -> str | None:
+    """Return the move in the loop's own terms: ``.to(device)`` or ``.cuda()``."""
+    device_argument = assignment.call.args[0] if assignment.call.args else None
+    like = ast.unparse(device_argument) if device_argument is not None else None
     device = device_for_move(observations, source.point, source.point.call_frame, like)
     if device is not None:
         return f".to({device})"
-    return ".cuda()" if said is None and "torch" in visible(source.point, source.point.call_frame) else None
+    return ".cuda()" if device_argument is None and "torch" in visible(source.point, source.point.call_frame) else None
 
 
-def _parts(target: ast.expr, sample: Value, trailer: str | None) -> str | None:
+def _move_elements(target: ast.expr, sample: Value, trailer: str | None) -> str | None:
     names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
     parts = sample.items if isinstance(sample, TupleValue) else (sample,)
     if len(names) != len(parts) or not all(isinstance(name, ast.Name) for name in names):
         return None
-    there = [text_of(name) for name, part in zip(names, parts, strict=True) if _is_there(part)]
-    return f"{', '.join(there)} = {', '.join(f'{name}{trailer}' for name in there)}" if there else None
+    on_accelerator = [text_of(name) for name, part in zip(names, parts, strict=True) if _is_on_accelerator(part)]
+    return (
+        f"{', '.join(on_accelerator)} = {', '.join(f'{name}{trailer}' for name in on_accelerator)}"
+        if on_accelerator
+        else None
+    )
 
 
-def _entries(target: ast.expr, sample: HeapObject, trailer: str | None) -> str | None:
-    """``batch = {key: value.to(device) ...}``, or one line for each entry where not all are tensors of the device."""
-    there = [key for key, value in sample.fields.items() if _is_there(value)]
-    if not isinstance(target, ast.Name) or not there:
+def _move_entries(target: ast.expr, sample: HeapObject, trailer: str | None) -> str | None:
+    """Return a comprehension over the batch's entries, or one line per entry if some are not on the accelerator."""
+    on_accelerator = [key for key, value in sample.fields.items() if _is_on_accelerator(value)]
+    if not isinstance(target, ast.Name) or not on_accelerator:
         return None
     name = target.id
-    if len(there) == len(sample.fields) and len(there) > 1:
+    if len(on_accelerator) == len(sample.fields) and len(on_accelerator) > 1:
         return f"{name} = {{key: value{trailer} for key, value in {name}.items()}}"
-    return "\n".join(f'{name}["{key}"] = {name}["{key}"]{trailer}' for key in there)
+    return "\n".join(f'{name}["{key}"] = {name}["{key}"]{trailer}' for key in on_accelerator)
 
 
-def _is_there(value: Value) -> bool:
+def _is_on_accelerator(value: Value) -> bool:
     return isinstance(value, Tensor) and value.device == ACCELERATOR

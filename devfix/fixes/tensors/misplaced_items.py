@@ -1,4 +1,4 @@
-"""Batch items that stay on the CPU: what they are called, what moves beside them, and one edit that moves one."""
+"""Batch items that stay on the CPU: their names, the moves of their siblings, and the edit that moves one."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from devfix.syntax.tree import SourceTree
 
 __all__ = [
     "MisplacedItem",
-    "Placed",
-    "appended",
+    "PlannedEdit",
+    "append_move",
     "bindings_of",
     "expression_of",
     "is_plain_access",
-    "made_siblings",
-    "shown",
+    "moved_siblings",
+    "name_of",
 ]
 
 
@@ -32,7 +32,7 @@ Item = tuple[str, ...]
 
 @dataclass(frozen=True, eq=False)
 class MisplacedItem:
-    """One batch item that stays on the CPU, with the operations in which it meets the accelerator."""
+    """A batch item that stays on the CPU, with the mismatches it causes and its expression in each."""
 
     key: int
     item: Item
@@ -41,21 +41,21 @@ class MisplacedItem:
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
-    """One edit, and the words that tell it."""
+class PlannedEdit:
+    """An edit and the text that describes it in the title of a fix."""
 
     edit: Edit
-    described: str
+    description: str
 
 
-def shown(observations: Observations, misplaced: MisplacedItem) -> str:
-    """What people call the item: its first name, else the expression that uses it."""
+def name_of(observations: Observations, misplaced: MisplacedItem) -> str:
+    """Return the item's first name, else the expression that uses it."""
     names = [binding.name for binding in bindings_of(observations, misplaced)]
     return names[0] if names else misplaced.texts[0]
 
 
 def bindings_of(observations: Observations, misplaced: MisplacedItem) -> list[Binding]:
-    """The names that the item was bound to, one for each place."""
+    """Return the bindings of the item to names, one per statement and name."""
     found: dict[tuple[object, ...], Binding] = {}
     for binding in observations.bindings:
         if (
@@ -67,34 +67,34 @@ def bindings_of(observations: Observations, misplaced: MisplacedItem) -> list[Bi
     return list(found.values())
 
 
-def made_siblings(observations: Observations, misplaced: MisplacedItem) -> list[Transfer]:
-    """For data that a project function made: moves of what else it gave, in a function that names the culprit."""
+def moved_siblings(observations: Observations, misplaced: MisplacedItem) -> list[Transfer]:
+    """Return the moves of other values that the same function created, where the item has a name; empty for batches."""
     if observations.sources[misplaced.key].kind != "made":
         return []
-    named = [binding for binding in bindings_of(observations, misplaced) if binding.kind in ("unpack", "param")]
+    bindings = [binding for binding in bindings_of(observations, misplaced) if binding.kind in ("unpack", "param")]
     return [
         transfer
         for transfer in observations.transfers
         if transfer.device == "accelerator"
         and transfer.origin.kind == "made"
         and transfer.origin.site_id != misplaced.key
-        and any(same_function(binding.point.call_frame, transfer.point.call_frame) for binding in named)
+        and any(same_function(binding.point.call_frame, transfer.point.call_frame) for binding in bindings)
     ]
 
 
 def is_plain_access(node: ast.expr) -> bool:
-    """``batch["x"]``, ``batch.x``, ``next(it)``: an expression to which a move can be appended."""
+    """Whether ``.to()`` can be appended to an expression: ``batch["x"]``, ``batch.x``."""
     return isinstance(node, (ast.Subscript, ast.Attribute))
 
 
-def appended(tree: SourceTree, node: ast.expr, trailer: str, name: str) -> Placed:
-    return Placed(AppendCode(tree.path, tree.span(node), trailer), f"`{name}`")
+def append_move(tree: SourceTree, node: ast.expr, trailer: str, name: str) -> PlannedEdit:
+    return PlannedEdit(AppendCode(tree.path, tree.span(node), trailer), f"`{name}`")
 
 
 def expression_of(
     point: ProgramPoint, call_frame: CallFrame, misplaced: MisplacedItem, text: str, whole_statement: bool = False
 ) -> ast.expr | None:
-    """The expression in a level's statement (or, innermost, in the operation) that is the item."""
+    """Return the expression for the item in a frame's statement, or in the operation for the innermost frame."""
     innermost = call_frame is point.call_stack[-1]
     roots: list[ast.AST] = [point.node] if innermost and not whole_statement else headers(call_frame.stmt)
     for root in roots:

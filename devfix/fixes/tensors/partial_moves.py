@@ -1,4 +1,4 @@
-"""Data of which the program moves a part, or a copy: the forgotten part is moved beside it, the copy used."""
+"""Data of which the program moves a part or a copy: move the other part beside it, or use the copy."""
 
 from __future__ import annotations
 
@@ -19,33 +19,36 @@ from devfix.model import AppendCode, Edit, InsertStatement, ReplaceExpression, W
 from devfix.syntax.bindings import binds
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["beside_parts"]
+__all__ = ["move_beside_parts"]
 
 
 Origin = tuple[int, tuple[str, ...]]
 
 
-def beside_parts(observations: Observations, origins: set[Origin], mismatches: Iterable[DeviceMismatch]) -> list[Edit]:
-    """Edits after which nothing of these origins (key and item) fails, in the manner of the parts that are moved.
+def move_beside_parts(
+    observations: Observations, origins: set[Origin], mismatches: Iterable[DeviceMismatch]
+) -> list[Edit]:
+    """Return edits that move the values of these origins (site id and path) like the parts that are already moved.
 
-    ``x_dev`` for ``x`` where the program has made it so; ``test = test.to(device)`` next to the same of ``train``;
-    ``Y[i:j].to(device)`` next to ``X[i:j].to(device)``.  Nothing where some use has no such neighbour.
+    Use ``x_dev`` for ``x`` if ``x_dev = x.to(device)`` exists; insert ``test = test.to(device)`` after the same
+    statement for ``train``; write ``Y[i:j].to(device)`` next to ``X[i:j].to(device)``. Empty if one use has no such
+    neighbor.
     """
-    keys = {key for key, _ in origins}
-    near = [t for t in observations.transfers if t.origin.site_id in keys and t.device == "accelerator"]
+    site_ids = {site_id for site_id, _ in origins}
+    near = [t for t in observations.transfers if t.origin.site_id in site_ids and t.device == "accelerator"]
     moved = [transfer for transfer in near if _is_plain(transfer)]
     moved.sort(key=lambda transfer: transfer.point.key, reverse=True)
     edits: dict[Edit, None] = {}
     for mismatch in dict.fromkeys(mismatches):
-        found = _like_neighbours(mismatch, moved, origins)
+        found = _like_neighbors(mismatch, moved, origins)
         if not found:
-            return list(dict.fromkeys(edit for transfer in near for edit in _returned_beside(transfer, origins)))
+            return list(dict.fromkeys(edit for transfer in near for edit in _in_return(transfer, origins)))
         edits.update(dict.fromkeys(found))
     return list(edits)
 
 
 def _is_plain(transfer: Transfer) -> bool:
-    """Whether a move is one of a statement that binds names, under no condition of its own."""
+    """Whether a move is in an assignment outside modules and conditions."""
     move = Move(transfer.point)
     return (
         isinstance(transfer.point.stmt, ast.Assign)
@@ -54,8 +57,8 @@ def _is_plain(transfer: Transfer) -> bool:
     )
 
 
-def _like_neighbours(mismatch: DeviceMismatch, moved: list[Transfer], origins: set[Origin]) -> list[Edit]:
-    """One edit for each name of the data in the outermost statement of the stack that has moves near it."""
+def _like_neighbors(mismatch: DeviceMismatch, moved: list[Transfer], origins: set[Origin]) -> list[Edit]:
+    """Return one edit for each misplaced name in the outermost statement of the stack that has moves near it."""
     for call_frame in mismatch.point.call_stack:
         if inside_module(call_frame):
             return []
@@ -72,18 +75,18 @@ def _like_neighbours(mismatch: DeviceMismatch, moved: list[Transfer], origins: s
 
 
 def _names(point: ProgramPoint, call_frame: CallFrame, origins: set[Origin]) -> Iterator[ast.Name]:
-    """The names in a level's statement that are CPU tensors of these origins."""
+    """Yield the names in a frame's statement that are CPU tensors of these origins."""
     for root in headers(call_frame.stmt):
         for node in ast.walk(root):
             if (
                 isinstance(node, ast.Name)
                 and isinstance(node.ctx, ast.Load)
-                and _is_one(point, call_frame, node, origins)
+                and _is_misplaced(point, call_frame, node, origins)
             ):
                 yield node
 
 
-def _is_one(point: ProgramPoint, call_frame: CallFrame, node: ast.Name, origins: set[Origin]) -> bool:
+def _is_misplaced(point: ProgramPoint, call_frame: CallFrame, node: ast.Name, origins: set[Origin]) -> bool:
     value = value_of(point, call_frame, node)
     return any(
         isinstance(option, Tensor)
@@ -93,9 +96,9 @@ def _is_one(point: ProgramPoint, call_frame: CallFrame, node: ast.Name, origins:
     )
 
 
-# --- the copy that the program has already --------------------------------------------------------------------------
-def _moved_name(call_frame: CallFrame, transfer: Transfer, node: ast.Name) -> Edit | None:
-    """``x_dev`` for ``x`` behind ``x_dev = x.to(device)``, and ``x`` for an alias of what it was before."""
+# --- an existing copy -----------------------------------------------------------------------------------------------
+def _use_copy(call_frame: CallFrame, transfer: Transfer, node: ast.Name) -> Edit | None:
+    """Return ``x_dev`` for ``x`` after ``x_dev = x.to(device)``, and ``x`` for an alias of the unmoved value."""
     tree, statement = call_frame.tree, transfer.point.stmt
     receiver = transfer.call.func.value if isinstance(transfer.call.func, ast.Attribute) else None
     target = _target_of(statement, transfer.call)
@@ -104,24 +107,24 @@ def _moved_name(call_frame: CallFrame, transfer: Transfer, node: ast.Name) -> Ed
     bindings = _bindings(call_frame, node.id)
     if receiver.id != node.id and not _is_alias(tree, bindings, receiver.id, statement):
         return None
-    choice = tree.parents.get(statement)
-    root = choice if isinstance(choice, ast.If) and choice.orelse and binds(choice, target) else statement
+    branch = tree.parents.get(statement)
+    root = branch if isinstance(branch, ast.If) and branch.orelse and binds(branch, target) else statement
     others = [
         stmt for stmt in _bindings(call_frame, target) if stmt is not statement and not _precedes(tree, stmt, root)
     ]
-    if not all(_within(tree, stmt, root) and _takes(stmt, target, receiver.id) for stmt in others):
+    if not all(_is_inside(tree, stmt, root) and _copies_name(stmt, target, receiver.id) for stmt in others):
         return None
     if not all(_precedes(tree, stmt, root) for stmt in bindings) or not _precedes(tree, root, call_frame.stmt):
         return None
     return ReplaceExpression(tree.path, tree.span(node), target)
 
 
-def _within(tree: SourceTree, statement: ast.stmt, root: ast.stmt) -> bool:
+def _is_inside(tree: SourceTree, statement: ast.stmt, root: ast.stmt) -> bool:
     return root in tree.ancestors(statement)
 
 
-def _takes(statement: ast.stmt, target: str, name: str) -> bool:
-    """``x_dev = x``, as the branch without an accelerator says."""
+def _copies_name(statement: ast.stmt, target: str, name: str) -> bool:
+    """Whether a statement assigns ``x_dev = x``, as the branch without an accelerator does."""
     return any(ast.unparse(t) == target and ast.unparse(value) == name for t, value in _pairs(statement))
 
 
@@ -137,7 +140,7 @@ def _is_alias(tree: SourceTree, bindings: list[ast.stmt], name: str, before: ast
 
 
 def _target_of(statement: ast.stmt, call: ast.Call) -> str | None:
-    """The name that a moved value gets."""
+    """Return the name to which the moved value is assigned."""
     for target, value in _pairs(statement):
         if value is call and isinstance(target, ast.Name):
             return target.id
@@ -157,15 +160,15 @@ def _pairs(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 # --- beside the move of another part --------------------------------------------------------------------------------
 def _beside(call_frame: CallFrame, transfer: Transfer, node: ast.Name) -> Edit | None:
-    """``test = test.to(device)`` behind ``train = train.to(device)``."""
+    """Return ``test = test.to(device)`` after ``train = train.to(device)``."""
     tree, statement = call_frame.tree, transfer.point.stmt
     receiver = transfer.call.func.value if isinstance(transfer.call.func, ast.Attribute) else None
     target = _target_of(statement, transfer.call)
     if not isinstance(receiver, ast.Name) or target != receiver.id or target == node.id:
         return None
     bindings = _bindings(call_frame, node.id)
-    ahead = all(_precedes(tree, binding, statement) for binding in bindings)
-    if not ahead or not bound_at(CallFrame(transfer.point.call_frame.activation, statement), node.id):
+    is_bound_before = all(_precedes(tree, binding, statement) for binding in bindings)
+    if not is_bound_before or not bound_at(CallFrame(transfer.point.call_frame.activation, statement), node.id):
         return None
     if not _precedes(tree, statement, call_frame.stmt):
         return None
@@ -173,15 +176,15 @@ def _beside(call_frame: CallFrame, transfer: Transfer, node: ast.Name) -> Edit |
     return InsertStatement(tree.path, tree.span(statement), Where.AFTER, code)
 
 
-def _in_its_binding(call_frame: CallFrame, transfer: Transfer, node: ast.Name) -> Edit | None:
-    """``Y[i:j].to(device)`` where the same block has ``X[i:j].to(device)``."""
+def _at_binding(call_frame: CallFrame, transfer: Transfer, node: ast.Name) -> Edit | None:
+    """Return ``Y[i:j].to(device)`` if the same block has ``X[i:j].to(device)``."""
     tree, statement = call_frame.tree, transfer.point.stmt
-    taken = transfer.call.func.value if isinstance(transfer.call.func, ast.Attribute) else None
+    moved_slice = transfer.call.func.value if isinstance(transfer.call.func, ast.Attribute) else None
     bindings = _bindings(call_frame, node.id)
-    if not isinstance(taken, ast.Subscript) or len(bindings) != 1:
+    if not isinstance(moved_slice, ast.Subscript) or len(bindings) != 1:
         return None
     value = next((v for t, v in _pairs(bindings[0]) if isinstance(t, ast.Name) and t.id == node.id), None)
-    if not isinstance(value, ast.Subscript) or ast.unparse(value.slice) != ast.unparse(taken.slice):
+    if not isinstance(value, ast.Subscript) or ast.unparse(value.slice) != ast.unparse(moved_slice.slice):
         return None
     found = common_block(tree, bindings[0], statement)
     if found is None or found[0][found[1]] is not bindings[0] or found[0][found[2]] is not statement:
@@ -189,20 +192,20 @@ def _in_its_binding(call_frame: CallFrame, transfer: Transfer, node: ast.Name) -
     return AppendCode(tree.path, tree.span(value), Move(transfer.point).trailer())
 
 
-def _returned_beside(transfer: Transfer, origins: set[Origin]) -> Iterator[Edit]:
-    """``return x.to(device), y.to(device)`` where only ``x`` is moved."""
+def _in_return(transfer: Transfer, origins: set[Origin]) -> Iterator[Edit]:
+    """Yield the missing move of ``return x.to(device), y``."""
     point, statement = transfer.point, transfer.point.stmt
-    given = statement.value if isinstance(statement, ast.Return) else None
-    if not isinstance(given, ast.Tuple) or transfer.call not in given.elts or inside_module(point.call_frame):
+    returned = statement.value if isinstance(statement, ast.Return) else None
+    if not isinstance(returned, ast.Tuple) or transfer.call not in returned.elts or inside_module(point.call_frame):
         return
-    for node in given.elts:
-        if isinstance(node, ast.Name) and _is_one(point, point.call_frame, node, origins):
+    for node in returned.elts:
+        if isinstance(node, ast.Name) and _is_misplaced(point, point.call_frame, node, origins):
             yield AppendCode(point.tree.path, point.tree.span(node), Move(point).trailer())
 
 
 # --- order ----------------------------------------------------------------------------------------------------------
 def _bindings(call_frame: CallFrame, name: str) -> list[ast.stmt]:
-    """The statements of the function that bind a name."""
+    """Return the statements of the function that bind a name."""
     tree, function = call_frame.tree, call_frame.activation.node
     return [
         tree.statement(node)
@@ -213,11 +216,11 @@ def _bindings(call_frame: CallFrame, name: str) -> list[ast.stmt]:
 
 
 def _precedes(tree: SourceTree, first: ast.stmt, second: ast.stmt) -> bool:
-    """Whether ``first`` has run whenever ``second`` does, in the same pass of every loop around both."""
+    """Whether ``first`` has run whenever ``second`` runs, in the same iteration of every enclosing loop."""
     if any(parent is first for parent in tree.ancestors(second)):
         return True  # the target of a loop
     found = common_block(tree, first, second)
     return found is not None and found[1] < found[2] and found[0][found[1]] is first
 
 
-_PLANS = (_moved_name, _beside, _in_its_binding)
+_PLANS = (_use_copy, _beside, _at_binding)

@@ -1,4 +1,4 @@
-"""Moves of batch items in the way in which the program moves others: beside a sibling, or by its own helper."""
+"""Moves of batch items in the program's style: beside a sibling's move, or with the program's helper function."""
 
 from __future__ import annotations
 
@@ -15,47 +15,47 @@ from devfix.fixes.insertion_point import inside_module, names_in, same_function
 from devfix.fixes.move_style import Move
 from devfix.fixes.tensors.misplaced_items import (
     MisplacedItem,
-    Placed,
-    appended,
+    PlannedEdit,
+    append_move,
     bindings_of,
     expression_of,
     is_plain_access,
 )
 from devfix.model import InsertStatement, Where
 
-__all__ = ["beside_siblings", "by_helper"]
+__all__ = ["move_beside_siblings", "move_with_helper"]
 
 
-def beside_siblings(
+def move_beside_siblings(
     observations: Observations, misplaced: MisplacedItem, siblings: Sequence[Transfer]
-) -> list[Placed] | None:
-    """Next to the moves of other items of the same batch, in their style."""
-    for transfer in _last_of_each(siblings):
+) -> list[PlannedEdit] | None:
+    """Return the move of the item next to those of other items of the same batch."""
+    for transfer in _last_move_per_function(siblings):
         for binding in bindings_of(observations, misplaced):
             if not same_function(binding.point.call_frame, transfer.point.call_frame):
                 continue
-            placed = _like_sibling(misplaced, binding, transfer)
-            if placed is not None:
-                return [placed]
+            planned = _like_sibling(misplaced, binding, transfer)
+            if planned is not None:
+                return [planned]
     for transfer in siblings:
         if not inside_module(transfer.point.call_frame):
             node = expression_of(transfer.point, transfer.point.call_frame, misplaced, "…", whole_statement=True)
             if node is not None:
-                return [appended(transfer.point.tree, node, Move(transfer.point).trailer(), ast.unparse(node))]
+                return [append_move(transfer.point.tree, node, Move(transfer.point).trailer(), ast.unparse(node))]
     return None
 
 
-def _last_of_each(siblings: Sequence[Transfer]) -> list[Transfer]:
-    """The last sibling move of each function, one per place."""
+def _last_move_per_function(siblings: Sequence[Transfer]) -> list[Transfer]:
+    """Return the last sibling move of each function."""
     last: dict[int, Transfer] = {}
     for transfer in siblings:
-        known = last.get(id(transfer.point.call_frame.activation.node))
-        if known is None or transfer.point.key >= known.point.key:
+        latest = last.get(id(transfer.point.call_frame.activation.node))
+        if latest is None or transfer.point.key >= latest.point.key:
             last[id(transfer.point.call_frame.activation.node)] = transfer
     return list(last.values())
 
 
-def _like_sibling(misplaced: MisplacedItem, binding: Binding, transfer: Transfer) -> Placed | None:
+def _like_sibling(misplaced: MisplacedItem, binding: Binding, transfer: Transfer) -> PlannedEdit | None:
     tree, statement = transfer.point.tree, transfer.point.stmt
     name, move = binding.name, Move(transfer.point)
     trailer = move.trailer()
@@ -63,7 +63,7 @@ def _like_sibling(misplaced: MisplacedItem, binding: Binding, transfer: Transfer
         if not name.isidentifier() or not isinstance(statement, ast.Assign):
             return None
         code = f"{name} = {name}{trailer} if {tree.source(move.guard.test)} else {name}"
-        return Placed(InsertStatement(tree.path, tree.span(statement), Where.AFTER, code), f"`{name}`")
+        return PlannedEdit(InsertStatement(tree.path, tree.span(statement), Where.AFTER, code), f"`{name}`")
     inline = isinstance(transfer.call.func, ast.Attribute) and is_plain_access(transfer.call.func.value)
     beside = not inline and isinstance(statement, ast.Assign) and statement.lineno >= binding.point.stmt.lineno
     if (
@@ -72,23 +72,23 @@ def _like_sibling(misplaced: MisplacedItem, binding: Binding, transfer: Transfer
         and binding.value is not None
         and is_plain_access(binding.value)
     ):
-        return appended(tree, binding.value, trailer, name)
+        return append_move(tree, binding.value, trailer, name)
     if isinstance(statement, ast.Assign) and isinstance(statement.value, (ast.Tuple, ast.List)):
         for element in statement.value.elts:
             if isinstance(element, ast.Name) and element.id == name:
-                return appended(tree, element, trailer, name)
+                return append_move(tree, element, trailer, name)
     if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or not name.isidentifier():
         return None
     if statement.lineno < binding.point.stmt.lineno and statement is not binding.point.stmt:
         return None
     edit = InsertStatement(tree.path, tree.span(statement), Where.AFTER, f"{name} = {name}{trailer}")
-    return Placed(edit, f"`{name}`")
+    return PlannedEdit(edit, f"`{name}`")
 
 
-def by_helper(
+def move_with_helper(
     observations: Observations, misplaced: MisplacedItem, siblings: Sequence[Transfer]
-) -> list[Placed] | None:
-    """``batch = to_device(batch, device)``, as another loop of the program does it."""
+) -> list[PlannedEdit] | None:
+    """Return ``batch = to_device(batch, device)``, as another loop of the program has it."""
     for transfer in reversed(observations.transfers):
         if transfer.device != "accelerator" or transfer.origin.site_id == misplaced.key:
             continue
@@ -96,19 +96,19 @@ def by_helper(
             name = _helper_target(call_frame.stmt)
             if name is None:
                 continue
-            direct = call_frame is transfer.point.call_frame
-            for cut in range(len(misplaced.item) if not direct else 0, -1, -1):
-                if direct and transfer.origin.path not in ((), ("*",)):
-                    continue  # only moves of a whole batch are copied from another loop
+            is_direct = call_frame is transfer.point.call_frame
+            for cut in range(len(misplaced.item) if not is_direct else 0, -1, -1):
+                if is_direct and transfer.origin.path not in ((), ("*",)):
+                    continue  # only moves of entire batches are copied from another loop
                 for binding in bindings_of(observations, replace(misplaced, item=misplaced.item[:cut])):
-                    placed = _same_call(binding, call_frame, name)
-                    if placed is not None:
-                        return [placed]
+                    planned = _same_call(binding, call_frame, name)
+                    if planned is not None:
+                        return [planned]
     return None
 
 
 def _helper_target(stmt: ast.stmt) -> str | None:
-    """``x`` of a statement ``x = helper(x, …)``."""
+    """Return ``x`` of a statement ``x = helper(x, …)``."""
     if not (isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 and isinstance(stmt.targets[0], ast.Name)):
         return None
     name, value = stmt.targets[0].id, stmt.value
@@ -121,7 +121,7 @@ def _helper_target(stmt: ast.stmt) -> str | None:
     return name if any(isinstance(argument, ast.Name) and argument.id == name for argument in value.args) else None
 
 
-def _same_call(binding: Binding, call_frame: CallFrame, name: str) -> Placed | None:
+def _same_call(binding: Binding, call_frame: CallFrame, name: str) -> PlannedEdit | None:
     point, stmt = binding.point, call_frame.stmt
     if binding.name != name or not isinstance(stmt, ast.Assign) or inside_module(point.call_frame):
         return None
@@ -139,4 +139,4 @@ def _same_call(binding: Binding, call_frame: CallFrame, name: str) -> Placed | N
         return None
     where = Where.BODY_START if loop else Where.AFTER
     edit = InsertStatement(point.tree.path, point.tree.span(point.stmt), where, call_frame.tree.source(stmt))
-    return Placed(edit, f"`{name}`")
+    return PlannedEdit(edit, f"`{name}`")

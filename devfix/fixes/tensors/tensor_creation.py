@@ -1,4 +1,4 @@
-"""How a tensor is made, and how the same call makes it on another device."""
+"""Factory calls, and the edits that create the same tensor on another device."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import ast
 from dataclasses import dataclass
 
 from devfix.model import AddKeyword, AppendCode, Edit, ReplaceExpression
-from devfix.models.tensor_methods import RANDOM_FACTORIES, RANDOM_METHODS, CPU_ONLY_FACTORIES
+from devfix.models.tensor_methods import CPU_ONLY_FACTORIES, RANDOM_FACTORIES, RANDOM_METHODS
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["Making", "chain_end", "drawn_later"]
+__all__ = ["FactoryCall", "chain_end", "initialized_later"]
 
-# Methods that a move may follow as well as precede: they give a tensor where their own is.
-_FOLLOWED = frozenset(
+# Methods whose result is on the device of their tensor: a move may precede or follow them.
+_DEVICE_PRESERVING = frozenset(
     "view reshape expand expand_as unsqueeze squeeze repeat permute transpose t flatten contiguous float double half "
     "long int bool type to clamp abs exp log sqrt tril triu masked_fill fill_ zero_ mul add sub div mul_ add_ sub_ "
     "div_ clamp_ clone flip roll cumsum view_as".split()
@@ -20,65 +20,67 @@ _FOLLOWED = frozenset(
 
 
 @dataclass(frozen=True, eq=False)
-class Making:
-    """A call that makes a tensor on the CPU: ``torch.zeros(n, 3)``, ``torch.randn(n).view(-1, 1)``."""
+class FactoryCall:
+    """A call that creates a tensor on the CPU: ``torch.zeros(n, 3)``, ``torch.randn(n).view(-1, 1)``."""
 
     tree: SourceTree
     call: ast.Call
 
     @property
     def name(self) -> str:
-        """``zeros`` of ``torch.zeros(...)``."""
+        """The function's name: ``zeros`` of ``torch.zeros(...)``."""
         func = self.call.func
         return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
 
     @property
-    def words(self) -> str:
-        """What people call the tensor: the name that it is given at once, else the call's name."""
+    def text(self) -> str:
+        """The name to which the tensor is assigned, else the call's text; for messages."""
         statement = self.tree.statement(self.call)
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         if len(targets) == 1 and isinstance(targets[0], (ast.Name, ast.Attribute)):
             assert isinstance(statement, ast.Assign)
-            if statement.value is self._wrapped(chain_end(self.tree, self.call)):
+            if statement.value is self._outermost_call(chain_end(self.tree, self.call)):
                 return ast.unparse(targets[0])
         return f"{ast.unparse(self.call.func)}(...)"
 
-    def _wrapped(self, call: ast.Call) -> ast.Call:
-        """The outermost of the functions of PyTorch that are called on the tensor at once: ``torch.tril(...)``."""
+    def _outermost_call(self, call: ast.Call) -> ast.Call:
+        """Return the outermost PyTorch call on the tensor in the same expression: ``torch.tril(...)``."""
         outer = self.tree.parents.get(call)
         if isinstance(outer, ast.Call) and outer.args[:1] == [call] and ast.unparse(outer.func).startswith("torch."):
-            return self._wrapped(chain_end(self.tree, outer))
+            return self._outermost_call(chain_end(self.tree, outer))
         return call
 
     @property
-    def draws(self) -> bool:
-        """Whether random numbers go into the tensor, in the call or in a method that follows at once."""
+    def is_random(self) -> bool:
+        """Whether the call, or a method chained to it, generates random numbers."""
         return self.name in RANDOM_FACTORIES or chain_end(self.tree, self.call, RANDOM_METHODS) is not self.call
 
     @property
-    def names_its_device(self) -> bool:
-        """Whether the call says ``device=`` (or may, with ``**``)."""
+    def has_device_argument(self) -> bool:
+        """Whether the call has ``device=`` (or may have it, through ``**``)."""
         return any(keyword.arg in ("device", None) for keyword in self.call.keywords)
 
     def edit(self, device: str) -> Edit | None:
-        """The edit after which the tensor is made on ``device``, with the random numbers that it has now.
+        """Return the edit that creates the tensor on ``device`` with the same random numbers as now.
 
-        ``None`` where the call names a device already.
+        ``None`` if the call already has a device.
         """
         path = self.tree.path
-        if self.names_its_device:
+        if self.has_device_argument:
             return None
-        typed = chain_end(self.tree, self.call, frozenset({"type"})) is not self.call  # that brings it to the CPU again
-        if not (self.draws or typed or self.name in CPU_ONLY_FACTORIES):
+        has_type_call = (
+            chain_end(self.tree, self.call, frozenset({"type"})) is not self.call
+        )  # .type() returns a CPU tensor
+        if not (self.is_random or has_type_call or self.name in CPU_ONLY_FACTORIES):
             return AddKeyword(path, self.tree.span(self.call), "device", device)
         leaf = next((keyword for keyword in self.call.keywords if keyword.arg == "requires_grad"), None)
-        if leaf is not None:  # a move makes a tensor that is no leaf: it must come first
+        if leaf is not None:  # a moved tensor is not a leaf: move it before requires_grad_()
             arguments = [*self.call.args, *(keyword for keyword in self.call.keywords if keyword is not leaf)]
             listed = ", ".join(self.tree.source(argument) for argument in arguments)
             code = f"{self.tree.source(self.call.func)}({listed}).to({device})"
-            asks = f".requires_grad_({'' if _is_true(leaf.value) else self.tree.source(leaf.value)})"
-            return ReplaceExpression(path, self.tree.span(self.call), code + asks)
-        end = chain_end(self.tree, self.call, _FOLLOWED | RANDOM_METHODS)
+            requires_grad_call = f".requires_grad_({'' if _is_true(leaf.value) else self.tree.source(leaf.value)})"
+            return ReplaceExpression(path, self.tree.span(self.call), code + requires_grad_call)
+        end = chain_end(self.tree, self.call, _DEVICE_PRESERVING | RANDOM_METHODS)
         return AppendCode(path, self.tree.span(end), f".to({device})")
 
 
@@ -86,8 +88,8 @@ def _is_true(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is True
 
 
-def chain_end(tree: SourceTree, call: ast.Call, methods: frozenset[str] = _FOLLOWED) -> ast.Call:
-    """The last call of a chain of ``methods`` that starts with ``call``; ``call`` itself where there is none."""
+def chain_end(tree: SourceTree, call: ast.Call, methods: frozenset[str] = _DEVICE_PRESERVING) -> ast.Call:
+    """Return the last call of a chain of ``methods`` that starts with ``call``; ``call`` itself if there is none."""
     while True:
         attribute = tree.parents.get(call)
         if not isinstance(attribute, ast.Attribute) or attribute.attr not in methods:
@@ -98,27 +100,30 @@ def chain_end(tree: SourceTree, call: ast.Call, methods: frozenset[str] = _FOLLO
         call = outer
 
 
-def drawn_later(making: Making) -> tuple[str, ast.stmt] | None:
-    """The name of a tensor that gets random numbers in a later statement, and the last such statement of its block.
+def initialized_later(factory: FactoryCall) -> tuple[str, ast.stmt] | None:
+    """Return the name of a tensor that later statements fill with random numbers, and the last of them in its block.
 
     https://docs.pytorch.org/docs/stable/nn.init.html
     """
-    tree = making.tree
-    statement = tree.statement(making.call)
+    tree = factory.tree
+    statement = tree.statement(factory.call)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     target = statement.targets[0]
     if not isinstance(target, ast.Name):
         return None
     _, block, index = tree.block(statement)
-    drawing = [later for later in block[index + 1 :] if any(_draws_into(n, target.id) for n in ast.walk(later))]
-    return (target.id, drawing[-1]) if drawing else None
+    initializers = [
+        later for later in block[index + 1 :] if any(_fills_randomly(n, target.id) for n in ast.walk(later))
+    ]
+    return (target.id, initializers[-1]) if initializers else None
 
 
-def _draws_into(node: ast.AST, name: str) -> bool:
+def _fills_randomly(node: ast.AST, name: str) -> bool:
+    """Whether a node is a call that fills ``name`` with random numbers in place."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
     if node.func.attr in RANDOM_METHODS and node.func.attr.endswith("_"):
         return isinstance(node.func.value, ast.Name) and node.func.value.id == name
-    given = bool(node.args) and isinstance(node.args[0], ast.Name) and node.args[0].id == name
-    return given and "init." in ast.unparse(node.func) and node.func.attr.endswith("_")
+    is_argument = bool(node.args) and isinstance(node.args[0], ast.Name) and node.args[0].id == name
+    return is_argument and "init." in ast.unparse(node.func) and node.func.attr.endswith("_")

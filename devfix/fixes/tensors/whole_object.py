@@ -1,4 +1,4 @@
-"""Moving an object that moves as a whole: a graph, an encoding, where it gets its name."""
+"""Moves of objects with their own ``.to()``, such as graphs and encodings, at the name they are bound to."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from devfix.analysis.observations import Binding
 from devfix.fixes.insertion_point import inside_module, same_function
 from devfix.fixes.move_style import device_for_batch
 from devfix.fixes.reorder import common_block
-from devfix.fixes.tensors.comprehensions import held_value
+from devfix.fixes.tensors.comprehensions import value_of_binding
 from devfix.fixes.tensors.misplaced_items import MisplacedItem, bindings_of
 from devfix.model import AppendCode, Edit, Fix, InsertStatement, Where
 
-__all__ = ["wholes"]
+__all__ = ["whole_object_fixes"]
 
 
-def roots(observations: Observations, misplaced_items: Sequence[MisplacedItem]) -> Iterator[Fix]:
-    """One move of each bundle that the culprits are, or belong to; nothing where one of them belongs to none."""
+def whole_object_fixes(observations: Observations, misplaced_items: Sequence[MisplacedItem]) -> Iterator[Fix]:
+    """Yield one move for each batch object that contains the items; nothing if an item belongs to none."""
     edits: dict[Edit, str] = {}
     for misplaced in misplaced_items:
         found = next(
@@ -39,23 +39,23 @@ def roots(observations: Observations, misplaced_items: Sequence[MisplacedItem]) 
 
 
 def _holders(observations: Observations, misplaced: MisplacedItem) -> Iterator[Binding]:
-    """The names of the bundle, outside of modules."""
+    """Yield the bindings of the batch object outside modules."""
     for cut in range(len(misplaced.item), -1, -1):
         for binding in bindings_of(
             observations, MisplacedItem(misplaced.key, misplaced.item[:cut], misplaced.mismatches, misplaced.texts)
         ):
-            if not inside_module(binding.point.call_frame) and _is_bundle(observations, binding):
+            if not inside_module(binding.point.call_frame) and _is_batch_object(observations, binding):
                 yield binding
 
 
-def _is_bundle(observations: Observations, binding: Binding) -> bool:
+def _is_batch_object(observations: Observations, binding: Binding) -> bool:
     if observations.sources[binding.origin.site_id].kind == "encoding" and not binding.origin.path:
         return True
-    found = held_value(observations, binding)
+    found = value_of_binding(observations, binding)
     if found is None:
         return False
-    value, memory = found
-    return isinstance(value, Pointer) and memory.has(value.id) and memory.heap_object(value).kind == "bundle"
+    value, state = found
+    return isinstance(value, Pointer) and state.has(value.id) and state.heap_object(value).kind == "bundle"
 
 
 def _moves(observations: Observations, misplaced: MisplacedItem, binding: Binding) -> Iterator[tuple[Edit, str]]:
@@ -70,14 +70,14 @@ def _moves(observations: Observations, misplaced: MisplacedItem, binding: Bindin
             where = Where.BODY_START if loop else Where.AFTER
             yield InsertStatement(tree.path, tree.span(statement), where, f"{name} = {name}.to({device})"), name
     moved = _later_move(observations, misplaced, point)
-    words = device_for_batch(observations, moved, misplaced) if moved is not None else None
-    if device is None and moved is not None and words is not None and name.isidentifier():
+    later_device = device_for_batch(observations, moved, misplaced) if moved is not None else None
+    if device is None and moved is not None and later_device is not None and name.isidentifier():
         span = tree.span(moved.stmt)
-        yield InsertStatement(tree.path, span, Where.AFTER, f"{name} = {name}.to({words})"), name
+        yield InsertStatement(tree.path, span, Where.AFTER, f"{name} = {name}.to({later_device})"), name
 
 
 def _later_move(observations: Observations, misplaced: MisplacedItem, point: ProgramPoint) -> ProgramPoint | None:
-    """A move of a module behind the statement that names the bundle, in the same block and ahead of its use."""
+    """Return a move of a module after the object's binding, in the same block and before its use."""
     for move in observations.moves:
         if same_function(move.call_frame, point.call_frame) and move.time < misplaced.mismatches[0].point.time:
             found = common_block(point.tree, point.stmt, move.stmt)

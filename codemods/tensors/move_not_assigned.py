@@ -130,7 +130,7 @@ def _comprehension(dropped: Dropped, loop: ast.For | ast.AsyncFor) -> str | None
 
 
 def _is_sequence(dropped: Dropped) -> bool:
-    """Whether the items stand in a list or a tuple, as far as the code tells."""
+    """Return whether the items are in a list or a tuple."""
     point = dropped.point
     value: Value | None = value_of(point, point.call_frame, dropped.target)
     if isinstance(value, Pointer):

@@ -15,20 +15,20 @@ __all__ = ["command"]
 @click.option("--hook", is_flag=True, help="Add the hook to .pre-commit-config.yaml.")
 @click.option(
     "--workflow",
-    "host",
+    "forge",
     type=click.Choice(["github", "gitlab"]),
-    help="Add the jobs of the bot, and [tool.devfix.bot], which switches it on.",
+    help="Add the bot's CI jobs, and [tool.devfix.bot], which enables it.",
 )
-@click.option("--diff", is_flag=True, help="Print a diff on standard output; write nothing.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("--diff", is_flag=True, help="Print a diff to standard output; write nothing.")
+@click.option("-y", "--yes", is_flag=True, help="Do not prompt.")
 def command(folder: str, **given: Any) -> None:
-    """Add devfix to the repository of FOLDER: shows each change as a diff, and asks.
+    """Add devfix to the repository of FOLDER: show each change as a diff, and prompt.
 
-    Without --config, --hook and --workflow, what fits is offered: the configuration, the hook where pre-commit is
-    used, and, where there is somebody to ask, the workflow if GitHub runs others. What is there stays as it is; a
-    second run changes nothing.
+    Without --config, --hook and --workflow, the steps that fit are offered: the configuration; the hook, if the
+    repository uses pre-commit; and, on a terminal, the workflow, if the repository has GitHub workflows. Existing
+    content stays as it is; a second run changes nothing.
 
-    Exit codes: 0 all is there, or was declined; 1 something was only shown, or cannot be added; 2 wrong usage; 130
+    Exit codes: 0 all steps are done or were declined; 1 a step was only shown, or cannot be done; 2 wrong usage; 130
     interrupted.
     """
     from devfix.cli._init_command import run

@@ -1,12 +1,26 @@
-"""What ``devfix init`` adds to a repository: configuration, a hook, a workflow.
+"""Setup of devfix in a repository (``devfix init``): configuration, pre-commit hook, CI workflow.
 
-Nothing that is there is changed: a file is new, or gets lines, and what it said before it says after.
+Input: the root of a repository.  Output: :class:`Step` objects: files to create, or lines to add to existing files,
+whose present content keeps its meaning.
+
+May import :mod:`devfix.model` and :mod:`devfix.sources`.
 """
 
-from devfix.init._steps import Addition, Part, Present, Refused
+from devfix.init._steps import Addition, Present, Refused, Step
 from devfix.init.configuration import configuration
-from devfix.init.detect import Wanted, fitting
+from devfix.init.detect import Selection, detect_steps
 from devfix.init.hook import hook
-from devfix.init.workflow import HOSTS, workflow
+from devfix.init.workflow import WORKFLOWS, workflow
 
-__all__ = ["HOSTS", "Addition", "Part", "Present", "Refused", "Wanted", "configuration", "fitting", "hook", "workflow"]
+__all__ = [
+    "WORKFLOWS",
+    "Addition",
+    "Present",
+    "Refused",
+    "Selection",
+    "Step",
+    "configuration",
+    "detect_steps",
+    "hook",
+    "workflow",
+]

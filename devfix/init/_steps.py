@@ -1,4 +1,4 @@
-"""What can become of one part: it is added, it is there already, or it is left to a person."""
+"""Outcomes of one setup step: an addition, already present, or refused."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from devfix import sources
 from devfix.model import FileChange, Problem
 
-__all__ = ["Addition", "Part", "Present", "Refused", "read"]
+__all__ = ["Addition", "Present", "Refused", "Step", "read"]
 
 
 @dataclass(frozen=True)
 class Addition:
-    """A file to make (``old`` is ``None``), or to add lines to."""
+    """A file to create (``old`` is ``None``), or to add lines to."""
 
     path: str
     old: bytes | None
@@ -22,11 +22,16 @@ class Addition:
 
     @property
     def change(self) -> FileChange:
-        """The same for a diff."""
+        """The change, for a diff."""
         return FileChange(self.path, self.old or b"", self.new)
 
     def write(self) -> None:
-        """Write it in one step.  Raises :class:`devfix.sources.SourceError`, also where the file has come meanwhile."""
+        """Write the file atomically.
+
+        Raises:
+            devfix.sources.SourceError: the file cannot be written, or was changed or created meanwhile.
+
+        """
         if self.old is not None:
             sources.write(self.change)
             return
@@ -34,7 +39,7 @@ class Addition:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
             sources.write_whole(Path(self.path), (self.new,), fresh=True)
         except FileExistsError as error:
-            problem = Problem(self.path, "is there by now, so it was not written", hint="run devfix again")
+            problem = Problem(self.path, "was created meanwhile, so it was not written", hint="run devfix again")
             raise sources.SourceError(problem) from error
         except OSError as error:
             problem = Problem(self.path, f"cannot be written: {error.strerror or error}")
@@ -43,26 +48,31 @@ class Addition:
 
 @dataclass(frozen=True)
 class Present:
-    """The part is there; ``what`` says what of it, as ``[tool.devfix]``."""
+    """The step is already done; ``content`` names what exists, such as ``[tool.devfix]``."""
 
     path: str
-    what: str
+    content: str
 
 
 @dataclass(frozen=True)
 class Refused:
-    """The part cannot be added without touching what is there; ``snippet`` is what a person would add."""
+    """The step would change existing content; ``snippet`` is the text to add by hand."""
 
     path: str
     reason: str
     snippet: str = ""
 
 
-Part = Addition | Present | Refused
+Step = Addition | Present | Refused
 
 
 def read(path: str) -> bytes | None:
-    """A file's bytes; ``None`` where there is none.  Raises :class:`OSError` for one that cannot be read."""
+    """Return a file's content; ``None`` if there is no such file.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
     try:
         with open(path, "rb") as file:
             return file.read()

@@ -1,4 +1,4 @@
-"""The hooks and workflows that the repository shows to its readers: in a wheel they are part of the package."""
+"""Templates of hooks and workflows: files of the repository's documentation, included in the wheel."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 __all__ = ["PACKAGED", "template"]
 
-_HERE = Path(__file__).parent
-#: Name in the package → where the file stands in the repository (pyproject.toml says the same to the wheel).
+_FOLDER = Path(__file__).parent
+#: Name in the package → path in the repository; pyproject.toml maps them for the wheel.
 PACKAGED = {
     "pre-commit-hooks.yaml": ".pre-commit-hooks.yaml",
     "github-review.yml": "docs/ci/github-review.yml",
@@ -17,6 +17,6 @@ PACKAGED = {
 
 
 def template(name: str) -> bytes:
-    """The content of a file in :data:`PACKAGED`."""
-    packaged = _HERE / "templates" / name
-    return (packaged if packaged.exists() else _HERE.parents[1] / PACKAGED[name]).read_bytes()
+    """Return the content of a file in :data:`PACKAGED`."""
+    packaged = _FOLDER / "templates" / name
+    return (packaged if packaged.exists() else _FOLDER.parents[1] / PACKAGED[name]).read_bytes()

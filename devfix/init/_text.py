@@ -1,12 +1,12 @@
-"""Lines that are added to a file of others, in its own newlines."""
+"""Insertion of lines into a file, with its line endings."""
 
 from __future__ import annotations
 
-__all__ = ["appended", "inserted"]
+__all__ = ["append_lines", "insert_lines"]
 
 
-def appended(old: bytes, text: str) -> bytes:
-    """``text`` at the end of a file, behind an empty line."""
+def append_lines(old: bytes, text: str) -> bytes:
+    """Return the file with ``text`` at its end, after a blank line."""
     newline = _newline(old)
     gap = b""
     if old.strip():
@@ -14,8 +14,8 @@ def appended(old: bytes, text: str) -> bytes:
     return old + gap + text.encode().replace(b"\n", newline)
 
 
-def inserted(old: bytes, line: int, text: str) -> bytes:
-    """``text`` ahead of a line, which counts from 0."""
+def insert_lines(old: bytes, line: int, text: str) -> bytes:
+    """Return the file with ``text`` before a line, counted from 0."""
     newline = _newline(old)
     lines = old.splitlines(keepends=True)
     before, after = b"".join(lines[:line]), b"".join(lines[line:])

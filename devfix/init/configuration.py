@@ -1,4 +1,4 @@
-"""``[tool.devfix]`` in pyproject.toml."""
+"""The tables ``[tool.devfix]`` and ``[tool.devfix.bot]`` in pyproject.toml."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from devfix.init._steps import Addition, Part, Present, Refused, read
-from devfix.init._text import appended
+from devfix.init._steps import Addition, Present, Refused, Step, read
+from devfix.init._text import append_lines
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -28,43 +28,50 @@ enabled = true
 """
 
 
-def configuration(root: str, *, rules: bool = True, bot: bool = False) -> Part:
-    """The tables that are wanted and not there, at the end of the file; a new file where there is none."""
+def configuration(root: str, *, rules: bool = True, bot: bool = False) -> Step:
+    """Add the missing tables at the end of pyproject.toml; create the file if there is none.
+
+    Args:
+        root: the root of the repository.
+        rules: whether to add ``[tool.devfix]``.
+        bot: whether to add ``[tool.devfix.bot]``.
+
+    """
     path = os.path.join(root, "pyproject.toml")
     try:
         old = read(path)
-        before = _parsed(old or b"")
+        before = _parse(old or b"")
     except (OSError, ValueError) as error:
         return Refused(path, f"cannot be read: {error}")
-    there = _inner(_inner(before, "tool"), "devfix")
-    own = "devfix" in _inner(before, "tool")
-    texts = [_RULES] * (rules and not own) + [_BOT] * (bot and "bot" not in there)
+    table = _subtable(_subtable(before, "tool"), "devfix")
+    has_table = "devfix" in _subtable(before, "tool")
+    texts = [_RULES] * (rules and not has_table) + [_BOT] * (bot and "bot" not in table)
     if not texts:
         return Present(path, "[tool.devfix.bot]" if bot else "[tool.devfix]")
     new = old or b""
     for text in texts:
-        new = appended(new, text)
+        new = append_lines(new, text)
     try:
-        after = _parsed(new)
-    except ValueError:  # a table in braces, or no table
-        return Refused(path, "its table `tool` cannot be extended from the end of the file", "\n".join(texts))
-    if after != _joined(before, _parsed("\n".join(texts).encode())):
-        return Refused(path, "what it says would change", "\n".join(texts))
+        after = _parse(new)
+    except ValueError:  # `tool` is an inline table, or not a table
+        return Refused(path, "`tool` is an inline table, which cannot be extended", "\n".join(texts))
+    if after != _merged(before, _parse("\n".join(texts).encode())):
+        return Refused(path, "existing settings would change", "\n".join(texts))
     return Addition(path, old, new)
 
 
-def _parsed(raw: bytes) -> dict[str, Any]:
+def _parse(raw: bytes) -> dict[str, Any]:
     document: dict[str, Any] = tomllib.loads(raw.decode("utf-8"))
     return document
 
 
-def _inner(table: Any, key: str) -> Any:
-    """The table within a table; an empty one where there is none."""
+def _subtable(table: Any, key: str) -> Any:
+    """Return a table within a table; an empty one if there is none."""
     found = table.get(key, {}) if isinstance(table, dict) else {}
     return found if isinstance(found, dict) else {}
 
 
-def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Two documents as one; tables of the same name are joined, too."""
-    both = {key: _joined(one[key], other[key]) for key in one.keys() & other.keys()}
-    return {**one, **other, **both}
+def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge two documents, and tables of the same name."""
+    both = {key: _merged(first[key], second[key]) for key in first.keys() & second.keys()}
+    return {**first, **second, **both}

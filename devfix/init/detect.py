@@ -1,34 +1,34 @@
-"""Which parts fit a repository, where nobody says which."""
+"""Detection of the setup steps that fit a repository."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
 
-__all__ = ["Wanted", "fitting"]
+__all__ = ["Selection", "detect_steps"]
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """The parts to add; ``host`` is a key of :data:`devfix.init.workflow.HOSTS`, or empty for no workflow."""
+class Selection:
+    """The steps to take; ``forge`` is a key of :data:`devfix.init.workflow.WORKFLOWS`, or empty for no workflow."""
 
     configuration: bool = False
     hook: bool = False
-    host: str = ""
+    forge: str = ""
 
 
-def fitting(root: str) -> Wanted:
-    """What the repository has use for.
+def detect_steps(root: str) -> Selection:
+    """Select the steps that fit a repository.
 
-    A pyproject.toml beside a setup.py that has none would change how pip builds the project; a hook needs pre-commit;
-    a workflow comes to others.  A file of GitLab's cannot be added to, so there it has to be asked for.
+    A new pyproject.toml beside a setup.py would change how pip builds the project.  A hook needs pre-commit.  A GitHub
+    workflow is proposed beside existing ones; GitLab's only file cannot be extended, so it must be requested.
     """
 
-    def has(*names: str) -> bool:
+    def exists(*names: str) -> bool:
         return any(os.path.lexists(os.path.join(root, name)) for name in names)
 
-    return Wanted(
-        configuration=has("pyproject.toml") or not has("setup.py", "setup.cfg"),
-        hook=has(".pre-commit-config.yaml"),
-        host="github" if has(os.path.join(".github", "workflows")) else "",
+    return Selection(
+        configuration=exists("pyproject.toml") or not exists("setup.py", "setup.cfg"),
+        hook=exists(".pre-commit-config.yaml"),
+        forge="github" if exists(os.path.join(".github", "workflows")) else "",
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
-from devfix.init._steps import Addition, Part, Present, Refused, read
+from devfix.init._steps import Addition, Present, Refused, Step, read
 from devfix.init._templates import template
 
-__all__ = ["HOSTS", "workflow"]
+__all__ = ["WORKFLOWS", "workflow"]
 
-#: Host → the files of its workflow, and the templates that they are.
-HOSTS = {
+#: Forge → the files of its workflow, and their templates.
+WORKFLOWS = {
     "github": {
         ".github/workflows/devfix-review.yml": "github-review.yml",
         ".github/workflows/devfix-post.yml": "github-post.yml",
@@ -19,12 +19,12 @@ HOSTS = {
 }
 
 
-def workflow(root: str, host: str) -> list[Part]:
-    """The files of a host's workflow; a file that is there stays, whatever it says."""
-    return [_file(os.path.join(root, name), template(source)) for name, source in HOSTS[host].items()]
+def workflow(root: str, forge: str) -> list[Step]:
+    """Add the files of a forge's workflow; existing files stay as they are."""
+    return [_file(os.path.join(root, name), template(source)) for name, source in WORKFLOWS[forge].items()]
 
 
-def _file(path: str, text: bytes) -> Part:
+def _file(path: str, text: bytes) -> Step:
     try:
         old = read(path)
     except OSError as error:
@@ -33,4 +33,4 @@ def _file(path: str, text: bytes) -> Part:
         return Addition(path, None, text)
     if b"devfix" in old:
         return Present(path, "devfix")
-    return Refused(path, "has jobs and stages of its own, which a text of ours could break", text.decode())
+    return Refused(path, "defines other jobs and stages, which an addition could break", text.decode())

@@ -64,7 +64,7 @@ def test_without_a_terminal_nothing_is_written(repository, outside):
 
     assert done.code == 1
     assert b"+[tool.devfix]" in done.stdout
-    assert done.stderr == "nothing was written, as there is no terminal to ask on: --yes does not ask\n"
+    assert done.stderr == "nothing was written, because there is no terminal for the prompt: use --yes\n"
     assert contents(repository) == before
 
 
@@ -77,8 +77,8 @@ def test_a_second_run_changes_nothing(repository, outside):
     assert again.code == 0
     assert again.stdout == b""
     assert again.stderr.splitlines() == [
-        "pyproject.toml: [tool.devfix] is there already",
-        ".pre-commit-config.yaml: the hook devfix is there already",
+        "pyproject.toml: [tool.devfix] already exists",
+        ".pre-commit-config.yaml: the hook devfix already exists",
     ]
     assert contents(repository) == before
 
@@ -96,7 +96,7 @@ def test_a_workflow_comes_with_the_switch_of_the_bot_and_is_asked_for_as_one(rep
     code, printed = answering("y\ny\n", environment, "--workflow", "github")
 
     assert code == 0
-    assert "Make .github/workflows/devfix-review.yml and .github/workflows/devfix-post.yml? [y/N]" in printed
+    assert "Create .github/workflows/devfix-review.yml and .github/workflows/devfix-post.yml? [y/N]" in printed
     assert (repository / "pyproject.toml").read_bytes() == PROJECT + b"\n[tool.devfix.bot]\nenabled = true\n"
     assert sorted(os.listdir(repository / ".github" / "workflows")) == ["devfix-post.yml", "devfix-review.yml"]
     again = outside("init", "--workflow", "github", "--yes")
@@ -110,7 +110,7 @@ def test_a_workflow_beside_others_is_offered_to_somebody_and_not_made_unasked(re
     code, printed = answering("n\nn\nn\n", environment)
 
     assert code == 0
-    assert "enabled = true" in printed and "Make .github/workflows/devfix-review.yml and" in printed
+    assert "enabled = true" in printed and "Create .github/workflows/devfix-review.yml and" in printed
     assert outside("init", "--yes").code == 0
     assert os.listdir(repository / ".github" / "workflows") == []
     assert b"bot" not in (repository / "pyproject.toml").read_bytes()
@@ -124,7 +124,7 @@ def test_a_pipeline_of_gitlab_is_made_and_not_added_to(repository, outside):
     done = outside("init", "--workflow", "gitlab", "--yes")
 
     assert done.code == 1
-    assert "which a text of ours could break; to be added by hand:" in done.stderr
+    assert "which an addition could break; add it by hand:" in done.stderr
     assert (repository / ".gitlab-ci.yml").read_bytes() == b"stages: [a]\n"
 
 
@@ -142,7 +142,7 @@ def test_what_cannot_be_added_is_told_and_the_rest_is_done(repository, outside):
     done = outside("init", "--yes")
 
     assert done.code == 1
-    assert "its list is written in brackets, or is none; to be added by hand:\n- repo: local\n" in done.stderr
+    assert "the key has no list, or a list in brackets; add it by hand:\n- repo: local\n" in done.stderr
     assert b"[tool.devfix]" in contents(repository)["pyproject.toml"]
     assert contents(repository)[".pre-commit-config.yaml"] == b"repos: []\n"
 

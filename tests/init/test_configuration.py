@@ -62,7 +62,7 @@ def test_the_table_is_added_behind_what_is_there(tmp_path, old):
 def test_a_table_that_is_there_stays(tmp_path, old):
     part = added(tmp_path, old)
 
-    assert isinstance(part, Present) and part.what == "[tool.devfix]"
+    assert isinstance(part, Present) and part.content == "[tool.devfix]"
 
 
 @pytest.mark.parametrize("old", [b"tool = {}\n", b"tool = 1\n"])
@@ -119,7 +119,7 @@ def test_a_bot_that_was_switched_off_stays_so(tmp_path):
 
     part = configuration(str(tmp_path), bot=True)
 
-    assert isinstance(part, Present) and part.what == "[tool.devfix.bot]"
+    assert isinstance(part, Present) and part.content == "[tool.devfix.bot]"
 
 
 def test_a_table_in_braces_gets_no_bot(tmp_path):

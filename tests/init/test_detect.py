@@ -2,18 +2,18 @@
 
 import pytest
 
-from devfix.init import Wanted, fitting
+from devfix.init import Selection, detect_steps
 
 
 @pytest.mark.parametrize(
     ("files", "wanted"),
     [
-        pytest.param([], Wanted(configuration=True), id="nothing"),
-        pytest.param(["pyproject.toml", "setup.py"], Wanted(configuration=True), id="a-project"),
-        pytest.param(["setup.py"], Wanted(), id="an-old-build"),
-        pytest.param(["setup.cfg", ".pre-commit-config.yaml"], Wanted(hook=True), id="an-old-build-with-hooks"),
-        pytest.param([".github/workflows/ci.yml"], Wanted(configuration=True, host="github"), id="workflows"),
-        pytest.param([".gitlab-ci.yml"], Wanted(configuration=True), id="gitlab"),
+        pytest.param([], Selection(configuration=True), id="nothing"),
+        pytest.param(["pyproject.toml", "setup.py"], Selection(configuration=True), id="a-project"),
+        pytest.param(["setup.py"], Selection(), id="an-old-build"),
+        pytest.param(["setup.cfg", ".pre-commit-config.yaml"], Selection(hook=True), id="an-old-build-with-hooks"),
+        pytest.param([".github/workflows/ci.yml"], Selection(configuration=True, forge="github"), id="workflows"),
+        pytest.param([".gitlab-ci.yml"], Selection(configuration=True), id="gitlab"),
     ],
 )
 def test_what_fits(tmp_path, files, wanted):
@@ -21,4 +21,4 @@ def test_what_fits(tmp_path, files, wanted):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(b"")
 
-    assert fitting(str(tmp_path)) == wanted
+    assert detect_steps(str(tmp_path)) == wanted

@@ -36,10 +36,10 @@ def test_either_hook_counts(tmp_path, name):
 
     part = hook(str(tmp_path))
 
-    assert isinstance(part, Present) and part.what == f"the hook {name}"
+    assert isinstance(part, Present) and part.content == f"the hook {name}"
 
 
-@pytest.mark.parametrize(("old", "reason"), [("repos: []\n", "in brackets"), ("repos: [\n", "is no YAML: ")])
+@pytest.mark.parametrize(("old", "reason"), [("repos: []\n", "in brackets"), ("repos: [\n", "is not valid YAML: ")])
 def test_what_cannot_be_added_to_is_told(tmp_path, old, reason):
     (tmp_path / ".pre-commit-config.yaml").write_text(old)
 

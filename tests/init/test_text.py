@@ -2,7 +2,7 @@
 
 import pytest
 
-from devfix.init._text import appended, inserted
+from devfix.init._text import append_lines, insert_lines
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from devfix.init._text import appended, inserted
     ],
 )
 def test_text_is_appended_behind_an_empty_line(old, new):
-    assert appended(old, "a\nb\n") == new
+    assert append_lines(old, "a\nb\n") == new
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ def test_text_is_appended_behind_an_empty_line(old, new):
     [(b"x\ny\n", 1, b"x\na\ny\n"), (b"x", 1, b"x\na\n"), (b"x\r\ny", 1, b"x\r\na\r\ny"), (b"x\n", 0, b"a\nx\n")],
 )
 def test_text_is_inserted_ahead_of_a_line(old, line, new):
-    assert inserted(old, line, "a\n") == new
+    assert insert_lines(old, line, "a\n") == new

@@ -3,14 +3,14 @@
 import pytest
 import yaml
 
-from devfix.init import HOSTS, Addition, Present, Refused, workflow
+from devfix.init import WORKFLOWS, Addition, Present, Refused, workflow
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", WORKFLOWS)
 def test_files_are_made_that_are_yaml(tmp_path, host):
     parts = workflow(str(tmp_path), host)
 
-    assert [part.path for part in parts] == [str(tmp_path / name) for name in HOSTS[host]]
+    assert [part.path for part in parts] == [str(tmp_path / name) for name in WORKFLOWS[host]]
     for part in parts:
         assert isinstance(part, Addition) and part.old is None
         assert b"devfix bot" in part.new

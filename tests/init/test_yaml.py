@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devfix.init._yaml import CannotExtend, NotYaml, extended, top_keys, values
+from devfix.init._yaml import CannotExtend, InvalidYaml, append_item, top_keys, values
 
 ITEM = "- repo: local\n  hooks:\n    - id: devfix\n"
 PLAIN = {"repo": "local", "hooks": [{"id": "devfix"}]}
@@ -32,7 +32,7 @@ PLAIN = {"repo": "local", "hooks": [{"id": "devfix"}]}
 def test_the_item_goes_behind_the_last_one(old, ahead, newline):
     raw = (old + ahead).replace("\n", newline).encode()
 
-    new = extended(raw, "repos", ITEM)
+    new = append_item(raw, "repos", ITEM)
 
     head, tail = old.replace("\n", newline).encode(), ahead.replace("\n", newline).encode()
     assert new.startswith(head) and new.endswith(tail)
@@ -44,7 +44,7 @@ def test_the_item_goes_behind_the_last_one(old, ahead, newline):
 
 @pytest.mark.parametrize("old", ["", "# c\n", "exclude: a\n", "exclude: |\n  a\n"])
 def test_where_there_is_no_list_one_is_made_at_the_end(old):
-    new = extended(old.encode(), "repos", ITEM)
+    new = append_item(old.encode(), "repos", ITEM)
 
     assert new.startswith(old.encode())
     assert yaml.safe_load(new) == {**(yaml.safe_load(old) or {}), "repos": [PLAIN]}
@@ -66,13 +66,13 @@ def test_where_there_is_no_list_one_is_made_at_the_end(old):
 )
 def test_a_list_that_lines_cannot_be_added_to_is_refused(old):
     with pytest.raises(CannotExtend):
-        extended(old.encode(), "repos", ITEM)
+        append_item(old.encode(), "repos", ITEM)
 
 
 @pytest.mark.parametrize("old", [b"a: [\n", b"a: b: c\n", b"\xff\n", b"a:\n\t- b\n", b"[" * 300])
 def test_what_is_no_yaml_is_told(old):
-    with pytest.raises(NotYaml):
-        extended(old, "repos", ITEM)
+    with pytest.raises(InvalidYaml):
+        append_item(old, "repos", ITEM)
 
 
 def test_unknown_tags_and_aliases_of_aliases_cost_nothing():
@@ -81,7 +81,7 @@ def test_unknown_tags_and_aliases_of_aliases_cost_nothing():
     )
     raw = f"{bomb}job:\n  script: !reference [a, b]\nrepos:\n  - repo: x\n".encode()
 
-    assert extended(raw, "repos", ITEM) == raw + b"  - repo: local\n    hooks:\n      - id: devfix\n"
+    assert append_item(raw, "repos", ITEM) == raw + b"  - repo: local\n    hooks:\n      - id: devfix\n"
 
 
 def test_values_and_keys():
@@ -109,8 +109,8 @@ def test_lines_are_added_and_none_is_changed(repos, others, first, data):
     )
     try:
         before = yaml.safe_load(raw)
-        new = extended(raw.encode(), "repos", ITEM)
-    except (CannotExtend, NotYaml, yaml.YAMLError):
+        new = append_item(raw.encode(), "repos", ITEM)
+    except (CannotExtend, InvalidYaml, yaml.YAMLError):
         return
 
     added = new.decode().splitlines()

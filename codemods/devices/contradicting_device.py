@@ -49,9 +49,9 @@ from collections.abc import Iterator
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import CPU
 from devfix.analysis.move_observations import Wrapped
-from devfix.fixes.devices.conflict_fixes import edits_for, placed_again
-from devfix.fixes.devices.conflicting_devices import Contradiction, contradictions, loads
-from devfix.fixes.devices.device_ids import first_index, foreign_ids
+from devfix.fixes.devices.conflict_fixes import conflict_edits, move_operand_at_use
+from devfix.fixes.devices.conflicting_devices import DeviceConflict, device_conflicts, is_load
+from devfix.fixes.devices.device_ids import conflicting_device_ids, first_index
 from devfix.fixes.event_path import event_path
 from devfix.model import Edit, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
@@ -61,10 +61,10 @@ __all__ = ["RULE"]
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per call whose device conflicts with the device that the program chooses."""
-    for conflict in contradictions(observations):
-        if not loads(conflict.call):
+    for conflict in device_conflicts(observations):
+        if not is_load(conflict.call):
             yield _finding(observations, conflict)
-    for wrapped, edit in foreign_ids(observations):
+    for wrapped, edit in conflicting_device_ids(observations):
         yield _device_ids_finding(wrapped, edit)
 
 
@@ -86,9 +86,9 @@ def _device_ids_finding(wrapped: Wrapped, edit: Edit | None) -> Finding:
     )
 
 
-def _finding(observations: Observations, conflict: Contradiction) -> Finding:
-    fixes = [Fix(title, edits) for title, edits in edits_for(observations, conflict)]
-    use_site_move = placed_again(observations, conflict)
+def _finding(observations: Observations, conflict: DeviceConflict) -> Finding:
+    fixes = [Fix(title, edits) for title, edits in conflict_edits(observations, conflict)]
+    use_site_move = move_operand_at_use(observations, conflict)
     if use_site_move is not None:
         at_use = Fix("move it at its use", (use_site_move,))
         fixes.insert(0 if _is_parked_elsewhere(conflict) else len(fixes), at_use)
@@ -117,11 +117,11 @@ def _finding(observations: Observations, conflict: Contradiction) -> Finding:
     )
 
 
-def _is_parked_elsewhere(conflict: Contradiction) -> bool:
+def _is_parked_elsewhere(conflict: DeviceConflict) -> bool:
     """Return whether the value is moved off the accelerator in one function and used in another."""
     assert conflict.mismatch is not None
     return (
-        conflict.parked
+        conflict.was_on_accelerator
         and conflict.mismatch.point.call_frame.activation.node is not conflict.point.call_frame.activation.node
     )
 

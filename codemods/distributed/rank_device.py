@@ -40,7 +40,7 @@ import ast
 from collections.abc import Iterator
 
 from devfix.analysis import Observations
-from devfix.fixes.devices.local_rank import Stray, current_edit, index_edits, rank_at, strays
+from devfix.fixes.devices.local_rank import FixedIndexUse, fixed_index_uses, index_edits, local_rank_at, set_device_edit
 from devfix.fixes.event_path import event_path
 from devfix.model import Edit, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
@@ -52,18 +52,18 @@ _SINGLE_DEVICE_HINTS = ("CUDA_VISIBLE_DEVICES", "cuda.device(", "HIP_VISIBLE_DEV
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding for a missing ``set_device``, and one per line that hard-codes index 0."""
-    found = list(strays(observations))
+    found = list(fixed_index_uses(observations))
     if any(
         hint in call_frame.tree.text
-        for stray in found
-        for call_frame in stray.point.call_stack
+        for use in found
+        for call_frame in use.point.call_stack
         for hint in _SINGLE_DEVICE_HINTS
     ):
         return
-    current = [stray for stray in found if stray.named is None and not isinstance(stray.node, ast.Constant)]
+    current = [use for use in found if use.literal is None and not isinstance(use.node, ast.Constant)]
     if current and observations.multi_accelerator is not None and observations.multi_accelerator.set_current is None:
-        first = min(current, key=lambda stray: stray.point.time)
-        edit = current_edit(observations, first)
+        first = min(current, key=lambda use: use.point.time)
+        edit = set_device_edit(observations, first)
         certain = edit is not None or any(operand.text for operand in first.mismatch.cpu)
         if certain:
             yield _finding(
@@ -72,15 +72,15 @@ def detect(observations: Observations) -> Iterator[Finding]:
                 "set the current accelerator to that of the local rank",
                 (edit,) if edit else (),
             )
-    for stray in found:
-        if stray.named is not None:
-            rank = rank_at(observations, stray.point, stray.point.call_frame)
-            edits = tuple(index_edits(stray, rank)) if rank is not None else ()
-            yield _finding(stray, f"`{ast.unparse(stray.named)}`", f"use `{rank}`", edits)
+    for use in found:
+        if use.literal is not None:
+            rank = local_rank_at(observations, use.point, use.point.call_frame)
+            edits = tuple(index_edits(use, rank)) if rank is not None else ()
+            yield _finding(use, f"`{ast.unparse(use.literal)}`", f"use `{rank}`", edits)
 
 
-def _finding(stray: Stray, described: str, title: str, edits: tuple[Edit, ...]) -> Finding:
-    tree, node = stray.point.tree, stray.named or stray.node
+def _finding(use: FixedIndexUse, described: str, title: str, edits: tuple[Edit, ...]) -> Finding:
+    tree, node = use.point.tree, use.literal or use.node
     return Finding(
         RULE.code,
         RULE.name,
@@ -89,8 +89,8 @@ def _finding(stray: Stray, described: str, title: str, edits: tuple[Edit, ...]) 
         tree.span(node),
         f"every process uses {described}, which has index 0, instead of the accelerator of its local rank",
         event_path(
-            (stray.point, "moved", "moved to accelerator 0 in every process here"),
-            (stray.mismatch.point, "used", "used with tensors on the accelerator of the local rank here"),
+            (use.point, "moved", "moved to accelerator 0 in every process here"),
+            (use.mismatch.point, "used", "used with tensors on the accelerator of the local rank here"),
         ),
         (Fix(title, edits),) if edits else (),
         "" if edits else "no expression for the local rank is available here",

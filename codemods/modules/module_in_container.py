@@ -41,16 +41,16 @@ from devfix.analysis.observations import AttributeStore, DeviceMismatch, Operand
 from devfix.fixes.event_path import event_path
 from devfix.fixes.modules.attribute_writes import methods_of
 from devfix.fixes.modules.registered_containers import (
-    ListAppend,
+    ContainerAttribute,
     contents_problem,
+    holders,
     holds_parameters,
     is_nested,
-    keepers,
-    replacement,
-    torch_nn,
+    is_nested_display,
+    registered_container,
+    replace_expression,
+    torch_nn_prefix,
     use_problem,
-    wrapped,
-    writes_out,
 )
 from devfix.fixes.modules.structural_changes import structural_change, weights_of
 from devfix.model import Applicability, Edit, Finding, Fix, Severity
@@ -65,7 +65,9 @@ _PointKey = tuple[object, ...]
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per attribute that stores unregistered modules or parameters."""
-    found: dict[_PointKey, tuple[ListAppend, list[AttributeStore], list[DeviceMismatch], dict[ProgramPoint, None]]] = {}
+    found: dict[
+        _PointKey, tuple[ContainerAttribute, list[AttributeStore], list[DeviceMismatch], dict[ProgramPoint, None]]
+    ] = {}
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
             attribute = _unregistered_attribute(observations, mismatch, operand)
@@ -91,14 +93,14 @@ def _creations(observations: Observations, mismatch: DeviceMismatch, operand: Op
 
 def _unregistered_attribute(
     observations: Observations, mismatch: DeviceMismatch, operand: Operand
-) -> ListAppend | None:
+) -> ContainerAttribute | None:
     """Return the attribute of a moved module whose unregistered container holds the operand, or ``None``."""
     state = mismatch.point.state
     assert state is not None
     for part in weights_of(operand):
         if not state.has(part.id) or structural_change(mismatch.point, part) is not None:
             continue
-        for attribute in keepers(state, part):
+        for attribute in holders(state, part):
             if (
                 state.heap_object(attribute.owner).last_moved_at is not None
                 and ACCELERATOR in state.heap_object(attribute.owner).devices
@@ -116,11 +118,11 @@ def _unregistered_attribute(
                 continue
             value = obj.fields.get(store.name)
             if value is not None and holds_parameters(state, value):
-                return ListAppend(owner, store.name, value)
+                return ContainerAttribute(owner, store.name, value)
     return None
 
 
-def _stores_of(observations: Observations, attribute: ListAppend) -> list[AttributeStore]:
+def _stores_of(observations: Observations, attribute: ContainerAttribute) -> list[AttributeStore]:
     return [
         store
         for store in observations.stored.values()
@@ -129,7 +131,10 @@ def _stores_of(observations: Observations, attribute: ListAppend) -> list[Attrib
 
 
 def _finding(
-    attribute: ListAppend, stores: list[AttributeStore], mismatches: list[DeviceMismatch], created: list[ProgramPoint]
+    attribute: ContainerAttribute,
+    stores: list[AttributeStore],
+    mismatches: list[DeviceMismatch],
+    created: list[ProgramPoint],
 ) -> Finding:
     first_store, point = stores[0], mismatches[0].point
     state = point.state
@@ -168,7 +173,7 @@ def _finding(
 
 
 def _edits(
-    attribute: ListAppend, stores: list[AttributeStore], point: ProgramPoint, is_mapping: bool, contents: str
+    attribute: ContainerAttribute, stores: list[AttributeStore], point: ProgramPoint, is_mapping: bool, contents: str
 ) -> list[Edit] | str:
     """Return the edits that replace the container with a registered one, or the reason why there are none."""
     state = point.state
@@ -186,10 +191,10 @@ def _edits(
     for store in stores:
         if isinstance(store.point.stmt, ast.AugAssign):
             continue  # `nn.ModuleList` supports `+=`
-        constructor = torch_nn(store.point, f"{element}{'Dict' if is_mapping else 'List'}")
+        constructor = torch_nn_prefix(store.point, f"{element}{'Dict' if is_mapping else 'List'}")
         if constructor is None or store.value is None:
             return "the attribute is not assigned an expression, or the file does not import `torch.nn`"
-        if has_nested and not writes_out(store.value):
+        if has_nested and not is_nested_display(store.value):
             return "it contains containers that are not literals at its assignment"
         expressions = [(store.point.tree, store.value, is_mapping)]
         if has_nested:
@@ -198,10 +203,10 @@ def _edits(
                 for tree, node in _appended_literals(cls, attribute.name)
             ]
         for tree, node, is_dict in expressions:
-            code = wrapped(tree, node, is_dict, constructor[0], element)
+            code = registered_container(tree, node, is_dict, constructor[0], element)
             if code is None or _grows_later(store):
                 return f"the container is not a plain list or dictionary of {contents}"
-            edits[replacement(tree, node, code)] = None
+            edits[replace_expression(tree, node, code)] = None
         edits.update(dict.fromkeys(constructor[1]))
     return list(edits)
 

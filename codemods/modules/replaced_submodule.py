@@ -42,7 +42,7 @@ from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import module_names, value_of
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import all_live, hoisted, inside_module, same_function
-from devfix.fixes.modules.structural_changes import Change, parents_of, structural_change, weights_of
+from devfix.fixes.modules.structural_changes import StructuralChange, parents_of, structural_change, weights_of
 from devfix.fixes.move_style import Move, move_of
 from devfix.fixes.reorder import common_block
 from devfix.fixes.value_scope import device_for_move
@@ -54,7 +54,7 @@ __all__ = ["RULE"]
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per model: the submodules attached since its last move that are used on the accelerator."""
-    grouped: dict[tuple[object, ...], list[tuple[Change, DeviceMismatch]]] = {}
+    grouped: dict[tuple[object, ...], list[tuple[StructuralChange, DeviceMismatch]]] = {}
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
             for part in weights_of(operand):
@@ -65,7 +65,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
         yield _finding(observations, pairs)
 
 
-def _finding(observations: Observations, pairs: list[tuple[Change, DeviceMismatch]]) -> Finding:
+def _finding(observations: Observations, pairs: list[tuple[StructuralChange, DeviceMismatch]]) -> Finding:
     changes = sorted({change.attached.time: change for change, _ in pairs}.values(), key=lambda c: c.attached.time)
     last, mismatch = changes[-1], pairs[0][1]
     names = list(dict.fromkeys(_part_name(change.attached) for change in changes))
@@ -104,7 +104,9 @@ def _part_name(point: ProgramPoint) -> str:
     return ast.unparse(node)[:60]
 
 
-def _fix(observations: Observations, changes: list[Change], mismatch: DeviceMismatch) -> tuple[Fix | None, str]:
+def _fix(
+    observations: Observations, changes: list[StructuralChange], mismatch: DeviceMismatch
+) -> tuple[Fix | None, str]:
     """Return a fix that moves the model after the last change, in the innermost scope that names model and device.
 
     If there is no such scope, return ``None`` and the reason.
@@ -139,7 +141,7 @@ def _is_recursive(function: ast.AST) -> bool:
     return any(isinstance(func, ast.Name) and func.id == name for func in calls)
 
 
-def _anchor(changes: list[Change], call_frame: CallFrame, mismatch: DeviceMismatch) -> ast.stmt:
+def _anchor(changes: list[StructuralChange], call_frame: CallFrame, mismatch: DeviceMismatch) -> ast.stmt:
     """Return the statement to insert the move after: the last change, outside loops that do not use the model."""
     used = next((other.stmt for other in mismatch.point.call_stack if other.activation is call_frame.activation), None)
     anchor = call_frame.stmt
@@ -153,7 +155,7 @@ def _anchor(changes: list[Change], call_frame: CallFrame, mismatch: DeviceMismat
 
 
 def _statement(
-    observations: Observations, change: Change, call_frame: CallFrame, move: Move, is_innermost: bool
+    observations: Observations, change: StructuralChange, call_frame: CallFrame, move: Move, is_innermost: bool
 ) -> str | None:
     point = change.attached
     model = _model_expression(change, call_frame, is_innermost)
@@ -198,7 +200,7 @@ def _move_suffix(
     return f".to({device})" if device is not None else None
 
 
-def _model_expression(change: Change, call_frame: CallFrame, is_innermost: bool) -> str | None:
+def _model_expression(change: StructuralChange, call_frame: CallFrame, is_innermost: bool) -> str | None:
     """Return the expression for the moved model in the scope of ``call_frame``, or ``None``."""
     point = change.attached
     assert point.state is not None

@@ -37,9 +37,9 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.fixes.event_path import event_path
 from devfix.fixes.modules.attribute_writes import Attribute, attribute_groups
-from devfix.fixes.modules.parameter_copies import early_copies, early_copy, create_like_parameter
+from devfix.fixes.modules.parameter_copies import create_like_parameter, early_copies, early_copy
 from devfix.fixes.modules.register_buffer import register_buffers
-from devfix.fixes.modules.sibling_moves import move_owners, move_beside_sibling_attributes
+from devfix.fixes.modules.sibling_moves import move_beside_sibling_attributes, move_owners
 from devfix.fixes.modules.use_site_moves import create_on_device, move_at_use, replace_aliases
 from devfix.model import AppendCode, Edit, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
@@ -111,7 +111,9 @@ def _described(attribute: Attribute) -> str:
     if attribute.is_alias:
         return "is an alias, which still refers to the CPU tensor after the module is moved"
     return (
-        "is a plain attribute, not a buffer" if attribute.is_module_attribute else "is a plain attribute, which no move reaches"
+        "is a plain attribute, not a buffer"
+        if attribute.is_module_attribute
+        else "is a plain attribute, which no move reaches"
     )
 
 

@@ -42,7 +42,7 @@ from collections.abc import Iterator
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import ACCELERATOR
 from devfix.fixes.event_path import event_path
-from devfix.fixes.modules.restore_device import Absence, fixes, runs_last
+from devfix.fixes.modules.restore_device import OffloadedUse, restore_fixes, runs_in_last_iteration
 from devfix.fixes.modules.structural_changes import weights_of
 from devfix.model import Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
@@ -52,19 +52,19 @@ __all__ = ["RULE"]
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per move to the CPU that is never undone; moves that one edit undoes share a finding."""
-    found: dict[tuple[object, ...], list[Absence]] = {}
-    for absence in _absences(observations):
-        found.setdefault(absence.moved.key, []).append(absence)
-    by_fix: dict[object, tuple[tuple[Fix, ...], list[Absence]]] = {}
-    for key, absences in found.items():
-        if not runs_last(absences[0]):
-            restoring = tuple(fixes(observations, absences[0]))
-            by_fix.setdefault(restoring[0].edits if restoring else key, (restoring, []))[1].extend(absences)
-    for restoring, absences in by_fix.values():
-        yield _finding(restoring, absences)
+    found: dict[tuple[object, ...], list[OffloadedUse]] = {}
+    for offloaded_use in _offloaded_uses(observations):
+        found.setdefault(offloaded_use.moved.key, []).append(offloaded_use)
+    by_fix: dict[object, tuple[tuple[Fix, ...], list[OffloadedUse]]] = {}
+    for key, offloaded_uses in found.items():
+        if not runs_in_last_iteration(offloaded_uses[0]):
+            restoring = tuple(restore_fixes(observations, offloaded_uses[0]))
+            by_fix.setdefault(restoring[0].edits if restoring else key, (restoring, []))[1].extend(offloaded_uses)
+    for restoring, offloaded_uses in by_fix.values():
+        yield _finding(restoring, offloaded_uses)
 
 
-def _absences(observations: Observations) -> Iterator[Absence]:
+def _offloaded_uses(observations: Observations) -> Iterator[OffloadedUse]:
     """Yield the uses on the accelerator of weights that an explicit move took to the CPU."""
     for mismatch in observations.mismatches:
         state = mismatch.point.state
@@ -76,27 +76,27 @@ def _absences(observations: Observations) -> Iterator[Absence]:
                     continue
                 before = moved.state
                 if before is not None and before.has(part.id) and ACCELERATOR in before.at(part.id).devices:
-                    yield Absence(moved, part, mismatch)
+                    yield OffloadedUse(moved, part, mismatch)
 
 
-def _finding(found: tuple[Fix, ...], absences: list[Absence]) -> Finding:
-    first = absences[0]
-    names = list(dict.fromkeys(f"`{ast.unparse(absence.receiver)}`" for absence in absences))
+def _finding(found: tuple[Fix, ...], offloaded_uses: list[OffloadedUse]) -> Finding:
+    first = offloaded_uses[0]
+    names = list(dict.fromkeys(f"`{ast.unparse(offloaded_use.receiver)}`" for offloaded_use in offloaded_uses))
     described = " is moved to the CPU but not back, and is used with tensors on the accelerator"
     if len(names) > 1:
         described = " are moved to the CPU but not back, and are used with tensors on the accelerator"
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.LATENT if all(absence.mismatch.latent for absence in absences) else Severity.ERROR,
+        Severity.LATENT if all(offloaded_use.mismatch.latent for offloaded_use in offloaded_uses) else Severity.ERROR,
         first.moved.tree.path,
         first.moved.span,
         ", ".join(names) + described,
         event_path(
             (first.moved, "moved", "moved to the CPU in place here"),
             *(
-                (absence.mismatch.point, "used", "its CPU weights are used with tensors on the accelerator here")
-                for absence in absences[:2]
+                (offloaded_use.mismatch.point, "used", "its CPU weights are used with tensors on the accelerator here")
+                for offloaded_use in offloaded_uses[:2]
             ),
         ),
         found,

@@ -43,9 +43,9 @@ from devfix.analysis import Observations
 from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import under_if
-from devfix.fixes.tensors.batch_moves import candidates
-from devfix.fixes.tensors.misplaced_items import MisplacedItem, made_siblings, shown
-from devfix.fixes.tensors.whole_object import roots
+from devfix.fixes.tensors.batch_moves import batch_fixes
+from devfix.fixes.tensors.misplaced_items import MisplacedItem, moved_siblings, name_of
+from devfix.fixes.tensors.whole_object import whole_object_fixes
 from devfix.model import AddKeyword, Applicability, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
@@ -92,7 +92,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
                 )
             )
         if observations.sources[key].kind == "made":
-            misplaced_items = [misplaced for misplaced in misplaced_items if made_siblings(observations, misplaced)]
+            misplaced_items = [misplaced for misplaced in misplaced_items if moved_siblings(observations, misplaced)]
         if misplaced_items:
             yield _finding(observations, key, misplaced_items)
 
@@ -102,11 +102,13 @@ def _certain_tensors(observations: Observations) -> set[tuple[int, tuple[str, ..
     moved_sources = {
         t.origin.site_id for t in observations.transfers if t.device == "accelerator" and t.origin.path in ((), ("*",))
     }
-    roots = [binding for binding in observations.bindings if binding.origin.kind == "batch" and not binding.origin.path]
-    moved_names = {binding.name for binding in roots if binding.origin.site_id in moved_sources}
+    whole_object_fixes = [
+        binding for binding in observations.bindings if binding.origin.kind == "batch" and not binding.origin.path
+    ]
+    moved_names = {binding.name for binding in whole_object_fixes if binding.origin.site_id in moved_sources}
     similar_sources = {
         binding.origin.site_id
-        for binding in roots
+        for binding in whole_object_fixes
         if binding.name in moved_names and binding.origin.site_id not in moved_sources
     }
     items = {
@@ -147,7 +149,7 @@ def _is_input(
 def _finding(observations: Observations, key: int, misplaced_items: list[MisplacedItem]) -> Finding:
     source = observations.sources[key]
     first = misplaced_items[0].mismatches[0]
-    names = list(dict.fromkeys(shown(observations, misplaced) for misplaced in misplaced_items))
+    names = list(dict.fromkeys(name_of(observations, misplaced) for misplaced in misplaced_items))
     bindings = [
         binding
         for misplaced in misplaced_items
@@ -192,7 +194,10 @@ def _fixes(observations: Observations, misplaced_items: list[MisplacedItem]) -> 
         for t in observations.transfers
         if t.origin.site_id == misplaced_items[0].key and t.device == "accelerator" and t.origin.path
     ]
-    whole, separate = list(roots(observations, misplaced_items)), list(candidates(observations, misplaced_items))
+    whole, separate = (
+        list(whole_object_fixes(observations, misplaced_items)),
+        list(batch_fixes(observations, misplaced_items)),
+    )
     return [*separate, *whole] if parts else [*whole, *separate]
 
 

@@ -42,7 +42,7 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.fixes.event_path import event_path
-from devfix.fixes.tensors.factory_fixes import Made, fixes, made_on_cpu
+from devfix.fixes.tensors.factory_fixes import TensorCreation, creation_fixes, misplaced_creations
 from devfix.model import Finding, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
@@ -51,25 +51,25 @@ __all__ = ["RULE"]
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per group of tensors that reach the same operation; most groups have one tensor."""
-    for group in made_on_cpu(observations):
+    for group in misplaced_creations(observations):
         yield _finding(observations, group)
 
 
-def _finding(observations: Observations, group: list[Made]) -> Finding:
+def _finding(observations: Observations, group: list[TensorCreation]) -> Finding:
     first = group[0]
     mismatches = list(dict.fromkeys(mismatch for made in group for mismatch, _ in made.uses))
-    names = list(dict.fromkeys(f"`{made.words}`" for made in group))
+    names = list(dict.fromkeys(f"`{made.text}`" for made in group))
     verb = "are" if len(names) > 1 else "is"
-    found = tuple(fixes(observations, group))
+    found = tuple(creation_fixes(observations, group))
     return Finding(
         RULE.code,
         RULE.name,
         Severity.LATENT if all(mismatch.latent for mismatch in mismatches) else Severity.ERROR,
-        first.making.tree.path,
-        first.making.tree.span(first.making.call),
+        first.factory.tree.path,
+        first.factory.tree.span(first.factory.call),
         f"{', '.join(names)} {verb} created on the CPU, but {verb} used with tensors on the accelerator",
         event_path(
-            *((made.point, "created", f"`{made.words}` is created on the CPU here") for made in group),
+            *((made.point, "created", f"`{made.text}` is created on the CPU here") for made in group),
             *((mismatch.point, "used", "used with tensors on the accelerator here") for mismatch in mismatches[:2]),
         ),
         found,

@@ -154,7 +154,7 @@ def _finding(observations: Observations, key: int, misplaced_items: list[Misplac
         binding
         for misplaced in misplaced_items
         for binding in observations.bindings
-        if binding.origin.site_id == key and binding.origin.path == misplaced.item
+        if binding.origin.site_id == key and binding.origin.path == misplaced.path
     ]
     named = next((b.point for b in bindings if b.kind != "param"), source.point)
     point = source.point if source.kind in ("encoding", "whole") else named
@@ -192,7 +192,7 @@ def _fixes(observations: Observations, misplaced_items: list[MisplacedItem]) -> 
     parts = [
         t
         for t in observations.transfers
-        if t.origin.site_id == misplaced_items[0].key and t.device == "accelerator" and t.origin.path
+        if t.origin.site_id == misplaced_items[0].site_id and t.device == "accelerator" and t.origin.path
     ]
     whole, separate = (
         list(whole_object_fixes(observations, misplaced_items)),

@@ -113,7 +113,7 @@ def _overlaps(observations: Observations, point: ProgramPoint, misplaced: Mispla
 
     A tensor that the program creates is not in pinned memory: it gets the argument only if other data does.
     """
-    made = observations.sources[misplaced.key].kind == "made"
+    made = observations.sources[misplaced.site_id].kind == "made"
     others = [
         transfer
         for transfer in observations.transfers

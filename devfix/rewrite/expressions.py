@@ -48,7 +48,7 @@ def write_expressions(source: Source, splices: Splices, edits: Sequence[Expressi
         if extent not in found:
             raise RewriteError(f"there is no expression at {describe(_span(edit))}")
         if isinstance(edit, AppendCode):
-            appended[extent] = appended.get(extent, "") + _checked_trailer(edit.code)
+            appended[extent] = appended.get(extent, "") + _validate_trailer(edit.code)
         elif isinstance(edit, AddKeyword):
             keywords.setdefault(extent, []).append(edit)
         elif extent in replaced:
@@ -61,7 +61,7 @@ def write_expressions(source: Source, splices: Splices, edits: Sequence[Expressi
     for extent, code in appended.items():
         _append(source, splices, found[extent], code)
     for extent, added in keywords.items():
-        add_keywords(source, splices, *_checked_keywords(found[extent], added))
+        add_keywords(source, splices, *_validate_keywords(found[extent], added))
     for extent, code in replaced.items():
         node = found[extent]
         target = source.extent(node) if isinstance(node, cst.GeneratorExp) and not node.lpar else extent
@@ -77,8 +77,8 @@ def _span(edit: ExpressionEdit) -> Span:
 
 def _look_up(source: Source, spans: set[Span]) -> dict[Extent, cst.BaseExpression]:
     """Return the expressions at ``spans``, found in one pass over the tree."""
-    wanted = {source.extent_of(span) for span in spans}
-    return {extent: node for extent, node in _expressions(source) if extent in wanted} if wanted else {}
+    extents = {source.extent_of(span) for span in spans}
+    return {extent: node for extent, node in _expressions(source) if extent in extents} if extents else {}
 
 
 def _expressions(source: Source) -> Iterator[tuple[Extent, cst.BaseExpression]]:
@@ -118,7 +118,7 @@ def _append(source: Source, splices: Splices, node: cst.BaseExpression, code: st
         splices.after(end, start, [")" + code])
 
 
-def _checked_trailer(code: str) -> str:
+def _validate_trailer(code: str) -> str:
     node = _parsed(f"_{code}", code)
     while isinstance(node, (ast.Attribute, ast.Call, ast.Subscript)):
         node = node.func if isinstance(node, ast.Call) else node.value
@@ -127,19 +127,19 @@ def _checked_trailer(code: str) -> str:
     return code
 
 
-def _checked_keywords(node: cst.BaseExpression, edits: Sequence[AddKeyword]) -> tuple[cst.Call, list[str]]:
+def _validate_keywords(node: cst.BaseExpression, edits: Sequence[AddKeyword]) -> tuple[cst.Call, list[str]]:
     if not isinstance(node, cst.Call):
         raise RewriteError(f"there is no call at {describe(edits[0].call)}")
-    given = {arg.keyword.value for arg in node.args if arg.keyword}
+    existing = {arg.keyword.value for arg in node.args if arg.keyword}
     code = []
     for edit in edits:
-        if edit.keyword in given:
+        if edit.keyword in existing:
             raise RewriteError(f"the call already has {edit.keyword}=")
-        given.add(edit.keyword)
+        existing.add(edit.keyword)
         code.append(f"{edit.keyword}={edit.value}")
         call = _parsed(f"_({code[-1]})", code[-1])
-        one = isinstance(call, ast.Call) and not call.args and len(call.keywords) == 1
-        if not one or not edit.keyword.isidentifier():
+        is_single = isinstance(call, ast.Call) and not call.args and len(call.keywords) == 1
+        if not is_single or not edit.keyword.isidentifier():
             raise RewriteError(f"{code[-1]!r} is not a keyword argument")
     return node, code
 

@@ -22,9 +22,9 @@ def all_rules() -> tuple[Rule, ...]:
 
 def rule_for(code: str) -> Rule | None:
     """Return the rule with this code (``DEV101``) or name (``batch-not-moved``); ``None`` if there is none."""
-    wanted = code.strip()
+    identifier = code.strip()
     for rule in all_rules():
-        if wanted.upper() == rule.code or wanted.lower() == rule.name:
+        if identifier.upper() == rule.code or identifier.lower() == rule.name:
             return rule
     return None
 

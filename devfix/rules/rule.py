@@ -17,7 +17,7 @@ __all__ = ["Example", "Rule", "command_attributes"]
 
 @dataclass(frozen=True)
 class Example:
-    """A program that the rule rewrites: a short title and the whole file before and after."""
+    """A program that the rule rewrites: a short title, and the text of the file before and after."""
 
     title: str
     before: str

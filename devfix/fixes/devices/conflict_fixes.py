@@ -122,7 +122,7 @@ def _at_call_site(observations: Observations, conflict: DeviceConflict) -> tuple
     """Return the edit at the caller or constructor if a parameter of the function or class holds the device."""
     device_argument = device_argument_of(conflict.call)
     if isinstance(device_argument, ast.Name):
-        name, found = device_argument.id, _call_of_function(conflict.point, conflict.other)
+        name, found = device_argument.id, _call_of_function(conflict.point, conflict.scenario_point)
     elif isinstance(device_argument, ast.Attribute) and isinstance(device_argument.value, ast.Name):
         name, found = device_argument.attr, _construction_of_owner(conflict, device_argument.value.id)
     else:
@@ -148,21 +148,21 @@ def _at_call_site(observations: Observations, conflict: DeviceConflict) -> tuple
 CallSite = tuple[CallFrame, CallFrame, ast.Call, ast.arguments]
 
 
-def _call_of_function(point: ProgramPoint, other: ProgramPoint) -> CallSite | None:
+def _call_of_function(point: ProgramPoint, scenario_point: ProgramPoint) -> CallSite | None:
     """Return the call of the function that contains ``point``, with its arguments; ``None`` if it is not unique."""
-    if len(point.call_stack) < 2 or len(other.call_stack) != len(point.call_stack):
+    if len(point.call_stack) < 2 or len(scenario_point.call_stack) != len(point.call_stack):
         return None
     function = point.call_frame.activation.node
     call = _call_in(point.call_stack[-2], getattr(function, "name", ""))
     if call is None or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return None
-    return point.call_stack[-2], other.call_stack[-2], call, function.args
+    return point.call_stack[-2], scenario_point.call_stack[-2], call, function.args
 
 
 def _construction_of_owner(conflict: DeviceConflict, owner: str) -> CallSite | None:
     """Return the construction of the object whose attribute holds the device."""
     sides = []
-    for point in (conflict.point, conflict.other):
+    for point in (conflict.point, conflict.scenario_point):
         value = visible(point, point.call_frame).get(owner)
         if not isinstance(value, Pointer) or point.state is None:
             return None

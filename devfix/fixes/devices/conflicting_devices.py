@@ -29,14 +29,14 @@ _DEVICE_WORDS = ("cuda", "gpu", "device", "accel", "mps", "cpu", "xpu", "npu", "
 class DeviceConflict:
     """A call with a hard-coded device.
 
-    ``device`` is that device. ``point`` is the call in the main run, ``other`` the call in the scenario that shows the
-    conflict (the same point if the main run shows it). ``certain``: the program fails as written. ``choice``: a move
-    that shows the program's own device. ``was_on_accelerator``: the value comes from the accelerator.
+    ``device`` is that device. ``point`` is the call in the main run, ``scenario_point`` the call in the scenario that
+    shows the conflict (the same point if the main run shows it). ``certain``: the program fails as written. ``choice``:
+    a move that shows the program's own device. ``was_on_accelerator``: the value comes from the accelerator.
     """
 
     call: ast.Call
     point: ProgramPoint
-    other: ProgramPoint
+    scenario_point: ProgramPoint
     device: Device
     certain: bool
     choice: ProgramPoint | None = None
@@ -61,9 +61,9 @@ class DeviceConflict:
             node = ast.parse(text, mode="eval").body
         except SyntaxError:
             return False
-        value = value_of(self.other, call_frame or self.other.call_frame, node)
+        value = value_of(self.scenario_point, call_frame or self.scenario_point.call_frame, node)
         expected_devices = {CPU} if self.device == ACCELERATOR else {ACCELERATOR}
-        return value is not None and _devices_of(self.other, value) == expected_devices
+        return value is not None and _devices_of(self.scenario_point, value) == expected_devices
 
 
 def _devices_of(point: ProgramPoint, value: Value) -> set[object]:
@@ -99,17 +99,17 @@ def device_conflicts(observations: Observations) -> Iterator[DeviceConflict]:
 
 def _without_accelerator(observations: Observations) -> Iterator[DeviceConflict]:
     """Yield unguarded accelerator moves in a program that runs on the CPU if there is no accelerator."""
-    other = observations.no_accelerator
+    scenario = observations.no_accelerator
     if (
-        other is None
-        or not observations.asks_available
+        scenario is None
+        or not observations.checks_availability
         or (observations.foreign_index is None and _uses_several_accelerators(observations))
     ):
         return
-    choice = next(_choices(observations, other), None)
+    choice = next(_choices(observations, scenario), None)
     if choice is None:
         return
-    for call, by_device in other.device_assignments.items():
+    for call, by_device in scenario.device_assignments.items():
         assignment, known = by_device.get(ACCELERATOR), observations.device_assignments.get(call, {}).get(ACCELERATOR)
         device_argument = device_argument_of(call)
         if device_argument is not None and ast.unparse(device_argument) == observations.preferred_device:
@@ -133,13 +133,13 @@ def _uses_several_accelerators(observations: Observations) -> bool:
     return any(text is not None and text.partition(":")[2] not in ("", "0") for text in literals)
 
 
-def _choices(observations: Observations, other: Observations) -> Iterator[ProgramPoint]:
+def _choices(observations: Observations, scenario: Observations) -> Iterator[ProgramPoint]:
     """Yield moves to the accelerator that go to the CPU, or do not run, if there is none."""
     for call, by_device in observations.device_assignments.items():
         assignment = by_device.get(ACCELERATOR)
         if assignment is None or assignment.latent:
             continue
-        devices_without_accelerator = other.device_assignments.get(call, {})
+        devices_without_accelerator = scenario.device_assignments.get(call, {})
         if ACCELERATOR not in devices_without_accelerator and (
             CPU in devices_without_accelerator or _is_under_accelerator_check(assignment.point)
         ):
@@ -187,17 +187,14 @@ def _mentions_device(test: ast.expr) -> bool:
 
 
 def _with_other_index(observations: Observations) -> Iterator[DeviceConflict]:
-    """Yield ``cuda`` in a program that uses ``cuda:1`` or a configured index.
-
-    ``cuda:1`` in one that chooses its device.
-    """
-    other = observations.no_accelerator
-    checks_availability = observations.asks_available and observations.foreign_index is None
-    if other is None or checks_availability or observations.current_device or is_model_parallel(observations):
+    """Yield ``cuda`` in programs with a configured index, and ``cuda:1`` in programs that choose their device."""
+    scenario = observations.no_accelerator
+    checks_availability = observations.checks_availability and observations.foreign_index is None
+    if scenario is None or checks_availability or observations.sets_current_device or is_model_parallel(observations):
         return
     known = {(mismatch.point.key, operand.text) for mismatch in observations.mismatches for operand in mismatch.cpu}
-    calls = list(other.device_assignments)
-    for mismatch in other.mismatches:
+    calls = list(scenario.device_assignments)
+    for mismatch in scenario.mismatches:
         if any((mismatch.point.key, operand.text) in known for operand in mismatch.cpu):
             continue
         for operand in mismatch.accelerator:
@@ -205,21 +202,24 @@ def _with_other_index(observations: Observations) -> Iterator[DeviceConflict]:
             if operand.module is not None and mismatch.point.state is not None:
                 point = mismatch.point.state.heap_object(operand.module).last_moved_at
                 moved = [point.node] if point is not None and isinstance(point.node, ast.Call) else []
-            moved = moved or _only_accelerator_call(observations, other)
-            for call in moved if not observations.asks_available else _with_foreign_index(observations, moved):
-                here, there = observations.device_assignments.get(call, {}), other.device_assignments.get(call, {})
-                if ACCELERATOR in here and ACCELERATOR in there and not here[ACCELERATOR].latent:
-                    points = here[ACCELERATOR].point, there[ACCELERATOR].point
-                    certain = observations.fixed_index
-                    yield DeviceConflict(call, *points, ACCELERATOR, certain, _other_move(other, mismatch), mismatch)
+            moved = moved or _only_accelerator_call(observations, scenario)
+            for call in moved if not observations.checks_availability else _with_foreign_index(observations, moved):
+                by_device, scenario_devices = (
+                    observations.device_assignments.get(call, {}),
+                    scenario.device_assignments.get(call, {}),
+                )
+                if ACCELERATOR in by_device and ACCELERATOR in scenario_devices and not by_device[ACCELERATOR].latent:
+                    points = by_device[ACCELERATOR].point, scenario_devices[ACCELERATOR].point
+                    certain = observations.has_fixed_index
+                    yield DeviceConflict(call, *points, ACCELERATOR, certain, _other_move(scenario, mismatch), mismatch)
 
 
-def _only_accelerator_call(observations: Observations, other: Observations) -> list[ast.Call]:
+def _only_accelerator_call(observations: Observations, scenario: Observations) -> list[ast.Call]:
     """Return the only accelerator call with the conflicting index; empty if there are others.
 
     The output of a module has no origin that names a move, so this is the only call that can explain its device.
     """
-    accelerator_calls = [call for call, devices in other.device_assignments.items() if ACCELERATOR in devices]
+    accelerator_calls = [call for call, devices in scenario.device_assignments.items() if ACCELERATOR in devices]
     return accelerator_calls if len(accelerator_calls) == 1 and _is_foreign(observations, accelerator_calls[0]) else []
 
 
@@ -245,7 +245,7 @@ def _is_foreign(observations: Observations, call: ast.Call) -> bool:
     return literal_device(device_argument) == observations.foreign_index
 
 
-def _other_move(other: Observations, mismatch: DeviceMismatch) -> ProgramPoint | None:
+def _other_move(scenario: Observations, mismatch: DeviceMismatch) -> ProgramPoint | None:
     """Return the move of the module on the other side of the mismatch."""
     for operand in mismatch.cpu:
         if operand.module is not None and mismatch.point.state is not None:
@@ -273,7 +273,7 @@ def _left_on_cpu(observations: Observations) -> Iterator[DeviceConflict]:
             assignment = _cpu_assignment(observations, call)
             is_attribute = any(origin.attribute_id for origin in operand.origins)
             if assignment is not None and not is_attribute and operand.is_certain and not _follows_value(assignment):
-                was_on_accelerator = assignment.came == ACCELERATOR
+                was_on_accelerator = assignment.source == ACCELERATOR
                 point, certain = assignment.point, not mismatch.latent
                 yield DeviceConflict(assignment.call, point, point, CPU, certain, None, mismatch, was_on_accelerator)
 

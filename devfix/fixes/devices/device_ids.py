@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import ACCELERATOR
-from devfix.analysis.move_observations import Wrapped
+from devfix.analysis.move_observations import ParallelWrap
 from devfix.analysis.scenarios import device_argument_of, literal_device
 from devfix.fixes.vendored_code import foreign_part
 from devfix.model import ReplaceExpression
@@ -15,15 +15,15 @@ from devfix.model import ReplaceExpression
 __all__ = ["conflicting_device_ids", "first_index"]
 
 
-def conflicting_device_ids(observations: Observations) -> Iterator[tuple[Wrapped, ReplaceExpression | None]]:
+def conflicting_device_ids(observations: Observations) -> Iterator[tuple[ParallelWrap, ReplaceExpression | None]]:
     """Yield modules on the first accelerator that are wrapped for others, each with its edit.
 
     The edit is ``None`` if several accelerators are named. Nothing is reported if ``cuda`` may mean another
     accelerator: the program configures an index, names several accelerators, or sets the current one.
     """
-    if observations.current_device or observations.fixed_index:
+    if observations.sets_current_device or observations.has_fixed_index:
         return
-    for wrapped in observations.wrapped.values():
+    for wrapped in observations.parallel_wraps.values():
         index, tree = first_index(wrapped), wrapped.point.tree
         if not index or foreign_part(tree.path) or not _is_first_accelerator(observations, wrapped.moved.node):
             continue
@@ -36,7 +36,7 @@ def _is_distributed(call: ast.Call) -> bool:
     return ast.unparse(call.func).split(".")[-1] != "DataParallel"
 
 
-def first_index(wrapped: Wrapped) -> int | None:
+def first_index(wrapped: ParallelWrap) -> int | None:
     """Return the index of the first device in ``device_ids``; ``None`` unless all are integer literals."""
     values = [node.value if isinstance(node, ast.Constant) else None for node in wrapped.ids.elts]
     ids = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
@@ -44,10 +44,7 @@ def first_index(wrapped: Wrapped) -> int | None:
 
 
 def _is_first_accelerator(observations: Observations, move: ast.AST) -> bool:
-    """Whether a move goes to the first accelerator.
-
-    ``cuda`` without an index, or the device that the program chooses.
-    """
+    """Whether a move goes to the first accelerator: ``cuda`` without index, or the program's chosen device."""
     if not isinstance(move, ast.Call):
         return False
     device_argument = device_argument_of(move)
@@ -59,4 +56,4 @@ def _is_first_accelerator(observations: Observations, move: ast.AST) -> bool:
 
 def _is_chosen(observations: Observations, move: ast.Call) -> bool:
     assignment = observations.device_assignments.get(move, {}).get(ACCELERATOR)
-    return observations.asks_available and not observations.named_devices and assignment is not None
+    return observations.checks_availability and not observations.has_configured_device and assignment is not None

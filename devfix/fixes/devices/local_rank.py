@@ -94,9 +94,9 @@ def _single_device_id(call: ast.AST) -> ast.expr | None:
 
 
 def _zero_literal(tree: SourceTree, node: ast.expr, depth: int = 0) -> ast.expr | None:
-    """Return the literal with index 0: ``"cuda:0"``, ``0``, the index in ``torch.device("cuda", 0)``.
+    """Return the literal with index 0, through plain names.
 
-    Follow plain names.
+    ``"cuda:0"``, ``0``, ``0`` of ``torch.device("cuda", 0)``.
     """
     if isinstance(node, ast.Constant):
         return node if node.value in ("cuda:0", 0) and node.value is not False else None
@@ -116,10 +116,7 @@ def _zero_literal(tree: SourceTree, node: ast.expr, depth: int = 0) -> ast.expr 
 
 # --- local rank -----------------------------------------------------------------------------------------------------
 def local_rank_at(observations: Observations, point: ProgramPoint, call_frame: CallFrame) -> str | None:
-    """Return an expression for the local rank of the process: ``local_rank``, ``args.local_rank``.
-
-    ``None`` if there is none.
-    """
+    """Return an expression for the local rank of the process (``args.local_rank``); ``None`` if there is none."""
     names = visible(point, call_frame)
     plain = [name for name in names if name.lower() in ("local_rank", "localrank")]
     plain += [name for name, value in names.items() if _is_rank(value) and name not in plain]
@@ -176,7 +173,7 @@ def set_device_edit(observations: Observations, use: FixedIndexUse) -> Edit | No
         guard = Move(use.point).guard
         if isinstance(guard, ast.If) and call_frame is use.point.call_frame and guard is _outermost(call_frame):
             return InsertStatement(call_frame.tree.path, call_frame.tree.span(guard), Where.BODY_START, code)
-        if observations.asks_available:
+        if observations.checks_availability:
             code = f"if torch.cuda.is_available():\n    {code}"
         anchor = _anchor_after(call_frame, rank)
         where = Where.BEFORE if anchor is None else Where.AFTER
@@ -187,8 +184,8 @@ def set_device_edit(observations: Observations, use: FixedIndexUse) -> Edit | No
 
 
 def _outermost(call_frame: CallFrame) -> ast.stmt:
-    around = enclosing(call_frame.tree, call_frame.stmt, (ast.stmt,))
-    return around[-1] if around else call_frame.stmt
+    statements = enclosing(call_frame.tree, call_frame.stmt, (ast.stmt,))
+    return statements[-1] if statements else call_frame.stmt
 
 
 def _anchor_after(call_frame: CallFrame, rank: str) -> ast.stmt | None:

@@ -42,7 +42,7 @@ def _is_stray_index(observations: Observations, scenario: Observations) -> bool:
     ]
     with_arguments = [(assignment, device_argument_of(assignment.call)) for assignment in assignments]
     return bool(with_arguments) and all(
-        assignment.came is None
+        assignment.source is None
         and device_argument is not None
         and literal_device(device_argument) == observations.foreign_index
         for assignment, device_argument in with_arguments
@@ -55,7 +55,7 @@ def _names_two_accelerators(scenario: Observations) -> bool:
         device
         for call, devices in scenario.device_assignments.items()
         for device, assignment in devices.items()
-        if assignment.came is None and isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda")
+        if assignment.source is None and isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda")
         if call.args or call.keywords
     }
     return destinations >= {ACCELERATOR, OTHER_ACCELERATOR}

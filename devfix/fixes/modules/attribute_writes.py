@@ -111,7 +111,7 @@ def attribute_groups(observations: Observations) -> Iterator[list[Attribute]]:
     Attributes that reach the same operand form a group, and so do all attributes of one object that is not a module: it
     stays on one device, so moving some of its tensors would only move the error.
     """
-    numbered = {stored.number: stored for stored in observations.stored.values()}
+    numbered = {stored.number: stored for stored in observations.attribute_stores.values()}
     uses: dict[tuple[object, ...], list[Use]] = {}
     parents: dict[tuple[object, ...], tuple[object, ...]] = {}
     for mismatch in observations.mismatches:
@@ -132,7 +132,7 @@ def attribute_groups(observations: Observations) -> Iterator[list[Attribute]]:
     grouped: dict[tuple[object, ...], list[Attribute]] = {}
     attributes: dict[tuple[object, ...], Attribute] = {}
     for key, key_uses in uses.items():
-        stored = tuple(item for item in observations.stored.values() if _key(item) == key)
+        stored = tuple(item for item in observations.attribute_stores.values() if _key(item) == key)
         attribute = Attribute(stored[0].name, stored, tuple(key_uses))
         for owner in _plain_owners(attribute):
             parents[_representative(parents, key)] = _representative(parents, owner)

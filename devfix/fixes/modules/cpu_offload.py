@@ -20,15 +20,15 @@ from devfix.fixes.value_scope import device_for_tensor
 from devfix.model import AppendCode, Edit, Fix
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["OffloadedModule", "offload_move", "offloaded_modules"]
+__all__ = ["OffloadedModule", "offload_move", "offloaded_modules", "transfer_fixes"]
 
 
 @dataclass(eq=False)
 class OffloadedModule:
-    """A module kept on the CPU: the move that sent it there, its name, and the calls that pass it accelerator tensors.
+    """A module kept on the CPU: its move to the CPU, its name, and its calls with accelerator tensors.
 
-    ``calls`` maps each call to its program point and call frame. ``returns_tensor`` says whether the output is known to
-    be a tensor: a pretrained transformers model returns an object without ``.to()``.
+    ``calls`` maps each call to its program point and call frame. ``returns_tensor`` is true if the output is known to
+    be a tensor; a pretrained transformers model returns an object without ``.to()``.
     """
 
     moved: ProgramPoint
@@ -40,8 +40,8 @@ class OffloadedModule:
 def offload_move(observations: Observations, point: ProgramPoint, part: Pointer) -> ProgramPoint | None:
     """Return the move of ``part`` to the CPU if the program keeps the module there on purpose, else ``None``.
 
-    That is so if the module is never trained, was already on the CPU, and the program says so in a separate statement
-    (``teacher.cpu()``) or with a dedicated device (``.to(teacher_device)``). A literal in the construction and the
+    A move is intentional if the module is never trained, was already on the CPU, and is moved in a separate statement
+    (``teacher.cpu()``) or to a dedicated device (``.to(teacher_device)``). A literal in the construction and the
     program's only ``device`` may be mistakes.
     """
     state = point.state
@@ -60,12 +60,17 @@ def offload_move(observations: Observations, point: ProgramPoint, part: Pointer)
 
 
 def _is_intended(moved: ProgramPoint, call: ast.Call) -> bool:
-    words = device_argument_of(call)
-    if isinstance(words, (ast.Name, ast.Attribute)):
-        value, name = value_of(moved, moved.call_frame, words), ast.unparse(words).split(".")[-1].lower()
+    device_argument = device_argument_of(call)
+    if isinstance(device_argument, (ast.Name, ast.Attribute)):
+        value, name = (
+            value_of(moved, moved.call_frame, device_argument),
+            ast.unparse(device_argument).split(".")[-1].lower(),
+        )
         if name in ("device", "dev") or value is None:
             return False
-        return {device_of(option) for option in alternatives(value)} == {CPU} and not is_derived_device(moved, words)
+        return {device_of(option) for option in alternatives(value)} == {CPU} and not is_derived_device(
+            moved, device_argument
+        )
     return isinstance(call.func, ast.Attribute) and isinstance(call.func.value, (ast.Name, ast.Attribute))
 
 
@@ -129,16 +134,18 @@ def transfer_fixes(observations: Observations, offloaded: OffloadedModule) -> It
 
 def _move_inputs(point: ProgramPoint, call_frame: CallFrame, call: ast.Call) -> list[Edit]:
     """Return ``.cpu()`` edits for all accelerator arguments; nothing if an argument's device is unknown."""
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    if any(isinstance(node, ast.Starred) for node in given) or any(keyword.arg is None for keyword in call.keywords):
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if any(isinstance(node, ast.Starred) for node in arguments) or any(
+        keyword.arg is None for keyword in call.keywords
+    ):
         return []
     found: list[Edit] = []
-    for node in given:
+    for node in arguments:
         if isinstance(node, ast.Constant):
             continue
         value = value_of(point, call_frame, node)
         tensors = [option for option in alternatives(value) if isinstance(option, Tensor)] if value is not None else []
-        if any(tensor.device == ACCELERATOR for tensor in tensors) or (value is None and len(given) == 1):
+        if any(tensor.device == ACCELERATOR for tensor in tensors) or (value is None and len(arguments) == 1):
             found.append(AppendCode(call_frame.tree.path, call_frame.tree.span(node), ".cpu()"))
         elif value is None:
             return []
@@ -147,12 +154,9 @@ def _move_inputs(point: ProgramPoint, call_frame: CallFrame, call: ast.Call) -> 
 
 def _returns_tensor(observations: Observations, tree: SourceTree, call: ast.Call) -> bool:
     """Whether the context of a call shows that it returns a single tensor."""
-    if not observations.gives_tensor.get(call, True):
+    if not observations.returns_tensor.get(call, True):
         return False
     parent = tree.parents.get(call)
     if isinstance(parent, ast.Assign):
         return not any(isinstance(target, (ast.Tuple, ast.List)) for target in parent.targets)
     return not (isinstance(parent, ast.Subscript) or (isinstance(parent, ast.Attribute) and parent.attr == "logits"))
-
-
-__all__ += ["transfer_fixes"]

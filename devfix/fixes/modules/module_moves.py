@@ -103,11 +103,11 @@ def _move_candidates(
             if name in _targets(call_frame.stmt):
                 yield _MoveCandidate(call_frame, call_frame.stmt, name, is_container=True)
     yield from _construction_frames(mismatch, root)
-    for holding in observations.module_references:
-        if holding.module.id in root.chain and isinstance(holding.point.node, ast.Attribute):
-            statement = holding.point.stmt
-            name = ast.unparse(holding.point.node)
-            yield _MoveCandidate(holding.point.call_frame, statement, name, _value(statement, name))
+    for reference in observations.module_references:
+        if reference.module.id in root.chain and isinstance(reference.point.node, ast.Attribute):
+            statement = reference.point.stmt
+            name = ast.unparse(reference.point.node)
+            yield _MoveCandidate(reference.point.call_frame, statement, name, _value(statement, name))
     for call_frame in reversed(mismatch.point.call_stack):
         for name in root_names(mismatch.point, call_frame, root)[:1]:
             first = _first_mention(call_frame, name)

@@ -87,10 +87,10 @@ def chain_of(state: State, part: Pointer) -> list[int]:
     """Return the ids of the modules from the outermost one down to ``part``."""
     chain = [part.id]
     while True:
-        above = [key for key in parents_of(state, chain[0]) if key not in chain and not _is_wrapper(state, key)]
-        if not above:
+        parents = [key for key in parents_of(state, chain[0]) if key not in chain and not _is_wrapper(state, key)]
+        if not parents:
             return chain
-        chain.insert(0, above[0])
+        chain.insert(0, parents[0])
 
 
 def _is_wrapper(state: State, key: int) -> bool:
@@ -117,10 +117,7 @@ def _holders(state: State, key: int, kinds: tuple[str, ...]) -> list[int]:
 
 
 def root_names(point: ProgramPoint, call_frame: CallFrame, root: RootModule) -> list[str]:
-    """Return the names, in a call frame, of the root module or the largest part.
-
-    ``model``, ``self.net``, ``trainer.teacher``.
-    """
+    """Return the names, in a call frame, of the root module or its largest part (``model``, ``self.net``)."""
     assert point.state is not None
     ranked: list[tuple[int, int, str]] = []
     for name, value in visible(point, call_frame).items():

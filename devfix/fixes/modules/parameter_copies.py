@@ -18,7 +18,7 @@ __all__ = ["create_like_parameter", "early_copies", "early_copy"]
 
 def early_copies(observations: Observations) -> Iterator[OptimizerHazard]:
     """Yield copies that fail because only their parameters were moved, and that can be created after the move."""
-    if not observations.copies:
+    if not observations.parameter_copies:
         return
     late = {id(hazard.late.stmt) for hazard in observations.hazards if hazard.kind == "eager-state"}
     reported: set[ParameterCopy] = set()
@@ -40,7 +40,7 @@ def early_copy(
     if state is None or not operand.is_certain or {origin.kind for origin in operand.origins} != {"parameter"}:
         return None
     module_ids = {origin.site_id for origin in operand.origins}
-    found = [copy for copy in observations.copies.values() if copy.module.id in module_ids]
+    found = [copy for copy in observations.parameter_copies.values() if copy.module.id in module_ids]
     for copy in found:
         moved = _move_between(copy.module, copy.point, mismatch)
         if moved is not None:
@@ -79,7 +79,7 @@ def create_like_parameter(
     ``torch.zeros(p.shape)`` becomes ``torch.zeros(p.shape, device=p.device)``; if it runs before the move of ``p``, it
     is moved after it. Empty if there is no such parameter.
     """
-    sized = observations.sized.get(site_id)
+    sized = observations.shape_dependencies.get(site_id)
     if sized is None or not isinstance(point.node, ast.Call):
         return []
     edit = FactoryCall(point.tree, point.node).edit(f"{sized.text}.device")

@@ -48,7 +48,7 @@ def _obstacle(attribute: Attribute) -> str | None:
     name = attribute.name
     if not name.isidentifier() or name in MODULE_METHODS:
         return f"`{name}` cannot be the name of a buffer"
-    values = [option for stored in attribute.stored for option in alternatives(stored.held)]
+    values = [option for stored in attribute.stored for option in alternatives(stored.stored_value)]
     if not all(isinstance(option, Tensor) or option == NONE for option in values):
         return f"`{attribute.text}` holds several tensors, but a buffer is a single tensor"
     cls = attribute.cls

@@ -18,8 +18,14 @@ __all__ = [
     "ContainerAttribute",
     "contents_problem",
     "holders",
+    "holds",
+    "holds_parameters",
     "is_in_container",
+    "is_nested",
+    "is_nested_display",
     "registered_container",
+    "replace_expression",
+    "torch_nn_prefix",
     "use_problem",
 ]
 
@@ -228,14 +234,11 @@ def _without_parentheses(source: str) -> str:
 
 
 def torch_nn_prefix(point: ProgramPoint, name: str) -> tuple[str, list[Edit]] | None:
-    """Return the file's prefix for ``nn.<name>`` and the edits that add a missing import.
-
-    ``None`` without any import.
-    """
+    """Return the file's prefix for ``nn.<name>`` and edits for a missing import; ``None`` if it imports no torch."""
     names = visible(point, point.call_frame)
-    for wanted, prefix in (("torch.nn", "{}."), (f"torch.nn.{name}", "")):
+    for qualified_name, prefix in (("torch.nn", "{}."), (f"torch.nn.{name}", "")):
         for local, value in names.items():
-            if value == External(wanted) and (prefix or local == name):
+            if value == External(qualified_name) and (prefix or local == name):
                 return prefix.format(local), []
     tree = point.tree
     for stmt in tree.tree.body:
@@ -252,6 +255,3 @@ def torch_nn_prefix(point: ProgramPoint, name: str) -> tuple[str, list[Edit]] | 
 def replace_expression(tree: SourceTree, node: ast.expr, code: str) -> Edit:
     """Return the edit that replaces an expression by ``code``."""
     return ReplaceExpression(tree.path, tree.span(node), code)
-
-
-__all__ += ["holds", "holds_parameters", "is_nested", "is_nested_display", "replace_expression", "torch_nn_prefix"]

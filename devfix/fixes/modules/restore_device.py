@@ -108,25 +108,26 @@ def _tests_last_iteration(tree: SourceTree, stmt: ast.If) -> bool:
     for node in ast.walk(stmt.test):
         if isinstance(node, ast.Compare) and not any(isinstance(part, ast.Mod) for part in ast.walk(node)):
             read = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-            ordered = any(isinstance(op, (ast.Eq, ast.GtE, ast.Gt, ast.Is)) for op in node.ops)
-            if ordered and read & targets:
+            is_comparison = any(isinstance(op, (ast.Eq, ast.GtE, ast.Gt, ast.Is)) for op in node.ops)
+            if is_comparison and read & targets:
                 return True
     return False
 
 
 def restore_fixes(observations: Observations, offloaded_use: OffloadedUse) -> Iterator[Fix]:
-    """Yield the fixes.
+    """Yield moves back to the accelerator, best first.
 
-    As other calls in the file do, after the code that needs the CPU, else before the failing use.
+    They follow the file's other calls of the same function, the code that needs the CPU, or else precede the failing
+    use.
     """
     yield from _like_other_calls(offloaded_use)
-    behind = list(_after_uses(observations, offloaded_use))
-    yield from behind
-    if not behind:
+    after_uses = list(_after_uses(observations, offloaded_use))
+    yield from after_uses
+    if not after_uses:
         yield from _before_use(observations, offloaded_use)
 
 
-# --- as elsewhere ---------------------------------------------------------------------------------------------------
+# --- like other calls -----------------------------------------------------------------------------------------------
 def _like_other_calls(offloaded_use: OffloadedUse) -> Iterator[Fix]:
     """Yield the statement that follows every other call of the same function in this file."""
     for call_frame in reversed(offloaded_use.moved.call_stack):
@@ -136,7 +137,7 @@ def _like_other_calls(offloaded_use: OffloadedUse) -> Iterator[Fix]:
             continue
         code = call_frame.tree.source(follower)
         edit = InsertStatement(call_frame.tree.path, call_frame.tree.span(call_frame.stmt), Where.AFTER, code)
-        yield Fix(f"as after the other calls of `{called}`: `{code}`", (edit,))
+        yield Fix(f"move back like after the other calls of `{called}`: `{code}`", (edit,))
 
 
 def _called_name(stmt: ast.stmt) -> str | None:
@@ -160,7 +161,7 @@ def _follower(tree: SourceTree, stmt: ast.stmt, called: str) -> ast.Expr | None:
     return next(iter(found.values())) if len(found) == 1 else None
 
 
-# --- behind what needed the CPU -------------------------------------------------------------------------------------
+# --- after the code that needs the CPU ------------------------------------------------------------------------------
 def _after_uses(observations: Observations, offloaded_use: OffloadedUse) -> Iterator[Fix]:
     used = False
     for call_frame in reversed(offloaded_use.moved.call_stack):
@@ -220,7 +221,7 @@ def _reads(tree: SourceTree, stmt: ast.stmt, names: set[str]) -> bool:
     return bool(reach(tree, stmt).reads & names)
 
 
-# --- ahead of the use -----------------------------------------------------------------------------------------------
+# --- before the failing use -----------------------------------------------------------------------------------------
 def _before_use(observations: Observations, offloaded_use: OffloadedUse) -> Iterator[Fix]:
     point = offloaded_use.mismatch.point
     for call_frame in reversed(point.call_stack):
@@ -240,10 +241,9 @@ def _is_bound(point: ProgramPoint, call_frame: CallFrame, name: str) -> bool:
 
 
 def _outside_loops(offloaded_use: OffloadedUse, call_frame: CallFrame) -> ast.stmt:
-    """Return the outermost loop around the use that does not contain the move: one move before it is enough.
+    """Return the outermost loop around the use that does not contain the move.
 
-    A loop with another inner loop besides the use keeps the module on the CPU for a while on purpose, to free memory;
-    the search stops there.
+    The search stops at a loop with another inner loop: the module is then kept on the CPU to free memory.
     """
     anchor = call_frame.stmt
     for loop in enclosing(call_frame.tree, call_frame.stmt, _LOOPS):

@@ -59,8 +59,8 @@ def _in_construction(attribute: Attribute) -> Iterator[Edit]:
             if not constructed or not moves or not all(_is_on_accelerator(constructed, name) for name in names):
                 continue
             move, receiver = moves[0]
-            wanted = f"{tree.source(receiver.value)}.{attribute.name}"
-            unmoved = [node for node in arguments if text_of(node) == wanted]
+            target = f"{tree.source(receiver.value)}.{attribute.name}"
+            unmoved = [node for node in arguments if text_of(node) == target]
             if len(unmoved) == 1:
                 yield AppendCode(
                     tree.path, tree.span(unmoved[0]), tree.source(move).removeprefix(tree.source(receiver))

@@ -67,8 +67,8 @@ def _creation_edits(observations: Observations, attribute: Attribute) -> Iterato
 def _is_one_tensor(stored: AttributeStore) -> bool:
     """Whether an attribute is assigned a single tensor, not a container and not a checkpoint entry that may be one."""
     several = (Pointer, TupleValue, IterableOf)
-    held = alternatives(stored.held)
-    if any(isinstance(option, several) or (isinstance(option, Tensor) and option.maybe_container) for option in held):
+    values = alternatives(stored.stored_value)
+    if any(isinstance(option, several) or (isinstance(option, Tensor) and option.maybe_container) for option in values):
         return False
     return not isinstance(stored.value, (ast.Tuple, ast.List))
 

@@ -33,7 +33,7 @@ __all__ = ["batch_fixes"]
 
 def batch_fixes(observations: Observations, misplaced_items: Sequence[MisplacedItem]) -> Iterator[Fix]:
     """Yield fixes that move the misplaced items of one batch, best first."""
-    origins = {(misplaced.key, misplaced.item) for misplaced in misplaced_items}
+    origins = {(misplaced.site_id, misplaced.path) for misplaced in misplaced_items}
     part_moves = move_beside_parts(
         observations, origins, [mismatch for misplaced in misplaced_items for mismatch in misplaced.mismatches]
     )
@@ -42,11 +42,11 @@ def batch_fixes(observations: Observations, misplaced_items: Sequence[MisplacedI
             "move " + ", ".join(f"`{name_of(observations, misplaced)}`" for misplaced in misplaced_items),
             tuple(part_moves),
         )
-    paths = {misplaced.item for misplaced in misplaced_items}
+    paths = {misplaced.path for misplaced in misplaced_items}
     siblings = [
         transfer
         for transfer in observations.transfers
-        if transfer.origin.site_id == misplaced_items[0].key
+        if transfer.origin.site_id == misplaced_items[0].site_id
         and transfer.device == "accelerator"
         and transfer.origin.path not in paths
     ] or moved_siblings(observations, misplaced_items[0])
@@ -68,9 +68,9 @@ def _beside_companions(
     observations: Observations, misplaced: MisplacedItem, siblings: Sequence[Transfer]
 ) -> list[PlannedEdit] | None:
     """Return moves after those of other arguments of the same call, for data that the program creates."""
-    if observations.sources[misplaced.key].kind != "made":
+    if observations.sources[misplaced.site_id].kind != "made":
         return None
-    edits = move_beside_companion(observations, misplaced.key, misplaced.mismatches)
+    edits = move_beside_companion(observations, misplaced.site_id, misplaced.mismatches)
     return [PlannedEdit(edit, f"`{edit.code.split(' =')[0]}`") for edit in edits] or None
 
 

@@ -36,11 +36,13 @@ def move_container(
     observations: Observations, misplaced: MisplacedItem, siblings: Sequence[Transfer]
 ) -> list[PlannedEdit] | None:
     """Return a comprehension for the name of a container whose elements must all move; ``None`` if there is none."""
-    for cut in range(len(misplaced.item) - 1, -1, -1):
-        above = replace(misplaced, item=misplaced.item[:cut])
-        if any(transfer.origin.path[:cut] == above.item and len(transfer.origin.path) > cut for transfer in siblings):
+    for cut in range(len(misplaced.path) - 1, -1, -1):
+        container = replace(misplaced, path=misplaced.path[:cut])
+        if any(
+            transfer.origin.path[:cut] == container.path and len(transfer.origin.path) > cut for transfer in siblings
+        ):
             return None
-        for binding in bindings_of(observations, above):
+        for binding in bindings_of(observations, container):
             code = _comprehension(observations, misplaced, binding, siblings)
             if code is not None:
                 where = Where.BODY_START if binding.kind == "target" else Where.AFTER

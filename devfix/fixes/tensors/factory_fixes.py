@@ -99,7 +99,7 @@ def _creation(observations: Observations, site_id: int, uses: list[Use]) -> Tens
     point = _creation_point(observations, site_id, mismatch)
     if not isinstance(point.node, ast.Call) or foreign_part(point.tree.path):
         return None
-    is_stored = site_id not in observations.sized and _is_stored_by_constructor(point, mismatch)
+    is_stored = site_id not in observations.shape_dependencies and _is_stored_by_constructor(point, mismatch)
     if is_stored or moved_siblings(observations, MisplacedItem(site_id, (), (mismatch,), (operand.text,))):
         return None
     points = tuple(dict.fromkeys(_creation_point(observations, site_id, mismatch) for mismatch, _ in uses))
@@ -108,7 +108,7 @@ def _creation(observations: Observations, site_id: int, uses: list[Use]) -> Tens
 
 def _creation_point(observations: Observations, site_id: int, mismatch: DeviceMismatch) -> ProgramPoint:
     """Return the creation that reaches this use: the latest before it, preferably in the same call frame."""
-    visits = observations.visits.get(site_id) or [observations.sources[site_id].point]
+    visits = observations.creation_points.get(site_id) or [observations.sources[site_id].point]
     earlier = [point for point in visits if point.time < mismatch.point.time] or visits
     frames = {call_frame.activation for call_frame in mismatch.point.call_stack}
     return next((point for point in reversed(earlier) if point.call_frame.activation in frames), earlier[-1])
@@ -149,7 +149,7 @@ def _creates_on_device(edits: dict[Edit, None]) -> bool:
 
 
 def _at_creation(observations: Observations, creation: TensorCreation, use_globals: bool) -> list[Edit]:
-    if creation.site_id in observations.in_datasets:
+    if creation.site_id in observations.dataset_values:
         return []  # datasets stay on the CPU: their loaders may pin memory or use workers
     call_frame = creation.point.call_frame
     device = device_for_tensor(observations, creation.point, call_frame, creation.partners(call_frame), use_globals)
@@ -181,7 +181,7 @@ def _beside_conditional(observations: Observations, creation: TensorCreation) ->
     edit = move_beside_conditional(
         observations, creation.point, creation.factory, [mismatch for mismatch, _ in creation.uses]
     )
-    return [edit] if edit is not None and creation.site_id not in observations.in_datasets else []
+    return [edit] if edit is not None and creation.site_id not in observations.dataset_values else []
 
 
 def _beside_parts(observations: Observations, creation: TensorCreation) -> list[Edit]:
@@ -217,7 +217,9 @@ def _at_the_call(observations: Observations, creation: TensorCreation) -> list[E
 
 def _at_every_call(observations: Observations, creation: TensorCreation) -> list[Edit]:
     """Move the result of every call of the helper."""
-    return _after_calls(observations, creation, observations.visits.get(creation.site_id, list(creation.points)))
+    return _after_calls(
+        observations, creation, observations.creation_points.get(creation.site_id, list(creation.points))
+    )
 
 
 def _after_calls(observations: Observations, creation: TensorCreation, points: Iterable[ProgramPoint]) -> list[Edit]:
@@ -232,7 +234,7 @@ def _after_call(observations: Observations, creation: TensorCreation, point: Pro
             node
             for root in headers(caller.stmt)
             for node in ast.walk(root)
-            if isinstance(node, ast.Call) and observations.gives_tensor.get(node) and _last_name(node.func) == name
+            if isinstance(node, ast.Call) and observations.returns_tensor.get(node) and _last_name(node.func) == name
         ]
         if len(calls) != 1:
             return None

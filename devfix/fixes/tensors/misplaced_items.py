@@ -27,15 +27,15 @@ __all__ = [
 ]
 
 
-Item = tuple[str, ...]
+Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class MisplacedItem:
     """A batch item that stays on the CPU, with the mismatches it causes and its expression in each."""
 
-    key: int
-    item: Item
+    site_id: int
+    path: Path
     mismatches: tuple[DeviceMismatch, ...]
     texts: tuple[str, ...]
 
@@ -59,8 +59,8 @@ def bindings_of(observations: Observations, misplaced: MisplacedItem) -> list[Bi
     found: dict[tuple[object, ...], Binding] = {}
     for binding in observations.bindings:
         if (
-            binding.origin.site_id == misplaced.key
-            and binding.origin.path == misplaced.item
+            binding.origin.site_id == misplaced.site_id
+            and binding.origin.path == misplaced.path
             and binding.origin.kind != "load"
         ):
             found.setdefault((binding.point.key, binding.name), binding)
@@ -69,7 +69,7 @@ def bindings_of(observations: Observations, misplaced: MisplacedItem) -> list[Bi
 
 def moved_siblings(observations: Observations, misplaced: MisplacedItem) -> list[Transfer]:
     """Return the moves of other values that the same function created, where the item has a name; empty for batches."""
-    if observations.sources[misplaced.key].kind != "made":
+    if observations.sources[misplaced.site_id].kind != "made":
         return []
     bindings = [binding for binding in bindings_of(observations, misplaced) if binding.kind in ("unpack", "param")]
     return [
@@ -77,7 +77,7 @@ def moved_siblings(observations: Observations, misplaced: MisplacedItem) -> list
         for transfer in observations.transfers
         if transfer.device == "accelerator"
         and transfer.origin.kind == "made"
-        and transfer.origin.site_id != misplaced.key
+        and transfer.origin.site_id != misplaced.site_id
         and any(same_function(binding.point.call_frame, transfer.point.call_frame) for binding in bindings)
     ]
 
@@ -103,7 +103,7 @@ def expression_of(
                 value = value_of(point, call_frame, node)
                 for option in alternatives(value) if value is not None else ():
                     if isinstance(option, Tensor) and [
-                        b.path for b in option.origins if b.site_id == misplaced.key
-                    ] == [misplaced.item]:
+                        b.path for b in option.origins if b.site_id == misplaced.site_id
+                    ] == [misplaced.path]:
                         return node
     return find_expression(point.node, text) if innermost and text != "…" else None

@@ -90,17 +90,17 @@ def move_with_helper(
 ) -> list[PlannedEdit] | None:
     """Return ``batch = to_device(batch, device)``, as another loop of the program has it."""
     for transfer in reversed(observations.transfers):
-        if transfer.device != "accelerator" or transfer.origin.site_id == misplaced.key:
+        if transfer.device != "accelerator" or transfer.origin.site_id == misplaced.site_id:
             continue
         for call_frame in transfer.point.call_stack:
             name = _helper_target(call_frame.stmt)
             if name is None:
                 continue
             is_direct = call_frame is transfer.point.call_frame
-            for cut in range(len(misplaced.item) if not is_direct else 0, -1, -1):
+            for cut in range(len(misplaced.path) if not is_direct else 0, -1, -1):
                 if is_direct and transfer.origin.path not in ((), ("*",)):
                     continue  # only moves of entire batches are copied from another loop
-                for binding in bindings_of(observations, replace(misplaced, item=misplaced.item[:cut])):
+                for binding in bindings_of(observations, replace(misplaced, path=misplaced.path[:cut])):
                     planned = _same_call(binding, call_frame, name)
                     if planned is not None:
                         return [planned]

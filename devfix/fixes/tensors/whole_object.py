@@ -40,9 +40,9 @@ def whole_object_fixes(observations: Observations, misplaced_items: Sequence[Mis
 
 def _holders(observations: Observations, misplaced: MisplacedItem) -> Iterator[Binding]:
     """Yield the bindings of the batch object outside modules."""
-    for cut in range(len(misplaced.item), -1, -1):
+    for cut in range(len(misplaced.path), -1, -1):
         for binding in bindings_of(
-            observations, MisplacedItem(misplaced.key, misplaced.item[:cut], misplaced.mismatches, misplaced.texts)
+            observations, MisplacedItem(misplaced.site_id, misplaced.path[:cut], misplaced.mismatches, misplaced.texts)
         ):
             if not inside_module(binding.point.call_frame) and _is_batch_object(observations, binding):
                 yield binding

@@ -1,4 +1,4 @@
-"""Candidates for parameters, buffers and attributes of modules: the module moves, or registers what it keeps."""
+"""Candidates for parameters, buffers and attributes of modules: move the module, or register its tensors."""
 
 from __future__ import annotations
 
@@ -8,72 +8,78 @@ from collections.abc import Iterator
 
 from devfix.model import Applicability, ReplaceExpression, ReplaceStatement, Where
 from devfix.syntax.tree import SourceTree
+from devfix.trace.diagnosis.context import EXPLICIT_DEVICE
 from devfix.trace.diagnosis.diagnose import Diagnosis
+from devfix.trace.failure_trace import ModuleEvent, Owner, ValueEvent
 from devfix.trace.repair.candidates._candidate import (
     Candidate,
-    Spot,
-    appended,
-    inserted,
-    outside_loops,
-    redirected,
-    spots_of,
-    trailers,
-    usable,
+    SourceLocation,
+    append_move,
+    hoist_out_of_loops,
+    insert_statement,
+    is_in_scope,
+    locations_of,
+    move_suffixes,
+    redirect,
 )
-from devfix.trace.repair.edited_sources import Texts
-from devfix.trace.story import Happening, ModuleHappening, Owner
+from devfix.trace.repair.edited_sources import EditedSources
 
-__all__ = ["moved"]
+__all__ = ["moves"]
 
-_MOST_FRAMES = 4
+_MAX_FRAMES = 4
 
 
-def moved(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
-    """Bring the module that keeps the culprit, or what the culprit was computed from, to the accelerator."""
-    kept = next((event for event in diagnosis.culprit.strand() if event.owner is not None), None)
-    if kept is None or kept.owner is None:
+def moves(diagnosis: Diagnosis, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield candidates that move the module that stores the misplaced value, or the value it was computed from."""
+    stored = next((event for event in diagnosis.misplaced.device_history() if event.owner is not None), None)
+    if stored is None or stored.owner is None:
         return
-    owner = kept.owner
+    owner = stored.owner
     if owner.kind == "attribute":
-        yield from _registered_tensor(diagnosis, kept, owner, texts)
+        yield from _register_buffer(diagnosis, stored, owner, edited)
         return
     if owner.container is not None:
-        yield from _registered_modules(diagnosis, kept, owner, texts)
+        yield from _register_modules(diagnosis, stored, owner, edited)
     last = owner.last_move
     if last is not None and last.device != "cpu":
-        yield from _after_the_change(diagnosis, kept, owner, last, texts)
+        yield from _after_attachment(diagnosis, stored, owner, last, edited)
     if last is not None and last.device == "cpu":
-        if diagnosis.rule == "DEV501":
-            yield from _sent_there(diagnosis, last, texts)
-        yield from _brought_back(diagnosis, last, texts)
-    yield from _beside_a_sibling(diagnosis, kept, texts)
-    yield from _where_made(diagnosis, kept, texts)
-    yield from _before_use(diagnosis, texts)
+        if diagnosis.cause.name in EXPLICIT_DEVICE:
+            yield from _redirect_move(diagnosis, last, edited)
+        yield from _move_back(diagnosis, last, edited)
+    yield from _beside_a_sibling(diagnosis, stored, edited)
+    yield from _at_construction(diagnosis, stored, edited)
+    yield from _before_use(diagnosis, edited)
 
 
-# --- attached after the move ------------------------------------------------------------------------------------------
-def _after_the_change(
-    diagnosis: Diagnosis, kept: Happening, owner: Owner, last: ModuleHappening, texts: Texts
+# --- attached after the move ----------------------------------------------------------------------------------------
+def _after_attachment(
+    diagnosis: Diagnosis, stored: ValueEvent, owner: Owner, last: ModuleEvent, edited: EditedSources
 ) -> Iterator[Candidate]:
-    """The move said again after the last structural change, or the new part moved where it is attached."""
-    changes = [event for events in (owner.events, *(each.events for each in owner.above)) for event in events]
-    attached = [event for event in changes if event.kind == "attached" and event.index > last.index]
-    moves = [Spot(*found, position) for position in last.chain if (found := texts.node_at(position))]
+    """Yield the module's move repeated after the last attachment, or a move of the new part where it is attached."""
+    attached = [event for event in owner.all_events if event.kind == "attached" and event.index > last.index]
+    move_locations = [
+        SourceLocation(*found, position) for position in last.stack if (found := edited.node_at(position))
+    ]
     for event in sorted(attached, key=lambda each: -each.index):
-        for position in event.chain:
-            found = texts.node_at(position)
+        for position in event.stack:
+            found = edited.node_at(position)
             if found is None:
                 continue
-            spot = Spot(*found, position)
-            for move in moves:
-                code = _statement_of_move(move)
-                if code is not None and _same_function(move, spot) and usable(spot, spot.statement, code):
-                    yield inserted(spot, _last_change(spot, attached, texts), Where.AFTER, code)
-            yield from _part_moved(diagnosis, spot)
+            location = SourceLocation(*found, position)
+            for move in move_locations:
+                code = _move_statement(move)
+                if (
+                    code is not None
+                    and _same_function(move, location)
+                    and is_in_scope(location, location.statement, code)
+                ):
+                    yield insert_statement(location, _last_attachment(location, attached, edited), Where.AFTER, code)
+            yield from _move_new_part(diagnosis, location)
 
 
-def _statement_of_move(move: Spot) -> str | None:
-    """``model.to(device)``, as it stands, or as a statement of its own where it is a part of one."""
+def _move_statement(move: SourceLocation) -> str | None:
+    """Return the move, such as ``model.to(device)``, as a separate statement; None for other statements."""
     call, statement = move.node, move.statement
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
         return None
@@ -82,175 +88,183 @@ def _statement_of_move(move: Spot) -> str | None:
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target = move.tree.source(statement.targets[0])
         receiver = call.func.value
-        trailer = move.tree.source(call).removeprefix(move.tree.source(receiver))
+        suffix = move.tree.source(call).removeprefix(move.tree.source(receiver))
         same = ast.unparse(receiver) == ast.unparse(statement.targets[0])
-        return f"{target} = {target}{trailer}" if same else f"{target}{trailer}"
+        return f"{target} = {target}{suffix}" if same else f"{target}{suffix}"
     return None
 
 
-def _same_function(one: Spot, other: Spot) -> bool:
+def _same_function(one: SourceLocation, other: SourceLocation) -> bool:
     return one.tree is other.tree and one.tree.function(one.node) is other.tree.function(other.node)
 
 
-def _last_change(spot: Spot, attached: list[ModuleHappening], texts: Texts) -> ast.stmt:
-    """The last statement of the spot's block in which a part was attached, out of loops that attach several."""
-    lines = {position.line for event in attached for position in event.chain if position.file == spot.tree.path}
-    statement = spot.statement
-    for parent in spot.tree.ancestors(statement):
+def _last_attachment(location: SourceLocation, attached: list[ModuleEvent], edited: EditedSources) -> ast.stmt:
+    """Return the last statement of the block that attaches a part, outside of loops."""
+    lines = {position.line for event in attached for position in event.stack if position.file == location.tree.path}
+    statement = location.statement
+    for parent in location.tree.ancestors(statement):
         if isinstance(parent, (ast.For, ast.While)):
             statement = parent
         if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)):
             break
-    _, block, index = spot.tree.block(statement)
+    _, block, index = location.tree.block(statement)
     later = [each for each in block[index:] if any(each.lineno <= n <= (each.end_lineno or 0) for n in lines)]
     return later[-1] if later else statement
 
 
-def _part_moved(diagnosis: Diagnosis, spot: Spot) -> Iterator[Candidate]:
-    statement = spot.statement
+def _move_new_part(diagnosis: Diagnosis, location: SourceLocation) -> Iterator[Candidate]:
+    statement = location.statement
     if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
-        for trailer in trailers(diagnosis, spot, statement):
-            yield appended(spot, statement.value, trailer, "the new part")
+        for suffix in move_suffixes(diagnosis, location, statement):
+            yield append_move(location, statement.value, suffix, "the new part")
     for node in ast.walk(statement):
-        if isinstance(node, ast.Call) and _name_of(node) in ("setattr", "add_module", "register_module"):
-            for trailer in trailers(diagnosis, spot, statement):
-                yield appended(spot, node.args[-1], trailer, "the new part")
+        if isinstance(node, ast.Call) and _function_name(node) in ("setattr", "add_module", "register_module"):
+            for suffix in move_suffixes(diagnosis, location, statement):
+                yield append_move(location, node.args[-1], suffix, "the new part")
 
 
-def _name_of(call: ast.Call) -> str:
+def _function_name(call: ast.Call) -> str:
     return ast.unparse(call.func).split(".")[-1]
 
 
-# --- never moved ------------------------------------------------------------------------------------------------------
-def _where_made(diagnosis: Diagnosis, kept: Happening, texts: Texts) -> Iterator[Candidate]:
-    """At the calls that made it: those outside of constructors first, for they make the outermost module."""
-    spots = [_outermost(spot) for spot in spots_of(kept, texts) if isinstance(spot.node, ast.Call)]
-    outer = [spot for spot in spots if getattr(spot.tree.function(spot.node), "name", "") != "__init__"]
-    inner = [spot for spot in spots if spot not in outer]
-    for spot in (*outer, *inner):
-        node = spot.node
+# --- never moved ----------------------------------------------------------------------------------------------------
+def _at_construction(diagnosis: Diagnosis, stored: ValueEvent, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield moves at the constructor calls; those outside of ``__init__`` come first: they create the root module."""
+    locations = [
+        _outermost_construction(location)
+        for location in locations_of(stored, edited)
+        if isinstance(location.node, ast.Call)
+    ]
+    outer = [
+        location for location in locations if getattr(location.tree.function(location.node), "name", "") != "__init__"
+    ]
+    inner = [location for location in locations if location not in outer]
+    for location in (*outer, *inner):
+        node = location.node
         assert isinstance(node, ast.Call)
-        if not spot.value_is_used or isinstance(spot.statement, ast.Return):
+        if not location.value_is_used or isinstance(location.statement, ast.Return):
             continue
-        if isinstance(spot.statement, ast.Assign) and isinstance(spot.statement.targets[0], ast.Tuple):
+        if isinstance(location.statement, ast.Assign) and isinstance(location.statement.targets[0], ast.Tuple):
             continue
-        for trailer in trailers(diagnosis, spot):
-            yield appended(spot, node, trailer, "the module")
-    for spot in outer:
-        if isinstance(spot.statement, ast.Return) and isinstance(spot.node, ast.expr):
-            for trailer in trailers(diagnosis, spot):
-                yield appended(spot, spot.node, trailer, "the module")
+        for suffix in move_suffixes(diagnosis, location):
+            yield append_move(location, node, suffix, "the module")
+    for location in outer:
+        if isinstance(location.statement, ast.Return) and isinstance(location.node, ast.expr):
+            for suffix in move_suffixes(diagnosis, location):
+                yield append_move(location, location.node, suffix, "the module")
 
 
-def _outermost(spot: Spot) -> Spot:
-    """The construction that a construction is an argument of: ``nn.Sequential(…)`` around ``nn.Linear(…)``."""
-    child: ast.AST = spot.node
-    found = spot.node
-    for parent in spot.tree.ancestors(spot.node):
+def _outermost_construction(location: SourceLocation) -> SourceLocation:
+    """Return the constructor call that takes this one as an argument: ``nn.Sequential(…)`` around ``nn.Linear(…)``."""
+    child: ast.AST = location.node
+    found = location.node
+    for parent in location.tree.ancestors(location.node):
         if isinstance(parent, ast.Call) and child is not parent.func:
-            if not _name_of(parent).lstrip("_")[:1].isupper():
+            if not _function_name(parent).lstrip("_")[:1].isupper():
                 break
             found = parent
         elif not isinstance(parent, (ast.List, ast.Tuple, ast.Starred, ast.keyword)):
             break
         child = parent
-    return Spot(spot.tree, found, spot.position)
+    return SourceLocation(location.tree, found, location.position)
 
 
-def _beside_a_sibling(diagnosis: Diagnosis, kept: Happening, texts: Texts) -> Iterator[Candidate]:
-    """Where another module is moved by a statement, the same statement for this one, after it."""
-    names = [target for spot in spots_of(kept, texts) for target in _assigned(spot)]
-    for value in diagnosis.story.values:
+def _beside_a_sibling(diagnosis: Diagnosis, stored: ValueEvent, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield the statement that moves another module, repeated for this one."""
+    names = [target for location in locations_of(stored, edited) for target in _assigned_name(location)]
+    for value in diagnosis.failure.values:
         for event in value.history:
             last = event.owner.last_move if event.owner is not None else None
-            if last is None or last.device == "cpu" or value.device == diagnosis.culprit.device:
+            if last is None or last.device == "cpu" or value.device == diagnosis.misplaced.device:
                 continue
-            for position in last.chain:
-                found = texts.node_at(position)
-                move = Spot(*found, position) if found is not None else None
+            for position in last.stack:
+                found = edited.node_at(position)
+                move = SourceLocation(*found, position) if found is not None else None
                 if move is None or not isinstance(move.statement, ast.Expr):
                     continue
                 if not isinstance(move.node, ast.Call) or not isinstance(move.node.func, ast.Attribute):
                     continue
                 receiver = move.tree.source(move.node.func.value)
-                trailer = move.tree.source(move.node).removeprefix(receiver)
+                suffix = move.tree.source(move.node).removeprefix(receiver)
                 for path, name in names:
-                    if path == move.tree.path and usable(move, move.statement, name):
-                        yield inserted(move, move.statement, Where.AFTER, f"{name}{trailer}")
+                    if path == move.tree.path and is_in_scope(move, move.statement, name):
+                        yield insert_statement(move, move.statement, Where.AFTER, f"{name}{suffix}")
 
 
-def _assigned(spot: Spot) -> Iterator[tuple[str, str]]:
-    statement = spot.statement
+def _assigned_name(location: SourceLocation) -> Iterator[tuple[str, str]]:
+    statement = location.statement
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], (ast.Name, ast.Attribute)):
-        yield spot.tree.path, spot.tree.source(statement.targets[0])
+        yield location.tree.path, location.tree.source(statement.targets[0])
 
 
-# --- sent to the wrong place ------------------------------------------------------------------------------------------
-def _sent_there(diagnosis: Diagnosis, away: ModuleHappening, texts: Texts) -> Iterator[Candidate]:
-    """The move that took it to the CPU goes to the accelerator."""
-    for position in away.chain:
-        found = texts.node_at(position)
+# --- moved to the wrong device --------------------------------------------------------------------------------------
+def _redirect_move(diagnosis: Diagnosis, move: ModuleEvent, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield the accelerator as the destination of the move to the CPU."""
+    for position in move.stack:
+        found = edited.node_at(position)
         if found is not None:
-            yield from redirected(diagnosis, Spot(*found, position))
+            yield from redirect(diagnosis, SourceLocation(*found, position))
 
 
-# --- moved away -------------------------------------------------------------------------------------------------------
-def _brought_back(diagnosis: Diagnosis, away: ModuleHappening, texts: Texts) -> Iterator[Candidate]:
-    """After what took it to the CPU, from the nearest caller that the failure shares with it."""
-    for position in away.chain:
-        found = texts.node_at(position)
-        for number, frame in enumerate(diagnosis.story.frames):
+# --- moved move -----------------------------------------------------------------------------------------------------
+def _move_back(diagnosis: Diagnosis, move: ModuleEvent, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield moves back after the move to the CPU, in the functions that the failure's stack shares with it."""
+    for position in move.stack:
+        found = edited.node_at(position)
+        for number, frame in enumerate(diagnosis.failure.frames):
             if found is None or (frame.file, frame.function) != (position.file, position.function):
                 continue
-            spot = Spot(*found, position)
-            for name in _module_names(diagnosis, number, away):
-                for trailer in trailers(diagnosis, spot):
-                    if usable(spot, spot.statement, name):
-                        yield inserted(spot, spot.statement, Where.AFTER, f"{name}{trailer}")
+            location = SourceLocation(*found, position)
+            for name in _module_names(diagnosis, number, move):
+                for suffix in move_suffixes(diagnosis, location):
+                    if is_in_scope(location, location.statement, name):
+                        yield insert_statement(location, location.statement, Where.AFTER, f"{name}{suffix}")
 
 
-def _before_use(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
-    """Ahead of the failing statement, out of its loops, in the functions that led to it."""
-    for number, position in enumerate(diagnosis.story.frames[:_MOST_FRAMES]):
-        found = texts.node_at(position)
+def _before_use(diagnosis: Diagnosis, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield moves before the failing statement, outside of loops, in the functions of the failure's stack."""
+    for number, position in enumerate(diagnosis.failure.frames[:_MAX_FRAMES]):
+        found = edited.node_at(position)
         if found is None:
             continue
-        spot = Spot(*found, position)
+        location = SourceLocation(*found, position)
         for name in _module_names(diagnosis, number):
-            anchor = outside_loops(spot, name)
-            for trailer in trailers(diagnosis, spot, anchor) if name != "self" else ():
-                yield inserted(spot, anchor, Where.BEFORE, f"{name}{trailer}")
+            anchor = hoist_out_of_loops(location, name)
+            for suffix in move_suffixes(diagnosis, location, anchor) if name != "self" else ():
+                yield insert_statement(location, anchor, Where.BEFORE, f"{name}{suffix}")
 
 
-def _module_names(diagnosis: Diagnosis, frame: int, moved: ModuleHappening | None = None) -> list[str]:
-    """What a frame calls the module that keeps the culprit: the outermost one, or the one that was moved."""
+def _module_names(diagnosis: Diagnosis, frame: int, moved: ModuleEvent | None = None) -> list[str]:
+    """Return expressions of a frame for the root module that stores the value, or for the module that was moved."""
     found: dict[str, None] = {}
-    for event in diagnosis.culprit.strand():
+    for event in diagnosis.misplaced.device_history():
         owner = event.owner
         for name in event.names if owner is not None else ():
             if owner is not None and name.frame == frame and name.text.endswith(f".{owner.attribute}"):
-                levels = _levels(name.text, owner)
+                levels = _module_expressions(name.text, owner)
                 chosen = [text for text, events in levels if moved is None or moved in events]
                 found.update(dict.fromkeys(chosen[-1:]))
     return list(found)
 
 
-def _levels(name: str, owner: Owner) -> list[tuple[str, tuple[ModuleHappening, ...]]]:
-    """The module that keeps a tensor and those around it, as far as the name goes, as expressions with their events."""
+def _module_expressions(name: str, owner: Owner) -> list[tuple[str, tuple[ModuleEvent, ...]]]:
+    """Return the module that stores a tensor and the modules around it, as expressions with their events."""
     parts = re.findall(r"[^.\[]+|\[[^\]]*\]", name)
     found = []
-    for steps, events in ((0, owner.events), *((each.path.count(".") + 1, each.events) for each in owner.above)):
-        kept = parts[: len(parts) - 1 - steps]
-        if kept:
-            text = "".join(part if part.startswith("[") or n == 0 else f".{part}" for n, part in enumerate(kept))
+    for steps, events in ((0, owner.events), *((each.path.count(".") + 1, each.events) for each in owner.enclosing)):
+        prefix = parts[: len(parts) - 1 - steps]
+        if prefix:
+            text = "".join(part if part.startswith("[") or n == 0 else f".{part}" for n, part in enumerate(prefix))
             found.append((text, events))
     return found
 
 
-# --- what is kept, but not registered ---------------------------------------------------------------------------------
-def _registered_tensor(diagnosis: Diagnosis, kept: Happening, owner: Owner, texts: Texts) -> Iterator[Candidate]:
-    """``self.register_buffer("table", …, persistent=False)``, which the module moves and does not save."""
-    for tree, cls in _classes(diagnosis, kept, owner.type, texts):
+# --- stored, but not registered -------------------------------------------------------------------------------------
+def _register_buffer(
+    diagnosis: Diagnosis, stored: ValueEvent, owner: Owner, edited: EditedSources
+) -> Iterator[Candidate]:
+    """Yield ``self.register_buffer(…, persistent=False)``: the module moves it, and the state dict stays the same."""
+    for tree, cls in _classes(diagnosis, stored, owner.type, edited):
         for statement in ast.walk(cls):
             if not isinstance(statement, ast.Assign) or ast.unparse(statement.targets[-1]) != f"self.{owner.attribute}":
                 continue
@@ -262,50 +276,56 @@ def _registered_tensor(diagnosis: Diagnosis, kept: Happening, owner: Owner, text
                 edit = ReplaceStatement(tree.path, tree.span(statement), (code,))
                 yield Candidate(f"register `{owner.attribute}` as a buffer", (edit,))
             else:
-                spot = Spot(tree, statement.value, diagnosis.where)
-                for trailer in trailers(diagnosis, spot, statement):
-                    yield appended(spot, statement.value, trailer, f"`{owner.attribute}`")
+                location = SourceLocation(tree, statement.value, diagnosis.where)
+                for suffix in move_suffixes(diagnosis, location, statement):
+                    yield append_move(location, statement.value, suffix, f"`{owner.attribute}`")
 
 
 def _classes(
-    diagnosis: Diagnosis, kept: Happening, name: str, texts: Texts
+    diagnosis: Diagnosis, stored: ValueEvent, name: str, edited: EditedSources
 ) -> Iterator[tuple[SourceTree, ast.ClassDef]]:
-    """The classes of a name in the files that the story tells of."""
-    known = [*diagnosis.story.frames, *kept.chain]
+    """Yield the classes with a name in the files of the failure."""
+    known = [*diagnosis.failure.frames, *stored.stack]
     for path in dict.fromkeys(position.file for position in known):
-        tree = texts.tree(path)
+        tree = edited.tree(path)
         for cls in ast.walk(tree.tree) if tree is not None else ():
             if tree is not None and isinstance(cls, ast.ClassDef) and cls.name == name:
                 yield tree, cls
 
 
-def _registered_modules(diagnosis: Diagnosis, kept: Happening, owner: Owner, texts: Texts) -> Iterator[Candidate]:
-    """``nn.ModuleList`` around the container that hides the modules."""
+def _register_modules(
+    diagnosis: Diagnosis, stored: ValueEvent, owner: Owner, edited: EditedSources
+) -> Iterator[Candidate]:
+    """Yield ``nn.ModuleList`` or ``nn.ModuleDict`` around the container of modules."""
     assert owner.container is not None
-    keeper, attribute, kind = owner.container
-    for tree, cls in _classes(diagnosis, kept, keeper, texts):
-        yield from _wrapped(tree, cls, attribute, kind == "dict")
+    holder, attribute, kind = owner.container
+    for tree, cls in _classes(diagnosis, stored, holder, edited):
+        yield from _wrap_container(tree, cls, attribute, kind == "dict")
 
 
-def _wrapped(tree: SourceTree, cls: ast.ClassDef, attribute: str, mapping: bool) -> Iterator[Candidate]:
-    from devfix.fixes.modules.registered_containers import wrapped
+def _wrap_container(tree: SourceTree, cls: ast.ClassDef, attribute: str, mapping: bool) -> Iterator[Candidate]:
+    from devfix.fixes.modules.registered_containers import registered_container
 
-    prefix = _prefix_of_nn(tree)
+    prefix = _nn_prefix(tree)
     kind = "nn.ModuleDict" if mapping else "nn.ModuleList"
     for node in ast.walk(cls):
         if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None or prefix is None:
             continue
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        code = wrapped(tree, node.value, mapping, prefix) if ast.unparse(target) == f"self.{attribute}" else None
+        code = (
+            registered_container(tree, node.value, mapping, prefix)
+            if ast.unparse(target) == f"self.{attribute}"
+            else None
+        )
         if code is not None:
             edit = ReplaceExpression(tree.path, tree.span(node.value), code)
             yield Candidate(
                 f"register `{attribute}`: `{kind}`", (edit,), Applicability.UNSAFE
-            )  # the state dict changes
+            )  # the keys of the state dict change
 
 
-def _prefix_of_nn(tree: SourceTree) -> str | None:
-    """How a file writes ``torch.nn.``; None where it does not import it."""
+def _nn_prefix(tree: SourceTree) -> str | None:
+    """Return the file's prefix for ``torch.nn``, such as ``nn.``; None if it is not imported."""
     found = []
     for node in ast.walk(tree.tree):
         if isinstance(node, ast.Import):

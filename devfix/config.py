@@ -1,4 +1,4 @@
-"""Settings: ``[tool.devfix]`` in pyproject.toml, and the flags of one run on top of it."""
+"""Settings: ``[tool.devfix]`` in pyproject.toml, overridden by the flags of one run."""
 
 from __future__ import annotations
 
@@ -24,18 +24,17 @@ _KEYS = ("bot", "device", "exclude", "ignore", "per-file-ignores", "plugins", "s
 
 
 class ConfigError(Exception):
-    """Wrong configuration: the message names the file, the key, and what would be right."""
+    """Invalid configuration: the message names the file, the key, and the valid values."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What one run does; hashable, so that it can be a cache key.
+    """The settings of one run; hashable, because they are part of the cache key.
 
     ``select`` and ``ignore`` hold codes and code prefixes (``DEV101``, ``DEV1``); an empty ``select`` means all.
-    ``severity`` is a threshold: ``latent`` lets ``error`` and ``latent`` through.  ``device`` is the device expression
-    to prefer where the program has none.  ``plugins`` are modules under ``root`` with rules, which were imported.
-    ``exclude`` and the globs of ``per_file_ignores`` are gitignore patterns
-    relative to ``root``.
+    ``severity`` is a threshold: ``latent`` includes ``error`` and ``latent``.  ``device`` is the device expression to
+    prefer if the program has none.  ``plugins`` are imported modules under ``root`` that define rules.  ``exclude`` and
+    the globs of ``per_file_ignores`` are gitignore patterns relative to ``root``.
     """
 
     select: tuple[str, ...] = ()
@@ -49,7 +48,7 @@ class Settings:
     root: str = "."
 
     def enabled(self, code: str, path: str) -> bool:
-        """Whether the rule ``code`` applies to the file ``path``; the more specific of select and ignore wins."""
+        """Return whether a rule applies to a file; the more specific of select and ignore wins."""
         selected = _specificity(self.select, code) if self.select else 0
         if selected < 0 or (self.ignore and _specificity(self.ignore, code) >= selected):
             return False
@@ -58,11 +57,11 @@ class Settings:
         )
 
     def asks_for(self, code: str) -> bool:
-        """Whether the rule ``code`` is selected by its own name, or by that of its family: ``all`` does not count."""
+        """Return whether a rule is selected by its own code or its family; ``all`` does not count."""
         return any(code.startswith(prefix) and not prefix.isalpha() for prefix in self.select)
 
     def reports(self, severity: Severity) -> bool:
-        """Whether findings of this severity are wanted."""
+        """Return whether findings of this severity are reported."""
         return severity.rank <= self.severity.rank
 
 
@@ -73,10 +72,10 @@ def load(
     isolated: bool = False,
     local: Callable[[Sequence[str], str], Mapping[str, str]] | None = None,
 ) -> Settings:
-    """The settings for ``paths``: of ``config_file``, else of the nearest pyproject.toml with ``[tool.devfix]``.
+    """Load the settings for ``paths``: from ``config_file``, else the nearest pyproject.toml with ``[tool.devfix]``.
 
-    ``known`` maps the code of every rule to its name.  ``local`` imports the modules that ``plugins`` names, given them
-    and their folder, and gives what is known then; without it they are left alone.  Raises :class:`ConfigError`.
+    ``known`` maps the code of every rule to its name.  ``local`` imports the modules in ``plugins``, given their names
+    and folder, and returns all known rules; without it they are not imported.  Raises :class:`ConfigError`.
     """
     start = _common_folder(paths)
     if isolated:
@@ -100,9 +99,9 @@ def override(
     severity: Severity | None = None,
     unsafe_fixes: bool = False,
 ) -> Settings:
-    """``settings`` with the flags of one run.
+    """Return ``settings`` with the flags of one run.
 
-    ``select`` replaces the configured ``select`` and ``ignore``; ``ignore`` is added to what is ignored.
+    ``select`` replaces the configured ``select`` and ``ignore``; ``ignore`` is added to the configured one.
     Raises :class:`ConfigError` for an unknown code.
     """
     if select:
@@ -115,7 +114,7 @@ def override(
 
 
 def resolve_codes(given: Iterable[str], known: Mapping[str, str], origin: str) -> tuple[str, ...]:
-    """Codes, code prefixes and rule names as codes; ``all`` is every code.
+    """Return codes for codes, code prefixes and rule names; ``all`` is every code.
 
     ``origin`` names the flag or the file and key in the message.  Raises :class:`ConfigError` for an unknown one.
     """
@@ -136,18 +135,18 @@ def resolve_codes(given: Iterable[str], known: Mapping[str, str], origin: str) -
 
 
 class _Unjudged(dict[str, str]):
-    """Codes and names while rules of local modules are not imported: another code may be one of theirs."""
+    """Codes and names without those of local modules, which are not imported: an unknown code may be one of theirs."""
 
 
 def _is_prefix(code: str, known: Mapping[str, str]) -> bool:
-    """Whether a word is a code, or the beginning of one: ``DEV``, ``DEV1``, ``DEV101``."""
+    """Return whether a word is a code or a prefix of one: ``DEV``, ``DEV1``, ``DEV101``."""
     if re.fullmatch("DEV[1-9]?", code):
         return True
     return bool(_PREFIX.fullmatch(code)) and any(each.startswith(code) for each in known)
 
 
 def _specificity(prefixes: Iterable[str], code: str) -> int:
-    """Length of the longest prefix of ``code`` among ``prefixes``; -1 where there is none."""
+    """Return the length of the longest prefix of ``code`` among ``prefixes``; -1 if there is none."""
     return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=-1)
 
 
@@ -175,7 +174,7 @@ def _common_folder(paths: Sequence[str]) -> str:
 
 
 def _pyprojects(start: str) -> Iterable[str]:
-    """pyproject.toml files from ``start`` upward, no further than the repository."""
+    """Yield pyproject.toml files from ``start`` upward, up to the repository root."""
     last = git_root(start)
     folder = start
     while True:
@@ -189,7 +188,7 @@ def _pyprojects(start: str) -> Iterable[str]:
 
 
 def _table(path: str) -> dict[str, Any] | None:
-    """``[tool.devfix]`` of one file, ``None`` where the file has no such table."""
+    """Return ``[tool.devfix]`` of one file; ``None`` if the file has no such table."""
     try:
         with open(path, "rb") as file:
             raw = file.read()
@@ -270,7 +269,7 @@ def _severity(path: str, table: Mapping[str, Any]) -> Severity:
 
 
 def _device(path: str, table: Mapping[str, Any]) -> str | None:
-    """The preferred device expression; it must be one Python expression."""
+    """Return the preferred device expression, which must be one Python expression."""
     if "device" not in table:
         return None
     value: str = _typed(path, table, "device", str, "")
@@ -285,6 +284,6 @@ def _device(path: str, table: Mapping[str, Any]) -> str | None:
 
 
 def did_you_mean(word: str, options: Iterable[str]) -> str:
-    """A question about the likeliest of ``options``, to end a message with; empty where none is like ``word``."""
+    """Return "; did you mean …?" for the most similar option; empty if none is similar to ``word``."""
     close = difflib.get_close_matches(word, list(options), n=1)
     return f"; did you mean {close[0]!r}?" if close else ""

@@ -1,7 +1,6 @@
-"""The words that every layer shares, as frozen dataclasses.
+"""The data model that all layers share, as frozen dataclasses.
 
-This module imports nothing of the project.  The words are those of the design: *place*, *event*, *finding*,
-*fix*, *patch*, *resolution*.  Positions count lines from 1 and columns in code points from 0, over the text
+This module imports nothing of the project.  Positions count lines from 1 and columns in code points from 0, over the text
 after decoding (a byte-order mark is not part of it).
 """
 
@@ -14,22 +13,22 @@ from enum import Enum
 __all__ = [
     "AddKeyword",
     "AppendCode",
+    "Applicability",
     "CellMap",
     "CellPlace",
     "Edit",
     "Event",
     "FileChange",
     "Finding",
+    "Fix",
     "InsertStatement",
     "MoveStatements",
     "Outcome",
     "Patch",
     "Problem",
-    "Fix",
     "ReplaceExpression",
     "ReplaceStatement",
     "Resolution",
-    "Applicability",
     "Severity",
     "Span",
     "Status",
@@ -38,7 +37,7 @@ __all__ = [
 
 
 class Severity(str, Enum):
-    """How sure and how near the failure is; ordered from ``ERROR`` (most severe) to ``ADVICE``."""
+    """How certain and how close the failure is, from ``ERROR`` (most severe) to ``ADVICE``."""
 
     ERROR = "error"
     LATENT = "latent"
@@ -58,16 +57,16 @@ class Applicability(str, Enum):
 
 
 class Status(str, Enum):
-    """What became of a finding."""
+    """The status of a finding after a run."""
 
     FIXED = "fixed"
-    FIXABLE = "fixable"  # a fix exists and was not asked for (check, or unsafe without --unsafe-fixes)
+    FIXABLE = "fixable"  # a fix exists and was not requested (check, or unsafe without --unsafe-fixes)
     NOT_FIXED = "not-fixed"  # no fix, or the edit was dropped: ``Resolution.reason`` says why
     SUPPRESSED = "suppressed"  # by a comment in the source
 
 
 class Where(str, Enum):
-    """Where an inserted statement goes, seen from its anchor statement."""
+    """The position of an inserted statement relative to its anchor statement."""
 
     BEFORE = "before"
     AFTER = "after"
@@ -76,7 +75,7 @@ class Where(str, Enum):
 
 @dataclass(frozen=True, order=True)
 class Span:
-    """A piece of source: lines from 1, columns in code points from 0, the end exclusive."""
+    """A range of source: lines from 1, columns in code points from 0, the end exclusive."""
 
     line: int
     column: int
@@ -86,15 +85,15 @@ class Span:
 
 @dataclass(frozen=True)
 class CellPlace:
-    """Where a notebook's cell of code stands.
+    """The position of a notebook's code cell.
 
     Attributes:
-        number: of the cell among all cells, from 1.
-        line: the line of the program that is the cell's first one.
-        count: the execution count; ``None`` where the cell was not run, or nobody kept it.
-        lines_in_file: the lines of the notebook's file on which its lines begin; one where it is a single string.
-        unclear: why the cell is not followed; empty if it is.
-        words: names in a cell that is not followed.
+        number: the cell's number among all cells, from 1.
+        line: the program line of the cell's first line.
+        count: the execution count; ``None`` if the cell was not run, or the count was not saved.
+        lines_in_file: the lines of the notebook's file on which the cell's lines begin; one if it is a single string.
+        unclear: why the cell is not analysed; empty if it is.
+        words: names in a cell that is not analysed.
 
     """
 
@@ -108,23 +107,23 @@ class CellPlace:
 
 @dataclass(frozen=True)
 class CellMap:
-    """Where the lines of a notebook's program stand; findings, events and problems count in the program's lines."""
+    """The positions of a notebook's cells; findings, events and problems count in the program's lines."""
 
     path: str
     cells: tuple[CellPlace, ...]
 
     def cell(self, line: int) -> CellPlace | None:
-        """The cell that a line of the program belongs to; ``None`` without cells, and for line 0."""
-        at = bisect_right(self.cells, line + 1, key=lambda cell: cell.line)  # the line ahead of a cell names it
+        """Return the cell of a line of the program; ``None`` without cells, and for line 0."""
+        at = bisect_right(self.cells, line + 1, key=lambda cell: cell.line)  # the line before a cell names it
         return self.cells[at - 1] if at and line else None
 
     def place(self, line: int) -> tuple[int, int] | None:
-        """The cell's number and the line in the cell, from 1."""
+        """Return the cell's number and the line in the cell, from 1."""
         cell = self.cell(line)
         return None if cell is None else (cell.number, max(line - cell.line, 0) + 1)
 
     def line_in_file(self, line: int) -> int:
-        """The line of the notebook's file; 0 where there is none."""
+        """Return the line of the notebook's file; 0 if there is none."""
         cell = self.cell(line)
         if cell is None:
             return 0
@@ -163,7 +162,7 @@ class InsertStatement:
 
 @dataclass(frozen=True)
 class MoveStatements:
-    """Move whole statements of one block, with the comments above them, to directly after ``after``.
+    """Move whole statements of one block, with the comments above them, directly after ``after``.
 
     ``statements`` and ``after`` are spans of statements of the same block; the moved ones keep their order.
     """
@@ -175,7 +174,7 @@ class MoveStatements:
 
 @dataclass(frozen=True)
 class AppendCode:
-    """Append ``code`` (such as ``.to(device)``) to an expression, with parentheses where precedence asks for them."""
+    """Append ``code`` (such as ``.to(device)``) to an expression, with parentheses if precedence requires them."""
 
     path: str
     expression: Span
@@ -184,7 +183,7 @@ class AppendCode:
 
 @dataclass(frozen=True)
 class AddKeyword:
-    """Add ``keyword=value`` to the call at ``call``: after the last argument, ahead of any ``**mapping``."""
+    """Add ``keyword=value`` to the call at ``call``: after the last argument, before any ``**mapping``."""
 
     path: str
     call: Span
@@ -205,8 +204,8 @@ class ReplaceExpression:
 class ReplaceStatement:
     """Replace the statement at ``statement`` by the simple statements of ``code``, each written as it is.
 
-    What stands around it stays: the comment behind it, and its neighbours between semicolons.  A compound statement
-    with a comment inside is not replaced.
+    The comment after it, and its neighbours between semicolons, stay.  A compound statement with a comment inside is
+    not replaced.
     """
 
     path: str
@@ -219,7 +218,7 @@ Edit = InsertStatement | MoveStatements | AppendCode | AddKeyword | ReplaceExpre
 
 @dataclass(frozen=True)
 class Fix:
-    """What to rewrite for one finding: an imperative ``title`` ("move `labels` to `device`"), edits, safety."""
+    """What to rewrite for one finding: an imperative ``title`` ("move `labels` to `device`"), edits, applicability."""
 
     title: str
     edits: tuple[Edit, ...]
@@ -233,10 +232,10 @@ class Fix:
 
 @dataclass(frozen=True)
 class Finding:
-    """One rule's claim about one path of events.
+    """One rule's claim about one event path.
 
-    ``path`` and ``span`` say where the cause is (where a person would edit); ``events`` tell the story in order and
-    end with the line that fails.  ``fixes`` are alternatives, best first; when there is none, ``reason`` says why.
+    ``path`` and ``span`` are the position of the cause, where a person would edit; ``events`` lead from there to the
+    failing line.  ``fixes`` are alternatives, best first; if there is none, ``reason`` says why.
     """
 
     code: str
@@ -252,13 +251,13 @@ class Finding:
 
     @property
     def applicability(self) -> Applicability | None:
-        """Safety of the best fix, ``None`` where there is no fix."""
+        """Applicability of the best fix; ``None`` if there is no fix."""
         return self.fixes[0].applicability if self.fixes else None
 
 
 @dataclass(frozen=True)
 class Resolution:
-    """A finding and what became of it."""
+    """A finding and its status."""
 
     finding: Finding
     status: Status
@@ -284,7 +283,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class Problem:
-    """A file that could not be handled: what happened, where, and what to do.  The rest of the run goes on."""
+    """A file that could not be processed: what happened, where, and what to do.  The run continues."""
 
     path: str
     message: str
@@ -294,10 +293,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Everything that one run of the engine has to say, sorted by path and position.
+    """The result of one run of the engine, sorted by path and position.
 
-    ``notes`` are remarks that do not change the exit code, such as unused suppressions.  ``notebooks`` say where the
-    lines of notebooks stand: `place` and `line_in_file` are the way to tell a person, or a program, of a line.
+    ``notes`` are remarks that do not change the exit code, such as unused suppressions.  ``notebooks`` hold the
+    cells of notebooks: report a line to a person through `place`, and to a program through `line_in_file`.
     """
 
     resolutions: tuple[Resolution, ...] = ()
@@ -308,21 +307,21 @@ class Outcome:
     notebooks: tuple[CellMap, ...] = ()
 
     def cells(self, path: str) -> CellMap | None:
-        """Where the lines of a notebook stand; ``None`` for any other file."""
+        """Return the cells of a notebook; ``None`` for any other file."""
         return next((cells for cells in self.notebooks if cells.path == path), None)
 
     def place(self, path: str, line: int) -> tuple[int, int] | None:
-        """Cell and line in the cell; ``None`` for a file that is no notebook."""
+        """Return cell and line in the cell; ``None`` if the file is not a notebook."""
         cells = self.cells(path)
         return None if cells is None else cells.place(line)
 
     def line_in_file(self, path: str, line: int) -> int:
-        """The line of the file as it lies on the disk, which is what other programs count in."""
+        """Return the line of the file on disk, which other programs count in."""
         cells = self.cells(path)
         return line if cells is None else cells.line_in_file(line)
 
     def where(self, path: str, line: int) -> str:
-        """``path:line``, or ``path:cell 3:2`` in a notebook; the path alone where ``line`` is 0."""
+        """Return ``path:line``, or ``path:cell 3:2`` in a notebook; the path alone if ``line`` is 0."""
         place = self.place(path, line)
         if place is not None:
             return f"{path}:cell {place[0]}:{place[1]}"

@@ -1,7 +1,7 @@
 """The data model that all layers share, as frozen dataclasses.
 
-This module imports nothing of the project.  Positions count lines from 1 and columns in code points from 0, over the text
-after decoding (a byte-order mark is not part of it).
+This module imports nothing of the project.  Positions count lines from 1 and columns in code points from 0, over the
+decoded text without a byte-order mark.
 """
 
 from __future__ import annotations

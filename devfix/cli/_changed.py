@@ -32,19 +32,19 @@ def limit_to_changes(
         scope = staged(request.paths) if request.since is None else since(request.paths, request.since)
     except ChangesError as error:
         raise CommandError(str(error)) from error
-    kept = [problem for problem in problems if scope.concerns(problem)]
+    concerned = [problem for problem in problems if scope.concerns(problem)]
     if request.staged:
-        files, kept = _of_index(request.paths, settings, scope, files, kept)
+        files, concerned = _read_index(request.paths, settings, scope, files, concerned)
     if not scope.lines:  # no finding can be affected
         files = ()
-    return tuple(files), tuple(kept), scope
+    return tuple(files), tuple(concerned), scope
 
 
-def _of_index(
+def _read_index(
     paths: Sequence[str], settings: Settings, scope: Scope, files: Sequence[SourceFile], problems: Sequence[Problem]
 ) -> tuple[list[SourceFile], list[Problem]]:
-    """Return files and problems with the index's content: files deleted only in the working tree come back."""
-    kept = [file for file in files if os.path.realpath(file.path) not in scope.texts]
+    """Replace files by their content in the index, and add files deleted only in the working tree."""
+    result = [file for file in files if os.path.realpath(file.path) not in scope.texts]
     remaining = [problem for problem in problems if os.path.realpath(problem.path) not in scope.texts]
     names = {os.path.realpath(path): path for path in paths}
     names.update((os.path.realpath(file.path), file.path) for file in files)
@@ -53,10 +53,10 @@ def _of_index(
         if full not in names and not _is_in(full, paths, settings):
             continue
         if text is not None:
-            kept.append(replace(text, path=names.get(full, text.path)))
+            result.append(replace(text, path=names.get(full, text.path)))
         elif names.get(full) in paths and full not in unreadable:
             remaining.append(Problem(names[full], "is not in the index", hint="run git add"))
-    return kept, [*remaining, *scope.problems]
+    return result, [*remaining, *scope.problems]
 
 
 def _is_in(full: str, paths: Sequence[str], settings: Settings) -> bool:

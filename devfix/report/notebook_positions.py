@@ -81,8 +81,8 @@ def _outcome(outcome: Outcome, maps: dict[str, _PositionMap]) -> Outcome:
 
 
 def _finding(finding: Finding, outcome: Outcome, maps: dict[str, _PositionMap]) -> Finding:
-    place = outcome.place(finding.path, finding.span.line)
-    message = finding.message if place is None else f"cell {place[0]}, line {place[1]}: {finding.message}"
+    cell_line = outcome.place(finding.path, finding.span.line)
+    message = finding.message if cell_line is None else f"cell {cell_line[0]}, line {cell_line[1]}: {finding.message}"
     events = tuple(_event(event, maps) for event in finding.events)
     to_file = maps.get(finding.path)
     span = finding.span

@@ -58,16 +58,16 @@ class Report:
         """Return one line with the number of findings by status, and of files and problems."""
         found = len(self.fixed) + len(self.remaining)
         parts = [_count(found, "finding") if found else "no findings"]
-        fixed_word = "fixed" if self.mode is Mode.APPLY else "would be fixed"
+        fixed_label = "fixed" if self.mode is Mode.APPLY else "would be fixed"
         fixable = sum(resolution.status is Status.FIXABLE for resolution in self.remaining)
-        for number, word in (
-            (len(self.fixed), fixed_word),
+        for number, label in (
+            (len(self.fixed), fixed_label),
             (fixable, "fixable" if self.mode is Mode.CHECK else "fixable with --unsafe-fixes"),
             (len(self.remaining) - fixable, "not fixed" if self.mode is Mode.APPLY else "without a fix"),
             (len(self.suppressed), "suppressed"),
         ):
             if number:
-                parts.append(f"{number} {word}")
+                parts.append(f"{number} {label}")
         parts.append(f"{_count(self.outcome.checked, 'file')} checked")
         if changed := len(self.outcome.patch.files):
             parts.append(f"{changed} {'changed' if self.mode is Mode.APPLY else 'would change'}")

@@ -26,8 +26,8 @@ def render(view: View) -> str:
 
 
 def _lines(view: View) -> Iterator[dict[str, Any]]:
-    whole = document(view.report, view.proof)
-    yield {"report": {key: value for key, value in whole.items() if key not in _LISTS}}
-    for key, word in _LISTS.items():
-        for item in whole[key]:
-            yield {word: item}
+    report = document(view.report, view.proof)
+    yield {"report": {key: value for key, value in report.items() if key not in _LISTS}}
+    for key, name in _LISTS.items():
+        for item in report[key]:
+            yield {name: item}

@@ -29,11 +29,11 @@ def render(view: View) -> str:
     """Return the diagnostic result as ASCII JSON."""
     diagnostics = [_diagnostic(view, item) for item in view.listed]
     for problem in view.report.outcome.problems:
-        where: dict[str, Any] = {"path": _path(problem.path)}
+        location: dict[str, Any] = {"path": _path(problem.path)}
         if problem.line:
-            where["range"] = {"start": {"line": problem.line}}
+            location["range"] = {"start": {"line": problem.line}}
         message = f"{problem.message}; {problem.hint}" if problem.hint else problem.message
-        diagnostics.append({"message": message, "location": where, "severity": "ERROR"})
+        diagnostics.append({"message": message, "location": location, "severity": "ERROR"})
     return json.dumps({"source": {"name": "devfix"}, "diagnostics": diagnostics}) + "\n"
 
 

@@ -34,9 +34,9 @@ def render(view: View) -> str:
     items = _sorted(view)
     limit = min(MAX_RESULTS, len(items))
     while True:
-        whole = json.dumps(_log(view, items, limit), separators=(",", ":"))
-        if not limit or len(whole) <= MAX_BYTES or len(gzip.compress(whole.encode(), 6)) <= MAX_BYTES:
-            return whole + "\n"
+        text = json.dumps(_log(view, items, limit), separators=(",", ":"))
+        if not limit or len(text) <= MAX_BYTES or len(gzip.compress(text.encode(), 6)) <= MAX_BYTES:
+            return text + "\n"
         limit = int(limit * _SHARE)
 
 
@@ -105,8 +105,8 @@ def _verdict(proof: Proof) -> dict[str, Any]:
     """Return the verdict and a summary of each run."""
     from devfix.report.runs.verdict import document
 
-    whole = document(proof)
+    verdict = document(proof)
     summary_keys = ("steps", "losses", "largest_difference", "outcome")
-    runs = {name: {key: run[key] for key in summary_keys} for name, run in whole["runs"].items()}
-    facts = ("verdict", "reason", "silent", "reference", "script", "arguments", "device", "device_type", "changed")
-    return {**{key: whole[key] for key in facts}, "where": proof.where, "runs": runs}
+    runs = {name: {key: run[key] for key in summary_keys} for name, run in verdict["runs"].items()}
+    keys = ("verdict", "reason", "silent", "reference", "script", "arguments", "device", "device_type", "changed")
+    return {**{key: verdict[key] for key in keys}, "where": proof.where, "runs": runs}

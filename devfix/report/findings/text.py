@@ -80,25 +80,25 @@ def _finding(resolution: Resolution, report: Report, is_brief: bool) -> Iterator
 
 def _event_path(finding: Finding, outcome: Outcome) -> Iterator[Text]:
     """Yield the events as numbered source lines with notes; a change of file gets a heading."""
-    left = max((len(_number(event, outcome)) for event in finding.events), default=0)
-    middle = max((len(_source(event)) for event in finding.events), default=0)
+    number_width = max((len(_number(event, outcome)) for event in finding.events), default=0)
+    source_width = max((len(_source(event)) for event in finding.events), default=0)
     path = finding.path
     for event in finding.events:
         if event.path != path:
             path = event.path
-            yield Text.assemble("  ", ("-" * left + "> ", "blue"), printable(path))
+            yield Text.assemble("  ", ("-" * number_width + "> ", "blue"), printable(path))
         yield Text.assemble(
             "  ",
-            (f"{_number(event, outcome):>{left}} | ", "blue"),
-            f"{_source(event):<{middle}}",
+            (f"{_number(event, outcome):>{number_width}} | ", "blue"),
+            f"{_source(event):<{source_width}}",
             (f"  {printable(event.note)}" if event.note else "", "italic"),
         )
 
 
 def _number(event: Event, outcome: Outcome) -> str:
     """Return the line number of an event, with its cell in a notebook."""
-    place = outcome.place(event.path, event.line)
-    return str(event.line) if place is None else f"cell {place[0]}:{place[1]}"
+    cell_line = outcome.place(event.path, event.line)
+    return str(event.line) if cell_line is None else f"cell {cell_line[0]}:{cell_line[1]}"
 
 
 def _source(event: Event) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from devfix.migrate.progress import working
+from devfix.migrate.progress import active_tasks
 from devfix.migrate.record import RepositoryOutcome
 from devfix.report.sanitize import printable
 
@@ -41,7 +41,7 @@ def line(record: Record) -> str:
 
 def summary(tally: Tally) -> str:
     """Return the totals of a migration as one line."""
-    parts = [f"{tally.outcomes[word]} {word.value}" for word in RepositoryOutcome if tally.outcomes[word]]
+    parts = [f"{tally.outcomes[outcome]} {outcome.value}" for outcome in RepositoryOutcome if tally.outcomes[outcome]]
     total = "1 repository" if tally.total == 1 else f"{tally.total} repositories"
     missing = tally.total - tally.done
     return ", ".join(
@@ -123,9 +123,9 @@ def _display(bar: RenderableType, tally: Tally, scratch: str) -> RenderableType:
     from rich.text import Text
 
     counters = Text("  ").join(
-        Text(f"{tally.outcomes[word]} {word.value}", style=_STYLES[word]) for word in RepositoryOutcome
+        Text(f"{tally.outcomes[outcome]} {outcome.value}", style=_STYLES[outcome]) for outcome in RepositoryOutcome
     )
-    workers, now = working(scratch), time.time()
+    workers, now = active_tasks(scratch), time.time()
     lines = [
         Text(f"  {each.stage:9} {now - each.since:6.1f} s  {printable(each.name)}", style="dim", no_wrap=True)
         for each in workers[:_MAX_WORKERS]

@@ -13,28 +13,28 @@ const repositories = [...BODY.rows].map((row, at) => ({ at, row, values: INDEX[a
 let order = repositories.slice();
 
 const element = (tag, classes, ...children) => {
-  const made = document.createElement(tag);
-  if (classes) made.className = classes;
-  made.append(...children.filter((child) => child !== null && child !== ""));
-  return made;
+  const node = document.createElement(tag);
+  if (classes) node.className = classes;
+  node.append(...children.filter((child) => child !== null && child !== ""));
+  return node;
 };
-const drawing = (tag, attributes, text = "") => {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.textContent = text;
-  return made;
+const svgElement = (tag, attributes, text = "") => {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.textContent = text;
+  return node;
 };
 const section = (title, ...children) => [element("h2", "", title), ...children];
-const folded = (title, open, ...children) => {
-  const made = element("details", "", element("summary", "", title), ...children);
-  made.open = open;
-  return made;
+const foldable = (title, open, ...children) => {
+  const node = element("details", "", element("summary", "", title), ...children);
+  node.open = open;
+  return node;
 };
-const scrolled = (made, label) => {
-  made.tabIndex = 0;
-  made.setAttribute("role", "region");
-  made.setAttribute("aria-label", label);
-  return made;
+const scrollable = (node, label) => {
+  node.tabIndex = 0;
+  node.setAttribute("role", "region");
+  node.setAttribute("aria-label", label);
+  return node;
 };
 
 // ---- the details of one repository
@@ -53,27 +53,27 @@ const properties = (found) => {
   return list;
 };
 
-const why = ([title, text]) => {
-  const made = element("p", "sentence not-fixed", element("span", "", element("b", "", title + ": "), text));
-  return made;
+const reasonBox = ([title, text]) => {
+  const node = element("p", "sentence not-fixed", element("span", "", element("b", "", title + ": "), text));
+  return node;
 };
 
 const event = ([kind, where, source, note]) =>
   element("li", "", element("b", "", kind), " ", where, "  ", element("code", "", source), note ? element("span", "soft", " " + note) : "");
 
 const finding = (found, open) => {
-  const made = element("div", "finding",
+  const node = element("div", "finding",
     element("p", "", element("b", "", found.code), " ", found.name, " ",
       element("span", "tag " + found.severity, found.severity), " ", element("span", "tag " + found.status, found.status)),
     element("p", "", found.message),
     element("p", "soft", element("code", "", found.where), found.fix ? ": " + found.fix : ""));
-  if (found.reason) made.append(element("p", "", element("b", "", "Not fixed: "), found.reason));
-  for (const note of found.notes) made.append(element("p", "soft", note));
+  if (found.reason) node.append(element("p", "", element("b", "", "Not fixed: "), found.reason));
+  for (const note of found.notes) node.append(element("p", "soft", note));
   if (found.events.length) {
     const path = element("ol", "path", ...found.events.map(event));
-    made.append(open ? path : folded(`path of ${found.events.length} events`, false, path));
+    node.append(open ? path : foldable(`path of ${found.events.length} events`, false, path));
   }
-  return made;
+  return node;
 };
 
 const diffLine = ([mark, ...pieces], numbers, wide) => {
@@ -100,7 +100,7 @@ const diffFile = (file) => {
     code.append(heading(`@@ line ${fresh} ${about}`), ...lines.map((line) => diffLine(line, numbers, wide)));
   }
   const title = element("span", "", file.path, " ", element("span", "count added", `+${file.added}`), " ", element("span", "count removed", `−${file.removed}`));
-  return folded(title, true, scrolled(element("pre", "diff", code), "Diff of " + file.path));
+  return foldable(title, true, scrollable(element("pre", "diff", code), "Diff of " + file.path));
 };
 
 const runs = (rows) => {
@@ -117,38 +117,38 @@ const runs = (rows) => {
     return cell;
   })));
   const table = element("table", "", element("thead", "", head), element("tbody", "", ...body));
-  return scrolled(element("div", "wide", table), "Runs");
+  return scrollable(element("div", "wide", table), "Runs");
 };
 
-const looks = (line) => (line.patched ? "patched" : "reference");
+const curveClass = (line) => (line.patched ? "patched" : "reference");
 
-const picture = (chart) => {
+const drawChart = (chart) => {
   const [width, height] = chart.size, [left, top, right, bottom] = chart.field;
   const names = chart.lines.map((line) => line.name).join(" and ");
-  const svg = drawing("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Losses of ${names} by backward pass` });
+  const svg = svgElement("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Losses of ${names} by backward pass` });
   for (const [y, text] of chart.levels) {
-    svg.append(drawing("line", { class: "grid", x1: left, x2: right, y1: y, y2: y }));
-    svg.append(drawing("text", { class: "level", x: left - 8, y: y + 4, "text-anchor": "end" }, text));
+    svg.append(svgElement("line", { class: "grid", x1: left, x2: right, y1: y, y2: y }));
+    svg.append(svgElement("text", { class: "level", x: left - 8, y: y + 4, "text-anchor": "end" }, text));
   }
   chart.numbers.forEach(([x, number], at, all) => {
     const anchor = at && at === all.length - 1 ? "end" : "middle";
-    svg.append(drawing("text", { class: at % 2 ? "between" : "", x, y: bottom + 20, "text-anchor": anchor }, number));
+    svg.append(svgElement("text", { class: at % 2 ? "between" : "", x, y: bottom + 20, "text-anchor": anchor }, number));
   });
   for (const line of chart.lines) {
-    svg.append(drawing("polyline", { class: `curve ${looks(line)}`, points: line.points }));
+    svg.append(svgElement("polyline", { class: `curve ${curveClass(line)}`, points: line.points }));
     if (!line.patched || !line.marked) continue;
     for (const point of line.points.split(" ")) {
       const [x, y] = point.split(",");
-      svg.append(drawing("circle", { class: "mark", cx: x, cy: y, r: 3 }));
+      svg.append(svgElement("circle", { class: "mark", cx: x, cy: y, r: 3 }));
     }
   }
-  const cursor = drawing("line", { class: "cursor", y1: top, y2: bottom, x1: -9, x2: -9 });
+  const cursor = svgElement("line", { class: "cursor", y1: top, y2: bottom, x1: -9, x2: -9 });
   svg.append(cursor);
   return [svg, cursor];
 };
 
 const curves = (chart) => {
-  const [svg, cursor] = picture(chart);
+  const [svg, cursor] = drawChart(chart);
   const places = new Map();
   for (const line of chart.lines) {
     const points = line.points.split(" ");
@@ -181,7 +181,7 @@ const curves = (chart) => {
   });
   slider.addEventListener("input", show);
   show();
-  const keys = chart.lines.map((line) => element("span", "", " ", element("span", "key " + looks(line)), " " + line.name));
+  const keys = chart.lines.map((line) => element("span", "", " ", element("span", "key " + curveClass(line)), " " + line.name));
   return element("figure", "chart", svg, slider, read, element("figcaption", "", "loss by backward pass:", ...keys));
 };
 
@@ -193,7 +193,7 @@ const verdict = (found) => {
   ];
   if (found.rows.length) parts.push(runs(found.rows));
   if (found.chart) parts.push(curves(found.chart));
-  for (const [title, text] of found.tails) parts.push(folded(title, false, scrolled(element("pre", "log", text), title)));
+  for (const [title, text] of found.tails) parts.push(foldable(title, false, scrollable(element("pre", "log", text), title)));
   return parts;
 };
 
@@ -202,7 +202,7 @@ const problems = (found) => element("ul", "", ...found.map(([where, message, hin
 
 const contents = (found) => {
   const open = found.findings.length <= 5, parts = [];
-  if (found.why.length) parts.push(why(found.why));
+  if (found.why.length) parts.push(reasonBox(found.why));
   if (found.findings.length) {
     parts.push(...section(`Findings (${found.findings.length + found.more_findings})`, ...found.findings.map((one) => finding(one, open))));
   }
@@ -212,7 +212,7 @@ const contents = (found) => {
   if (found.verdict) parts.push(...section("Verification", ...verdict(found.verdict)));
   if (found.problems.length) parts.push(...section("Problems", problems(found.problems)));
   if (found.notes.length) parts.push(...section("Notes", problems(found.notes)));
-  if (found.log) parts.push(...section("End of log", scrolled(element("pre", "log", found.log), "End of log")));
+  if (found.log) parts.push(...section("End of log", scrollable(element("pre", "log", found.log), "End of log")));
   return [...parts, ...section("About", properties(found))];
 };
 
@@ -286,16 +286,16 @@ HEADS.forEach((head, column) => {
     const now = head.getAttribute("aria-sort");
     sort(column, now ? now === "ascending" : numbers); // numbers sort descending first
   });
-  const ways = { text: [["up", "A to Z"], ["down", "Z to A"]], number: [["down", "most first"], ["up", "least first"]], rank: [["up", "worst first"], ["down", "best first"]] };
-  for (const [way, words] of ways[head.dataset.kind]) FORM.elements.order.append(new Option(`${name}: ${words}`, `${column} ${way}`));
+  const orders = { text: [["up", "A to Z"], ["down", "Z to A"]], number: [["down", "most first"], ["up", "least first"]], rank: [["up", "worst first"], ["down", "best first"]] };
+  for (const [direction, label] of orders[head.dataset.kind]) FORM.elements.order.append(new Option(`${name}: ${label}`, `${column} ${direction}`));
 });
 FORM.elements.order.value = `${OUTCOME} up`;
 
 let waiting = 0;
 FORM.addEventListener("input", (changed) => {
   if (changed.target.name === "order") {
-    const [column, way] = changed.target.value.split(" ");
-    sort(Number(column), way === "down");
+    const [column, direction] = changed.target.value.split(" ");
+    sort(Number(column), direction === "down");
     return;
   }
   clearTimeout(waiting);

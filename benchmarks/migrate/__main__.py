@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.migrate.repositories import EXPECTED, generate
-from devfix.migrate.progress import working
+from devfix.migrate.progress import active_tasks
 
 LEAST_RATE = 20.0
 MOST_MEMORY_MB = 300.0
@@ -191,7 +191,7 @@ def peak_memory(ground: Ground) -> Iterator[dict[str, float]]:
     def watch() -> None:
         while not ended.wait(0.02):
             for scratch in (ground.folder / "cache" / "worktrees").glob("*"):
-                for each in working(str(scratch)):
+                for each in active_tasks(str(scratch)):
                     with suppress(OSError, IndexError):
                         status = Path("/proc", str(each.process), "status").read_text()
                         now = int(status.partition("VmRSS:")[2].split()[0]) / 1024

@@ -149,13 +149,13 @@ def _with_reason(item: Resolution, refused: Mapping[Identity, tuple[Finding, str
 
 
 def _verify(outcome: Outcome, rerun: Any, verification: Verification) -> Analysis:
-    from devfix.migrate.proving import proved
+    from devfix.migrate.proving import prove_in_place
     from devfix.model import Patch
     from devfix.verify.records import RunError
 
     root = Path(os.getcwd())
     try:
-        found, verdict = proved(root, root, verification, outcome, rerun)
+        found, verdict = prove_in_place(root, root, verification, outcome, rerun)
     except RunError as error:
         return Analysis(replace(outcome, patch=Patch()), not_verified=f"the script could not be run: {error}")
     if verdict is None:

@@ -1,4 +1,4 @@
-"""What ``devfix migrate`` does."""
+"""Implementation of ``devfix migrate``."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ __all__ = ["run", "write_plan"]
 
 
 class Interrupted(CommandError):
-    """Ctrl-C: what is done is kept."""
+    """Ctrl-C: finished repositories are kept."""
 
     exit_code = 130
 
-    def __init__(self, told: str) -> None:
-        super().__init__(f"interrupted; {told}; the same command goes on from here")
+    def __init__(self, progress: str) -> None:
+        super().__init__(f"interrupted; {progress}; run the same command again to continue")
 
 
 @contextmanager
@@ -66,38 +66,42 @@ def run(
     """Migrate, and return the exit code."""
     if report is not None:
         require_jinja2("--report")
-    made = _engine(engine, scheduler)
+    runner = _engine(engine, scheduler)
 
     from devfix.migrate.plan import read_plan
-    from devfix.migrate.run import Choice, Migration, chosen, exit_code, scratch_of
+    from devfix.migrate.run import Choice, Migration, exit_code, scratch_folder, select_tasks
     from devfix.migrate.state import State
     from devfix.migrate.task_entry import migrate
     from devfix.report.migrations.progress import show_progress, summary
 
-    file = state or os.path.join(out, "state.sqlite")
+    state_file = state or os.path.join(out, "state.sqlite")
     choice = Choice(resume, retry_failed, dry_run, limit, shard)
-    tasks = chosen(read_plan(plan), choice, scratch_of(file))
-    if engine != "dask" and scheduler is None:  # workers elsewhere have tokens of their own
+    tasks = select_tasks(read_plan(plan), choice, scratch_folder(state_file))
+    if engine != "dask" and scheduler is None:  # a cluster's workers have separate tokens
         _check_can_propose(tasks)
-    with _one_line_errors(), closing(State(file)) as opened:
-        migration = Migration(tasks, choice, opened, out)
-        data = _data(output_format, [task.number for task in tasks])
-        records = migration.run(made, migrate, jobs or 0)
+    with _one_line_errors(), closing(State(state_file)) as open_state:
+        migration = Migration(tasks, choice, open_state, out)
+        writer = _record_writer(output_format, [task.number for task in tasks])
+        records = migration.run(runner, migrate, jobs or 0)
         try:
-            with interruptible(), show_progress(migration.tally, scratch_of(file), quiet > 0) as tell, closing(records):
+            with (
+                interruptible(),
+                show_progress(migration.tally, scratch_folder(state_file), quiet > 0) as report_record,
+                closing(records),
+            ):
                 for record in records:
-                    tell(record)
-                    if data is not None:
-                        data.put(record)
+                    report_record(record)
+                    if writer is not None:
+                        writer.write(record)
         except KeyboardInterrupt:
             raise Interrupted(summary(migration.tally)) from None
         finally:
-            if data is not None:
-                data.close()
+            if writer is not None:
+                writer.close()
         if report is not None:
             _write_report(report, migration, os.path.basename(plan))
     if not quiet:
-        click.echo(_whereabouts(out, report), err=True)
+        click.echo(_output_message(out, report), err=True)
     if quiet < 2:
         click.echo(summary(migration.tally), err=True)
     return exit_code(migration.tally, fail_level, dry_run)
@@ -118,11 +122,11 @@ def _check_can_propose(tasks: Sequence[Task]) -> None:
             raise CommandError(redacted(f'{source}: result = "pull-request": {error}')) from error
 
 
-def _whereabouts(out: str, report: str | None) -> str:
+def _output_message(out: str, report: str | None) -> str:
     patches = len(list(Path(out, "patches").glob("*.patch")))
-    told = "1 patch" if patches == 1 else f"{patches} patches"
-    there = f"{os.path.join(out, '')} has {told} (git apply), records.jsonl and migrate.log"
-    return there if report is None else f"{there}; {report} is the report"
+    count = "1 patch" if patches == 1 else f"{patches} patches"
+    message = f"{os.path.join(out, '')} contains {count} (git apply), records.jsonl and migrate.log"
+    return message if report is None else f"{message}; the report is {report}"
 
 
 def _engine(engine: str | None, scheduler: str | None) -> Engine:
@@ -132,9 +136,9 @@ def _engine(engine: str | None, scheduler: str | None) -> Engine:
         from devfix.migrate.engines.dask import DaskEngine
 
         return DaskEngine(scheduler or "")
-    from devfix.migrate.engines.local import LocalEngine, get_ready
+    from devfix.migrate.engines.local import LocalEngine, start_forkserver
 
-    get_ready()
+    start_forkserver()
     return LocalEngine()
 
 
@@ -149,60 +153,60 @@ def _write_report(report: str, migration: Migration, plan: str) -> None:
         raise CommandError(f"{report}: {error.strerror}") from error
 
 
-def _data(output_format: str, numbers: list[int]) -> _Ordered | None:
-    """What goes to standard output while records come; nothing for text."""
+def _record_writer(output_format: str, numbers: list[int]) -> _OrderedWriter | None:
+    """Return the writer of records to standard output; None for text."""
     if output_format == "jsonl":
-        return _Ordered(numbers, lambda record: record.line() + "\n")
+        return _OrderedWriter(numbers, lambda record: record.line() + "\n")
     if output_format == "sarif":
         from devfix.report.migrations import sarif as sarif
 
-        return _Ordered(numbers, sarif.run, sarif.opening(), sarif.BETWEEN, sarif.CLOSING)
+        return _OrderedWriter(numbers, sarif.run, sarif.opening(), sarif.BETWEEN, sarif.CLOSING)
     return None
 
 
-class _Ordered:
-    """Records on standard output, each as soon as all those before it are there.
+class _OrderedWriter:
+    """Write records to standard output in order, each as soon as all earlier ones are complete.
 
     Args:
-        numbers: of the records, in their order.
-        written: a record as text.
-        opening: what stands ahead of the first one.
-        between: what stands between two of them.
-        closing: what stands behind the last one.
+        numbers: the numbers of the records, in order.
+        render: returns a record as text.
+        opening: text before the first record.
+        between: text between two records.
+        closing: text after the last record.
 
     """
 
     def __init__(
         self,
         numbers: list[int],
-        written: Callable[[Record], str],
+        render: Callable[[Record], str],
         opening: str = "",
         between: str = "",
         closing: str = "",
     ) -> None:
-        self._written, self._between, self._closing = written, between, closing
-        self._any = False
+        self._render, self._between, self._closing = render, between, closing
+        self._has_output = False
         sys.stdout.write(opening)
         self._numbers = iter(numbers)
         self._next = next(self._numbers, None)
         self._waiting: dict[int, str] = {}
 
-    def put(self, record: Record) -> None:
-        self._waiting[record.number] = self._written(record)
+    def write(self, record: Record) -> None:
+        self._waiting[record.number] = self._render(record)
         while self._next in self._waiting:
-            sys.stdout.write((self._between if self._any else "") + self._waiting.pop(self._next))
-            self._any = True
+            sys.stdout.write((self._between if self._has_output else "") + self._waiting.pop(self._next))
+            self._has_output = True
             self._next = next(self._numbers, None)
         sys.stdout.flush()
 
     def close(self) -> None:
-        """End what was begun, also where not all records came."""
+        """Write the closing text, even if records are missing."""
         sys.stdout.write(self._closing)
         sys.stdout.flush()
 
 
 def write_plan(source: str, output: str) -> int:
-    """Write a plan for what a folder or a list holds."""
+    """Write a plan for the repositories of a folder or list; return the exit code."""
     from devfix.migrate.plan import read_plan
     from devfix.migrate.plan_template import template
 
@@ -214,8 +218,8 @@ def write_plan(source: str, output: str) -> int:
         with open(output, "x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise CommandError(f"{output} is there already: --output names another file") from None
+        raise CommandError(f"{output} already exists: choose another --output") from None
     except OSError as error:
         raise CommandError(f"{output}: {error.strerror}") from error
-    click.echo(f"{output} is written: look at it, then run devfix migrate {output}", err=True)
+    click.echo(f"wrote {output}: edit it, then run devfix migrate {output}", err=True)
     return 0

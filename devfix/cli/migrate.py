@@ -12,22 +12,22 @@ __all__ = ["command"]
 
 
 def _shard(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, int]:
-    """``2/5`` is the second of five parts."""
+    """Parse ``2/5``, the second of five parts."""
     if value is None:
         return 1, 1
     first, slash, second = value.partition("/")
     if not (slash and first.isdecimal() and second.isdecimal() and 1 <= int(first) <= int(second)):
-        raise click.BadParameter(f"{value!r} is not like 2/5: the second of five parts")
+        raise click.BadParameter(f"{value!r} must be like 2/5: the second of five parts")
     return int(first), int(second)
 
 
-def _loud(context: click.Context, parameter: click.Parameter, value: int) -> int:
+def _set_verbose(context: click.Context, parameter: click.Parameter, value: int) -> int:
     context.meta[VERBOSE] = value > 0
     return value
 
 
 class _Migrate(click.Command):
-    """``devfix migrate init`` is a command of its own; a folder of that name is ``./init``."""
+    """Dispatch ``devfix migrate init``, a separate command; use ``./init`` for a folder of that name."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -44,28 +44,30 @@ class _Migrate(click.Command):
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Workers (default: all cores); with --scheduler, how many repositories are in work (default: two a worker).",
+    help="Workers (default: all cores); with --scheduler, repositories in flight (default: two per worker).",
 )
 @click.option(
     "--engine",
     type=click.Choice(["local", "dask"]),
-    help="Processes of this machine, or a dask cluster (default: local, or dask with --scheduler).",
+    help="Processes on this machine, or a Dask cluster (default: local, or dask with --scheduler).",
 )
 @click.option(
-    "--scheduler", metavar="ADDRESS", help="A cluster's scheduler, as tcp://HOST:8786 (see docs/clusters.md)."
+    "--scheduler", metavar="ADDRESS", help="The scheduler of a cluster, such as tcp://HOST:8786 (see docs/clusters.md)."
 )
 @click.option(
     "--out",
     default="devfix-migrate",
     show_default=True,
     metavar="DIR",
-    help="Receives patches/, records.jsonl and the log.",
+    help="Output folder for patches/, records.jsonl and the log.",
 )
-@click.option("--state", metavar="FILE", help="What is done (default: state.sqlite in --out).")
-@click.option("--resume/--no-resume", default=True, help="Leave out what is done, or do everything anew.")
-@click.option("--retry-failed", is_flag=True, help="Do again what failed; what is not-fixed stays.")
+@click.option("--state", metavar="FILE", help="Records of finished repositories (default: state.sqlite in --out).")
+@click.option("--resume/--no-resume", default=True, help="Skip finished repositories, or process all again.")
 @click.option(
-    "--dry-run", is_flag=True, help="Make patches, and neither branches nor pushes; exit with 1 where there are any."
+    "--retry-failed", is_flag=True, help="Process failed repositories again; keep those that are not-fixed."
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Create patches, but no branches or pushes; exit with 1 if there are any patches."
 )
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N repositories.")
 @click.option("--shard", metavar="I/N", callback=_shard, help="Only the I-th of N parts of the plan.")
@@ -74,26 +76,26 @@ class _Migrate(click.Command):
     type=click.Choice(["none", "any", "all"]),
     default="any",
     show_default=True,
-    help="Exit with 1 where any, or all, of the repositories are not-fixed or failed; none: never.",
+    help="Exit with 1 if any, or all, repositories are not-fixed or failed; none: never.",
 )
-@click.option("--report", type=click.Path(dir_okay=False), metavar="FILE", help="Write one html file to review it in.")
+@click.option("--report", type=click.Path(dir_okay=False), metavar="FILE", help="Write an HTML report for review.")
 @click.option(
     "--output-format",
     type=click.Choice(["text", "jsonl", "sarif"]),
     default="text",
     show_default=True,
-    help="text on standard error; jsonl and sarif on standard output, in the order of the plan.",
+    help="text goes to standard error; jsonl and sarif go to standard output, in the order of the plan.",
 )
-@click.option("-q", "--quiet", count=True, help="No line per repository; twice: no summary.")
-@click.option("-v", "--verbose", count=True, callback=_loud, help="Tracebacks.")
+@click.option("-q", "--quiet", count=True, help="Omit the line per repository; twice: also the summary.")
+@click.option("-v", "--verbose", count=True, callback=_set_verbose, help="Show tracebacks.")
 def command(**given: Any) -> None:
-    """Repair every repository of PLAN: a plan in TOML, a folder of repositories, or a file that lists them.
+    """Fix every repository of PLAN: a TOML plan, a folder of repositories, or a file that lists them.
 
-    Each repository is fetched into a mirror, and worked on in a worktree of it: what is named here is only read.
-    A start after an interruption does what is left. `devfix migrate init` writes a plan.
+    Each repository is fetched into a mirror and processed in a worktree of it; the source is only read. After an
+    interruption, the same command continues. `devfix migrate init` writes a plan.
 
     Exit codes: 0 all repositories are clean or fixed; 1 some are not (--fail-level), or in a dry run would change;
-    2 wrong usage, a wrong plan, or nothing can be written; 130 interrupted.
+    2 wrong usage, an invalid plan, or an output cannot be written; 130 interrupted.
     """
     from devfix.cli._migrating import run
 
@@ -104,7 +106,7 @@ def command(**given: Any) -> None:
 @click.argument("source", metavar="DIR|LIST", default=".")
 @click.option("-o", "--output", default="devfix-plan.toml", show_default=True, metavar="FILE", help="'-' prints it.")
 def init(source: str, output: str) -> None:
-    """Write a plan, with remarks, for the repositories in a folder or a list."""
+    """Write a commented plan for the repositories of a folder or a list."""
     from devfix.cli._migrating import write_plan
 
     click.get_current_context().exit(write_plan(source, output))

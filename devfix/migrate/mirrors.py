@@ -1,11 +1,11 @@
 """Bare mirrors of remote repositories in the user's cache folder, and worktrees of them.
 
-A mirror is shallow and without blobs, as far as the server has it: what a worktree needs is fetched when it is made.
-Without runs that is Python files and configuration, whatever else lies in the repository.  The repository that is
-named, be it a checkout on this machine, is read by ``git fetch`` and by nothing else.
+A mirror is shallow and has no blobs, as far as the server supports it; a worktree's blobs are fetched when it is
+created.  Without runs, a worktree contains Python files and configuration only.  The source repository, even a local
+checkout, is only read, and only by ``git fetch``.
 
-The few files of an empty repository and of a worktree are written here, as gitrepository-layout(5) has them: for a
-small repository, ``git init`` and ``git worktree add`` cost as much as all the rest.
+The few files of an empty repository and of a worktree are written here, as gitrepository-layout(5) describes: for a
+small repository, ``git init`` and ``git worktree add`` take as long as all other steps together.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from devfix.vcs.redaction import redacted
 
 __all__ = ["Checkout", "Mirror", "default_mirrors", "default_scratch", "slug"]
 
-#: What reading needs of a repository.
-_READ = "*.py\n*.pyw\n*.ipynb\npyproject.toml\n.gitignore\n"
+#: Files that analysis needs, as sparse-checkout patterns.
+_SPARSE_PATTERNS = "*.py\n*.pyw\n*.ipynb\npyproject.toml\n.gitignore\n"
 _COMPLETE = "devfix-complete"
 _CONFIG = """\
 [core]
@@ -48,23 +48,23 @@ _CORRUPT = re.compile(
 
 
 def default_mirrors() -> str:
-    """Where mirrors lie on this machine, unless it is said."""
+    """Return the default folder for mirrors."""
     return os.path.join(default_folder(), "mirrors")
 
 
 def default_scratch() -> str:
-    """Where worktrees lie on this machine, unless it is said."""
+    """Return the default folder for worktrees."""
     return os.path.join(default_folder(), "worktrees")
 
 
 def slug(text: str) -> str:
-    """A file's name that tells of ``text``: letters, digits, dots, dashes."""
+    """Return a file name derived from ``text``: letters, digits, dots and dashes."""
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[-80:] or "repository"
 
 
 @dataclass(frozen=True)
 class Checkout:
-    """A worktree: the folder, the commit that it shows, and git in it."""
+    """A worktree: its folder, its commit, and git in it."""
 
     folder: Path
     commit: str
@@ -72,74 +72,74 @@ class Checkout:
 
 
 class Mirror:
-    """The mirror of one task's repository."""
+    """The mirror of a task's repository."""
 
     def __init__(self, task: Task) -> None:
-        shown = redacted(task.source)  # the same mirror, whoever logs in
-        name = f"{slug(shown.removesuffix('.git').rpartition('://')[2])}-{digest(shown)[:12]}.git"
+        public_source = redacted(task.source)  # one mirror for all credentials
+        name = f"{slug(public_source.removesuffix('.git').rpartition('://')[2])}-{digest(public_source)[:12]}.git"
         self.folder = Path(task.mirrors or default_mirrors(), name)
         self._scratch = Path(task.scratch or default_scratch())
         self._task = task
 
     def tip(self) -> str:
-        """The commit that the remote has under the ref, without fetching it.
+        """Return the remote's commit for the ref, without fetching it.
 
         Raises:
-            GitError: there is none, or the remote cannot be asked.
+            GitError: the ref does not exist, or the remote is unreachable.
 
         """
         ref = self._task.ref
         if _COMMIT.fullmatch(ref):
             return ref
         git = Git("/", self._task.source, self._task.git_timeout)
-        wanted = [f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}", f"refs/heads/{ref}", ref] if ref else ["HEAD"]
-        lines = (line.partition("\t") for line in git("ls-remote", "origin", *wanted).splitlines())
+        refs = [f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}", f"refs/heads/{ref}", ref] if ref else ["HEAD"]
+        lines = (line.partition("\t") for line in git("ls-remote", "origin", *refs).splitlines())
         found = {name: commit for commit, _, name in lines}
-        for name in wanted:
+        for name in refs:
             if name in found:
                 return found[name]
-        raise GitError(_missing(ref))
+        raise GitError(_missing_ref(ref))
 
     def fetch(self) -> str:
         """Fetch the ref and return its commit.
 
         Raises:
-            GitError: it cannot be fetched.
+            GitError: the fetch failed.
 
         """
         with self._locked() as git:
-            return self._fetch_well(git)
+            return self._fetch_or_recreate(git)
 
     @contextmanager
-    def checkout(self, commit: str, *, whole: bool) -> Iterator[Checkout]:
-        """A worktree of a commit, deleted afterwards.
+    def checkout(self, commit: str, *, all_files: bool) -> Iterator[Checkout]:
+        """Create a worktree of a commit; delete it at the end.
 
         Args:
-            commit: one that was fetched.
-            whole: with all files; else those that reading needs.
+            commit: a fetched commit.
+            all_files: whether to check out all files, or those that analysis needs.
 
         Raises:
-            GitError: it cannot be made.
+            GitError: the worktree cannot be created.
 
         """
         self._scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
-        holder = Path(tempfile.mkdtemp(prefix=f"{slug(self._task.name)}-", dir=self._scratch)).resolve()
-        folder = holder / slug(self._task.name)
+        parent = Path(tempfile.mkdtemp(prefix=f"{slug(self._task.name)}-", dir=self._scratch)).resolve()
+        folder = parent / slug(self._task.name)
         try:
             with self._locked() as git:
-                if not (self.folder / _COMPLETE).exists():  # since the fetch, another task has deleted it
-                    self._fetch_well(git)
-                self._attach(folder, holder.name, commit)
-                inside = Git(str(folder), self._task.source, self._task.git_timeout, git.lock)
-                self._fill(inside, whole)
+                if not (self.folder / _COMPLETE).exists():  # another task deleted it after the fetch
+                    self._fetch_or_recreate(git)
+                self._attach(folder, parent.name, commit)
+                worktree_git = Git(str(folder), self._task.source, self._task.git_timeout, git.lock)
+                self._populate(worktree_git, all_files)
             yield Checkout(folder, commit, Git(str(folder), self._task.source, self._task.git_timeout))
         finally:
-            shutil.rmtree(holder, ignore_errors=True)
+            shutil.rmtree(parent, ignore_errors=True)
             with suppress(OSError), self._locked():
-                pass  # which forgets worktrees whose folder has gone
+                pass  # cleanup removes worktrees without a folder
 
     def delete(self) -> None:
-        """Delete it, unless another worktree of it is in use."""
+        """Delete the mirror, unless one of its worktrees is in use."""
         with suppress(OSError), self._locked():
             if not any(self.folder.glob("worktrees/*")):
                 shutil.rmtree(self.folder, ignore_errors=True)
@@ -147,7 +147,7 @@ class Mirror:
 
     @contextmanager
     def locked(self) -> Iterator[Git]:
-        """Git in the mirror, while nobody else works there."""
+        """Lock the mirror, and yield git in it."""
         with self._locked() as git:
             yield git
 
@@ -161,13 +161,13 @@ class Mirror:
         self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = self._lock()
         try:
-            self._tidy()
+            self._clean_up()
             yield Git(str(self.folder), self._task.source, self._task.git_timeout, descriptor)
         finally:
             os.close(descriptor)
 
     def _lock(self) -> int:
-        """A lock on the file of this name, which who held it may have deleted."""
+        """Lock this path; reopen it if the previous holder deleted it."""
         while True:
             descriptor = os.open(self._lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
@@ -181,8 +181,8 @@ class Mirror:
                 raise
             os.close(descriptor)
 
-    def _tidy(self) -> None:
-        """Remove what killed processes left: who held the lock has ended, and the git commands that it started."""
+    def _clean_up(self) -> None:
+        """Remove what killed processes left; the lock shows that they and their git commands have ended."""
         for path in (*self.folder.glob("*.lock"), *self.folder.glob("refs/**/*.lock")):
             path.unlink(missing_ok=True)
         for entry in self.folder.glob("worktrees/*"):
@@ -190,7 +190,7 @@ class Mirror:
                 if not os.path.exists((entry / "gitdir").read_text("utf-8").strip()):
                     shutil.rmtree(entry, ignore_errors=True)
 
-    def _begin(self) -> None:
+    def _create(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         for name in ("objects", "refs/heads"):
@@ -198,23 +198,23 @@ class Mirror:
         (self.folder / "config").write_text(_CONFIG, "utf-8")
         (self.folder / "HEAD").write_text("ref: refs/heads/main\n", "utf-8")
 
-    def _fetch_well(self, git: Git) -> str:
-        """Fetch into a mirror that is there and whole, or is made anew."""
+    def _fetch_or_recreate(self, git: Git) -> str:
+        """Fetch; create the mirror if it is missing, incomplete or corrupt."""
         if not (self.folder / _COMPLETE).exists():
-            self._begin()
+            self._create()
         try:
             commit = self._fetch(git)
         except GitError as error:
             if not _CORRUPT.search(error.log):
                 raise
-            self._begin()
+            self._create()
             commit = self._fetch(git)
         (self.folder / _COMPLETE).touch()
         return commit
 
     def _fetch(self, git: Git) -> str:
         ref = self._task.ref or "HEAD"
-        kept = f"refs/devfix/{digest(ref)}"
+        local_ref = f"refs/devfix/{digest(ref)}"
         options = (
             "--quiet",
             "--depth=1",
@@ -224,17 +224,17 @@ class Mirror:
             "--update-shallow",
         )
         try:
-            git("fetch", *options, "origin", f"+{ref}:{kept}")
-            if not self._task.ref:  # a commit, and no tag of one
-                return (self.folder / kept).read_text("utf-8").strip()
-            return git("rev-parse", "--verify", "--quiet", f"{kept}^{{commit}}").strip()
+            git("fetch", *options, "origin", f"+{ref}:{local_ref}")
+            if not self._task.ref:  # a commit, not a tag
+                return (self.folder / local_ref).read_text("utf-8").strip()
+            return git("rev-parse", "--verify", "--quiet", f"{local_ref}^{{commit}}").strip()
         except GitError as error:
             if "remote ref" in str(error):
-                raise GitError(_missing(self._task.ref), error.log) from error
+                raise GitError(_missing_ref(self._task.ref), error.log) from error
             raise
 
     def _attach(self, folder: Path, name: str, commit: str) -> None:
-        """An empty worktree whose HEAD is the commit."""
+        """Create an empty worktree whose HEAD is the commit."""
         admin = self.folder / "worktrees" / name
         (admin / "info").mkdir(parents=True)
         folder.mkdir()
@@ -242,17 +242,17 @@ class Mirror:
         (admin / "gitdir").write_text(f"{folder / '.git'}\n", "utf-8")
         (admin / "commondir").write_text("../..\n", "utf-8")
         (admin / "HEAD").write_text(f"{commit}\n", "utf-8")
-        (admin / "info" / "sparse-checkout").write_text(_READ, "utf-8")
+        (admin / "info" / "sparse-checkout").write_text(_SPARSE_PATTERNS, "utf-8")
 
-    def _fill(self, git: Git, whole: bool) -> None:
-        if whole:
+    def _populate(self, git: Git, all_files: bool) -> None:
+        if all_files:
             git("read-tree", "-m", "-u", "HEAD")
             return
         git("-c", "core.sparseCheckout=true", "-c", "core.sparseCheckoutCone=false", "read-tree", "-m", "-u", "HEAD")
 
 
-def _missing(ref: str) -> str:
+def _missing_ref(ref: str) -> str:
     if not ref:
-        return "the repository has no commit: its HEAD leads nowhere"
-    short = re.fullmatch(r"[0-9a-f]{4,39}", ref)
-    return f"there is no branch, tag or commit {ref!r}" + ("; a commit is named by all its digits" if short else "")
+        return "the repository has no commit: its HEAD points to no branch"
+    is_short_hash = re.fullmatch(r"[0-9a-f]{4,39}", ref)
+    return f"there is no branch, tag or commit {ref!r}" + ("; use the full hash of a commit" if is_short_hash else "")

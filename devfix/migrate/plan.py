@@ -1,4 +1,4 @@
-"""What is to be done: a plan in TOML, a folder of repositories, or a list of them.  Errors name file and line."""
+"""Reading of migration plans: a TOML file, a folder of repositories, or a list.  Errors name file and line."""
 
 from __future__ import annotations
 
@@ -29,14 +29,17 @@ __all__ = ["read_plan", "repositories_in"]
 _SCHEMES = ("https", "http", "ssh", "git", "git+ssh", "file")
 _SCP = re.compile(r"[\w.~-]+@[\w.-]+:(?!//)\S+")
 _REPOSITORY_KEYS = ("url", "path", "ref", "folder", "name")
-_DEEP = 4  # folders below the one that is named, in which repositories are looked for
+_MAX_DEPTH = 4  # levels of folders to search for repositories
 
 
 def read_plan(given: str) -> tuple[Task, ...]:
-    """The tasks of a plan, a folder or a list, in its order.
+    """Return the tasks of a plan, in its order.
+
+    Args:
+        given: the path of a TOML plan, a list, or a folder of repositories.
 
     Raises:
-        ConfigError: it cannot be read, or something in it is wrong.
+        ConfigError: the plan cannot be read, or an entry is invalid.
 
     """
     if os.path.isdir(given):
@@ -53,45 +56,45 @@ def read_plan(given: str) -> tuple[Task, ...]:
         found = _of_toml(given, text) if given.endswith(".toml") else _of_list(given, text)
     if not found:
         raise ConfigError(f"{given}: no repository here")
-    return tuple(_numbered(found))
+    return tuple(_number(found))
 
 
 def repositories_in(folder: str) -> Iterator[str]:
-    """The git repositories at or below a folder, in order; those within another one are its own affair."""
+    """Yield the git repositories at or below a folder, in order, except those inside another repository."""
     if is_repository(folder):
         yield folder
         return
     for current, folders, _ in os.walk(folder):
         here = sorted(name for name in folders if not name.startswith("."))
         yield from (os.path.join(current, name) for name in here if is_repository(os.path.join(current, name)))
-        deep = os.path.relpath(current, folder).count(os.sep) + (current != folder) + 1 >= _DEEP
-        folders[:] = [] if deep else [name for name in here if not is_repository(os.path.join(current, name))]
+        is_deepest = os.path.relpath(current, folder).count(os.sep) + (current != folder) + 1 >= _MAX_DEPTH
+        folders[:] = [] if is_deepest else [name for name in here if not is_repository(os.path.join(current, name))]
 
 
 def is_repository(folder: str) -> bool:
-    """Whether a folder is a checkout or a bare repository."""
+    """Return whether a folder is a checkout or a bare repository."""
     bare = all(os.path.exists(os.path.join(folder, name)) for name in ("HEAD", "objects", "refs"))
     return bare or os.path.exists(os.path.join(folder, ".git"))
 
 
 # --- the three forms ------------------------------------------------------------------------------------------------
 def _of_folder(given: str) -> list[Task]:
-    return [Task(0, "", os.path.abspath(path), origin=given) for path in repositories_in(given)]
+    return [Task(0, "", os.path.abspath(path), plan_location=given) for path in repositories_in(given)]
 
 
 def _of_list(given: str, text: str) -> list[Task]:
-    """One repository a line: URL or path, then its ref and its sub-folder, if any; ``#`` begins a remark."""
+    """Return the tasks of a list: per line, a URL or path, an optional ref and sub-folder; ``#`` begins a comment."""
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         words = re.split(r"(?:^|\s)#", line, maxsplit=1)[0].split()
         where = f"{given}:{number}"
         if len(words) > 3:
-            raise ConfigError(f"{where}: more than a repository, its ref and its folder: {redacted(line.strip())}")
+            raise ConfigError(f"{where}: expected a repository, its ref and its folder, not: {redacted(line.strip())}")
         if words:
             source, ref, folder = (*words, "", "")[:3]
             at = os.path.dirname(given)
             found.append(
-                Task(0, "", _source(where, source, at), _ref(where, ref), _folder(where, folder), origin=where)
+                Task(0, "", _source(where, source, at), _ref(where, ref), _folder(where, folder), plan_location=where)
             )
     return found
 
@@ -104,38 +107,38 @@ def _of_toml(given: str, text: str) -> list[Task]:
         raise ConfigError(f"{given}:{line[1] if line else 1}: not valid TOML: {error}") from error
     lines = Lines(text)
     top = Table(given, lines, (), document)
-    top.only("defaults", "repository")
+    top.allow_only("defaults", "repository")
     shared = defaults(top)
     listed = document.get("repository", [])
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
-        raise ConfigError(f"{given}:{lines.of('repository')}: each repository is a table of its own: [[repository]]")
+        raise ConfigError(f"{given}:{lines.line_of('repository')}: each repository must be a table: [[repository]]")
     return [_of_table(Table(given, lines, ("repository", number), each), shared) for number, each in enumerate(listed)]
 
 
 def _of_table(table: Table, shared: Mapping[str, Any]) -> Task:
-    table.only(*_REPOSITORY_KEYS, *Table.SHARED)
+    table.allow_only(*_REPOSITORY_KEYS, *Table.SHARED)
     given = [key for key in ("url", "path") if key in table.values]
     if len(given) != 1:
-        raise table.error("a repository has a url, or a path on this machine" + (", and not both" if given else ""))
+        raise table.error("a repository needs a url or a local path" + (", not both" if given else ""))
     (key,) = given
-    where = table.where(key)
-    written = table.text(key)
-    if key == "url" and not _is_url(written):
-        raise table.error(f"{redacted(written)!r} is no URL that git takes; path = names a folder", key)
+    where = table.location(key)
+    value = table.text(key)
+    if key == "url" and not _is_url(value):
+        raise table.error(f"{redacted(value)!r} is not a URL that git accepts; use path = for a folder", key)
     merged = {**shared, **{name: table.values[name] for name in Table.SHARED if name in table.values}}
-    ref = _ref(table.where("ref"), table.text("ref"))
-    folder = _folder(table.where("folder"), table.text("folder"))
+    ref = _ref(table.location("ref"), table.text("ref"))
+    folder = _folder(table.location("folder"), table.text("folder"))
     select, ignore, severity, unsafe = rules(table, merged)
     result = publishing(table, merged, folder)
     if result.kind in ("push", "pull-request") and result.branch == ref:
-        raise table.error(f"the branch {ref!r} would be pushed over itself: name another one", "branch", "ref")
+        raise table.error(f"the branch {ref!r} would be overwritten: choose another one", "branch", "ref")
     keep = table.flag("keep-mirror", merged.get("keep-mirror", True))
     if result.kind == "branch" and not keep:
-        raise table.error("a branch is in the mirror, which is to be deleted: push it, or keep-mirror", "keep-mirror")
+        raise table.error("the branch would be deleted with its mirror: push it, or set keep-mirror", "keep-mirror")
     return Task(
         number=0,
         name=slug(table.text("name")) if "name" in table.values else "",
-        source=_source(where, written, os.path.dirname(table.file)),
+        source=_source(where, value, os.path.dirname(table.file)),
         ref=ref,
         folder=folder,
         select=select,
@@ -147,7 +150,7 @@ def _of_table(table: Table, shared: Mapping[str, Any]) -> Task:
         timeout=table.number("timeout", merged.get("timeout", Task.timeout), least=1),
         keep_mirror=keep,
         memory_mb=int(table.number("memory", merged.get("memory", Task.memory_mb), least=256)),
-        origin=table.where(),
+        plan_location=table.location(),
     )
 
 
@@ -157,35 +160,35 @@ def _is_url(text: str) -> bool:
     return (bool(colon) and scheme.lower() in _SCHEMES) or _SCP.fullmatch(text) is not None
 
 
-def _source(where: str, written: str, base: str) -> str:
-    """A URL as it is, a path as an absolute one; what is to be on this machine must be there."""
-    if not written or written.startswith("-") or re.search(r"[\x00-\x1f]", written):
-        raise ConfigError(f"{where}: {redacted(written)!r} is neither a URL nor a path")
-    if _is_url(written):
-        if written.startswith("file://"):
-            _look(where, unquote(urlsplit(written).path))
-        elif "@" not in written.partition("://")[0] and not re.match(r"[a-z+]+://[^/]+", written, re.I):
-            raise ConfigError(f"{where}: {redacted(written)!r} names no server")
-        return written
-    if "://" in written:
-        raise ConfigError(f"{where}: {redacted(written)!r} is no URL of one of: {', '.join(_SCHEMES)}")
-    path = os.path.abspath(os.path.join(base, os.path.expanduser(written)))
-    _look(where, path)
+def _source(where: str, value: str, base: str) -> str:
+    """Return a URL unchanged, and a path as an absolute one; check that a local repository exists."""
+    if not value or value.startswith("-") or re.search(r"[\x00-\x1f]", value):
+        raise ConfigError(f"{where}: {redacted(value)!r} is neither a URL nor a path")
+    if _is_url(value):
+        if value.startswith("file://"):
+            _check_local_repository(where, unquote(urlsplit(value).path))
+        elif "@" not in value.partition("://")[0] and not re.match(r"[a-z+]+://[^/]+", value, re.I):
+            raise ConfigError(f"{where}: {redacted(value)!r} has no host name")
+        return value
+    if "://" in value:
+        raise ConfigError(f"{where}: {redacted(value)!r} must have one of the schemes: {', '.join(_SCHEMES)}")
+    path = os.path.abspath(os.path.join(base, os.path.expanduser(value)))
+    _check_local_repository(where, path)
     return path
 
 
-def _look(where: str, path: str) -> None:
+def _check_local_repository(where: str, path: str) -> None:
     if not os.path.isdir(path):
-        raise ConfigError(f"{where}: there is no folder {path}")
+        raise ConfigError(f"{where}: no such folder: {path}")
     if not os.access(path, os.R_OK | os.X_OK):
         raise ConfigError(f"{where}: no permission to read {path}")
     if not is_repository(path):
-        raise ConfigError(f"{where}: {path} is no git repository")
+        raise ConfigError(f"{where}: {path} is not a git repository")
 
 
 def _ref(where: str, ref: str) -> str:
     if ref and not is_ref(ref):
-        raise ConfigError(f"{where}: {ref!r} is no name of a branch or tag, and no commit")
+        raise ConfigError(f"{where}: {ref!r} is not a valid branch, tag or commit")
     return ref
 
 
@@ -196,27 +199,27 @@ def _folder(where: str, folder: str) -> str:
     return "" if plain == "." else plain
 
 
-def _numbered(tasks: list[Task]) -> Iterator[Task]:
-    """The tasks with their numbers, each under a name of its own; raises ``ConfigError`` for two that are the same."""
-    known: dict[tuple[str, str, str], Task] = {}
+def _number(tasks: list[Task]) -> Iterator[Task]:
+    """Yield the tasks with numbers and unique names; raise ``ConfigError`` for duplicates."""
+    seen: dict[tuple[str, str, str], Task] = {}
     names: set[str] = set()
     for number, task in enumerate(tasks):
         key = (task.repository.rstrip("/").removesuffix(".git"), task.ref, task.folder)
-        first = known.setdefault(key, task)
+        first = seen.setdefault(key, task)
         if first is not task:
-            raise ConfigError(f"{task.origin}: {task.repository} is there already, at {first.origin}")
+            raise ConfigError(f"{task.plan_location}: {task.repository} is a duplicate of {first.plan_location}")
         name = task.name or _name(task)
         if name in names:
             if task.name:
-                raise ConfigError(f"{task.origin}: the name {name!r} is there already")
+                raise ConfigError(f"{task.plan_location}: the name {name!r} is a duplicate")
             name = f"{name}-{digest(*key)[:8]}"
         names.add(name)
         yield replace(task, number=number, name=name)
 
 
 def _name(task: Task) -> str:
-    """The last two parts of the URL, or the last one of a path; and the sub-folder."""
+    """Return the last two parts of a URL or the last part of a path, and the sub-folder."""
     path = task.repository.rstrip("/").removesuffix("/.git").removesuffix(".git")
     parts = re.split(r"[/:]", path.rpartition("://")[2])
-    kept = parts[-1:] if path.startswith("/") else parts[-2:]
-    return slug("-".join([*kept, task.folder] if task.folder else kept))
+    last_parts = parts[-1:] if path.startswith("/") else parts[-2:]
+    return slug("-".join([*last_parts, task.folder] if task.folder else last_parts))

@@ -1,4 +1,4 @@
-"""A plan with remarks, for somebody to look at."""
+"""A commented plan, for editing."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from devfix.vcs.redaction import redacted
 __all__ = ["template"]
 
 _HEAD = f"""\
-# A plan for `devfix migrate`. What is behind '#' is what holds without it.
+# A plan for `devfix migrate`. Commented settings show the defaults.
 
-[defaults]  # for every repository; each may say otherwise
+[defaults]  # for every repository, which may override them
 # select = ["all"]          # rules, by code or name: see devfix rules
 # ignore = []
-# severity = "error"        # or "latent" (also in code that nothing here starts), or "advice"
+# severity = "error"        # or "latent" (also in code without a caller here), or "advice"
 # unsafe-fixes = false
-# result = "patch"          # a file; "branch": also a commit in the mirror; "push": also at the remote; "pull-request"
+# result = "patch"          # a file; "branch": also a commit in the mirror; "push": also on the remote; "pull-request"
 # branch = {json.dumps(DEFAULT_BRANCH)}
 # author = {json.dumps(DEFAULT_AUTHOR)}
 # message = {json.dumps(DEFAULT_MESSAGE)}
 # timeout = 3600            # seconds for one repository
-# memory = 4096             # MB for reading and repairing one
-# keep-mirror = true        # false: a mirror is deleted when its repository is done, where the disk is small
+# memory = 4096             # MB for analysing and fixing one
+# keep-mirror = true        # false: delete a mirror when its repository is done, to save disk space
 
-# [defaults.verify]         # prove patches by running a script, as `devfix verify` does
+# [defaults.verify]         # verify patches by running a script, as `devfix verify` does
 # script = "train.py"
 # args = ["--epochs", "1"]
-# module = false            # script is a module, as of python -m
-# python = "python3"        # an interpreter with torch; relative to this file where it has a slash
-# setup = "--write-checkpoint"  # arguments of a run that comes first; or another script: "make_data.py --small"
-# device = "auto"           # "sim" simulates one
+# module = false            # script is a module, as for python -m
+# python = "python3"        # an interpreter with torch; relative to this file if it contains a slash
+# setup = "--write-checkpoint"  # arguments of a first run; or another script: "make_data.py --small"
+# device = "auto"           # "sim" uses the simulator
 # max-steps = 20
 # timeout = 120             # seconds, and MB, for each run
 # memory = 8192
@@ -41,18 +41,20 @@ _HEAD = f"""\
 
 
 def template(tasks: Sequence[Task], folder: str) -> str:
-    """The text of a plan for some repositories.
+    """Return the text of a plan.
 
     Args:
         tasks: the repositories.
-        folder: where the plan will lie: paths are relative to it; empty for absolute ones.
+        folder: the folder of the plan, to which paths are relative; empty for absolute paths.
 
     """
     parts = [_HEAD]
     for task in tasks:
-        local = os.path.isabs(task.source)
-        shown = os.path.relpath(task.source, folder) if local and folder else redacted(task.source).replace("***@", "")
-        lines = ["[[repository]]", f"{'path' if local else 'url'} = {json.dumps(shown, ensure_ascii=False)}"]
+        is_local = os.path.isabs(task.source)
+        location = (
+            os.path.relpath(task.source, folder) if is_local and folder else redacted(task.source).replace("***@", "")
+        )
+        lines = ["[[repository]]", f"{'path' if is_local else 'url'} = {json.dumps(location, ensure_ascii=False)}"]
         lines += [
             f"{key} = {json.dumps(value)}" for key, value in (("ref", task.ref), ("folder", task.folder)) if value
         ]

@@ -1,6 +1,6 @@
-"""What workers are at, told by small files: a worker that is killed can hold up nobody.
+"""Progress of workers, in small files, so that a killed worker blocks nothing.
 
-A task's file is named by its number and holds the worker's process, the stage, and since when.
+The file of a task has its number as a name, and contains the worker's process, the stage, and the start time.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Stages", "Working", "forget", "working"]
+__all__ = ["ActiveTask", "Stages", "active_tasks", "discard"]
 
 _FOLDER = "working"
 
 
-class Working(NamedTuple):
-    """One task in work: its number and name, the worker's process, the stage, and since when (seconds since 1970)."""
+class ActiveTask(NamedTuple):
+    """A task in progress: number, name, the worker's process, stage, and its start in seconds since 1970."""
 
     number: int
     name: str
@@ -27,12 +27,12 @@ class Working(NamedTuple):
 
 
 class Stages:
-    """The stages of one task: which one it is at, and how long each took.
+    """The stages of a task and their durations.
 
     Args:
-        scratch: the folder that worktrees lie in.
-        number: of the task.
-        name: of the task.
+        scratch: the folder of worktrees.
+        number: the number of the task.
+        name: the name of the task.
 
     """
 
@@ -48,12 +48,12 @@ class Stages:
         """Begin a stage."""
         self._leave()
         self.stage = stage
-        with suppress(OSError):  # nobody may be there to read it
+        with suppress(OSError):  # progress is optional
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._file.write_text(f"{os.getpid()}\t{stage}\t{self._since}\t{self._name}", "utf-8")
 
     def end(self) -> float:
-        """Forget the file, and return the seconds since the start."""
+        """Delete the file, and return the seconds since the start."""
         self._leave()
         with suppress(OSError):
             self._file.unlink()
@@ -66,8 +66,8 @@ class Stages:
         self._entered = now
 
 
-def working(scratch: str) -> list[Working]:
-    """The tasks in work on this machine, by number."""
+def active_tasks(scratch: str) -> list[ActiveTask]:
+    """Return the tasks in progress on this machine, by number."""
     found = []
     try:
         files = list(os.scandir(Path(scratch, _FOLDER)))
@@ -76,11 +76,11 @@ def working(scratch: str) -> list[Working]:
     for file in files:
         with suppress(OSError, ValueError):
             process, stage, since, name = Path(file.path).read_text("utf-8").split("\t", 3)
-            found.append(Working(int(file.name), name, int(process), stage, float(since)))
+            found.append(ActiveTask(int(file.name), name, int(process), stage, float(since)))
     return sorted(found)
 
 
-def forget(scratch: str, number: int) -> None:
-    """Forget a task whose worker is gone."""
+def discard(scratch: str, number: int) -> None:
+    """Delete the file of a task whose worker has died."""
     with suppress(OSError):
         Path(scratch, _FOLDER, str(number)).unlink()

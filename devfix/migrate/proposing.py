@@ -1,6 +1,6 @@
-"""Pull requests for migrated repositories: what migrate asks of the layer above it.
+"""The interface for opening pull requests, which the bot implements.
 
-The bot is built on top of migrate, so its implementation is loaded by name.
+The bot imports migrate, so its implementation is loaded by name.
 """
 
 from __future__ import annotations

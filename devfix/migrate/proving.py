@@ -1,4 +1,4 @@
-"""The patch of one repository, proved by running its script, and the proof in short."""
+"""Verification of a repository's patch by running its script, and a summary of the verdict."""
 
 from __future__ import annotations
 
@@ -13,68 +13,79 @@ from devfix.migrate.task import Verification
 from devfix.model import Finding, Outcome
 from devfix.verify.experiment import Experiment, Limits, prepare
 from devfix.verify.result import Proof
-from devfix.verify.subset import provable
+from devfix.verify.subset import prove_subset
 
-__all__ = ["prove", "proved"]
+__all__ = ["prove", "prove_in_place"]
 
-_OUTPUT_KEPT = 4000
+_MAX_OUTPUT = 4000
 
 
 def prove(
-    tree: Path, folder: Path, wanted: Verification, outcome: Outcome, again: Callable[[Sequence[Finding]], Outcome]
+    tree: Path,
+    folder: Path,
+    verification: Verification,
+    outcome: Outcome,
+    rerun: Callable[[Sequence[Finding]], Outcome],
 ) -> tuple[Outcome, VerdictSummary | None]:
-    """The outcome with what is proved, and the verdict; None where no edit lies in what the script imports.
+    """Run the script on the original and the patched repository; drop edits that fail.
 
     Args:
         tree: the worktree, which is copied for each run.
-        folder: the folder in it where runs start.
-        wanted: the script, and how it runs.
-        outcome: what the engine would do; nothing is written yet.
-        again: what it would do without some findings.
+        folder: the working directory of runs, within the worktree.
+        verification: the script and its settings.
+        outcome: findings and patch; nothing is written yet.
+        rerun: returns the outcome of the engine without some findings.
+
+    Returns:
+        The outcome with the proved edits, and the verdict; ``None`` if the script imports none of the edited files.
 
     Raises:
-        devfix.verify.RunError: a run could not be made.
+        devfix.verify.RunError: a run could not be started.
 
     """
-    with _copies_in(tree.parent):
-        return proved(tree, folder, wanted, outcome, again)
+    with _temporary_files_in(tree.parent):
+        return prove_in_place(tree, folder, verification, outcome, rerun)
 
 
-def proved(
-    tree: Path, folder: Path, wanted: Verification, outcome: Outcome, again: Callable[[Sequence[Finding]], Outcome]
+def prove_in_place(
+    tree: Path,
+    folder: Path,
+    verification: Verification,
+    outcome: Outcome,
+    rerun: Callable[[Sequence[Finding]], Outcome],
 ) -> tuple[Outcome, VerdictSummary | None]:
-    """As :func:`prove`, with copies where temporary files lie."""
+    """Do the same as :func:`prove`, with copies in the default folder for temporary files."""
     experiment = prepare(
-        wanted.script if wanted.module else str(folder / wanted.script),
-        wanted.args,
-        device=wanted.device,
-        python=wanted.python or None,
+        verification.script if verification.module else str(folder / verification.script),
+        verification.args,
+        device=verification.device,
+        python=verification.python or None,
         cwd=str(folder),
         folder=str(tree),
-        module=wanted.module,
-        limits=Limits(wanted.timeout, wanted.memory_mb, wanted.max_steps),
-        setup=wanted.setup or None,
+        module=verification.module,
+        limits=Limits(verification.timeout, verification.memory_mb, verification.max_steps),
+        setup=verification.setup or None,
     )
     experiment = _with_setup_script(experiment, folder)
-    found = provable(experiment, outcome, again)
-    if found.verdict is None:
-        return found.outcome, None
-    return found.outcome, _summary(experiment, Proof(experiment, found.verdict, found.changes))
+    subset = prove_subset(experiment, outcome, rerun)
+    if subset.verdict is None:
+        return subset.outcome, None
+    return subset.outcome, _summary(experiment, Proof(experiment, subset.verdict, subset.changes))
 
 
 def _with_setup_script(experiment: Experiment, folder: Path) -> Experiment:
-    """Where the setup begins with a script of the repository, that one runs first, with the other arguments."""
+    """Run the script named first in the setup, if any, before the others, with the remaining arguments."""
     root = experiment.project.root.resolve()
-    first, *others = experiment.setup or ("",)
-    named = (folder / first).resolve()
-    if experiment.project.module or not (first.endswith(".py") and named.is_file() and named.is_relative_to(root)):
+    first, *arguments = experiment.setup or ("",)
+    script = (folder / first).resolve()
+    if experiment.project.module or not (first.endswith(".py") and script.is_file() and script.is_relative_to(root)):
         return experiment
-    return replace(experiment, setup=tuple(others), setup_script=str(named.relative_to(root)))
+    return replace(experiment, setup=tuple(arguments), setup_script=str(script.relative_to(root)))
 
 
 @contextmanager
-def _copies_in(folder: Path) -> Iterator[None]:
-    """Copies for runs lie beside the worktree, so that they go with it where this process is killed."""
+def _temporary_files_in(folder: Path) -> Iterator[None]:
+    """Create copies for runs beside the worktree, so that they are deleted with it if this process is killed."""
     before = tempfile.tempdir
     tempfile.tempdir = str(folder)
     try:
@@ -111,6 +122,6 @@ def _run(proof: Proof, name: str) -> RunSummary:
         largest_difference=proof.difference(name),
         wall_s=run.wall,
         memory_mb=run.memory_mb,
-        output=run.output[-_OUTPUT_KEPT:],
-        traceback="" if run.failure is None else run.failure.traceback[-_OUTPUT_KEPT:],
+        output=run.output[-_MAX_OUTPUT:],
+        traceback="" if run.failure is None else run.failure.traceback[-_MAX_OUTPUT:],
     )

@@ -1,4 +1,4 @@
-"""What became of one repository, as one line of JSON: schema/record-2.json documents it.
+"""The result of one repository, as one line of JSON; schema/record-2.json documents it.
 
 Findings and problems are as in schema/report-2.json, with paths relative to the repository.
 """
@@ -28,21 +28,21 @@ __all__ = [
 
 SCHEMA_VERSION = 2
 
-#: Losses of one run that a record holds; of longer runs it holds every n-th.
+#: Maximum number of losses of a run in a record; longer runs are thinned to every n-th.
 MOST_LOSSES = 1000
 
 
 class RecordError(ValueError):
-    """A line that is no record of this version."""
+    """The line is not a record of this version."""
 
 
 class RepositoryOutcome(str, Enum):
-    """What became of a repository."""
+    """The outcome of a repository."""
 
-    FIXED = "fixed"  # every finding is repaired, and proved where the plan asks for it
-    CLEAN = "clean"  # nothing was found
-    NOT_FIXED = "not-fixed"  # findings are left, or files that could not be read; the patch repairs the others, if any
-    FAILED = "failed"  # it could not be worked on, or not to the end: ``Record.stage`` and ``reason`` say where and why
+    FIXED = "fixed"  # every finding is fixed, and verified if the plan requires it
+    CLEAN = "clean"  # no findings
+    NOT_FIXED = "not-fixed"  # findings remain, or files were unreadable; the patch fixes the others
+    FAILED = "failed"  # an error ended the work: see ``Record.stage`` and ``Record.reason``
 
 
 @dataclass(frozen=True)
@@ -50,16 +50,16 @@ class RunSummary:
     """One run of a script, as in schema/verdict-1.json.
 
     Attributes:
-        outcome: how it ended, in words.
-        ok: it ended by itself and without an error.
-        steps: optimizer steps.
-        losses: of each step, or of every ``stride``-th one; the last one is always there.
-        stride: 1, or what the losses were thinned by.
-        largest_difference: to the losses that count as right; None where there are none.
-        wall_s: seconds.
-        memory_mb: its peak memory; None where it could not be read.
-        output: the end of what it printed.
-        traceback: the end of the traceback of the exception that ended it; empty where none did.
+        outcome: how the run ended, as text.
+        ok: whether the script exited without an error.
+        steps: the number of optimizer steps.
+        losses: the loss of each step, or of every ``stride``-th step and the last one.
+        stride: the interval of recorded losses; 1 for all.
+        largest_difference: the largest difference to the reference losses; None if there are none.
+        wall_s: the duration in seconds.
+        memory_mb: the peak memory in MB; None if unknown.
+        output: the end of its output.
+        traceback: the end of the traceback of the exception that ended it; empty if none did.
 
     """
 
@@ -77,19 +77,19 @@ class RunSummary:
 
 @dataclass(frozen=True)
 class VerdictSummary:
-    """What runs prove of the patch.
+    """The verdict on the patch.
 
     Attributes:
         status: one of :data:`devfix.verify.verdict.VERDICTS`.
         reason: one sentence.
-        good: whether the patch may be kept.
-        silent: the original raised nothing and trained something else.
-        reference: the run whose losses count as right; None where it did not come to that.
-        where: one line: on what device, with which torch and interpreter.
-        script: the script that ran, relative to the repository (or to its sub-folder that the plan names).
+        good: whether to keep the patch.
+        silent: whether the original trains incorrectly without an error.
+        reference: the run with the reference losses; None if there is none.
+        where: the device, torch version and interpreter, in one line.
+        script: the script, relative to the repository or to the sub-folder in the plan.
         arguments: its arguments.
         notes: remarks on the runs.
-        runs: by name (``original/cpu``, ``original/device``, ``patched/cpu``, ``patched/device`` and others).
+        runs: the runs by name (``original/cpu``, ``original/device``, ``patched/cpu``, ``patched/device`` and others).
 
     """
 
@@ -107,16 +107,16 @@ class VerdictSummary:
 
 @dataclass(frozen=True)
 class Published:
-    """What was made of the patch.
+    """How the patch was published.
 
     Attributes:
-        kind: ``patch`` (a file), ``branch`` (a commit in the mirror), ``push`` (the same, at the remote),
-            ``pull-request`` (the same, and proposed).
-        path: the patch file, relative to the folder that the records lie in; empty for none.
-        branch: the branch's name.
-        commit: the commit on it.
-        mirror: the repository that holds the branch.
-        url: of the pull request; empty for none.
+        kind: ``patch`` (a file), ``branch`` (also a commit in the mirror), ``push`` (also on the remote),
+            ``pull-request`` (also proposed).
+        path: the patch file, relative to the folder of the records; empty for none.
+        branch: the name of the branch.
+        commit: its commit.
+        mirror: the repository that contains the branch.
+        url: the URL of the pull request; empty for none.
 
     """
 
@@ -130,31 +130,31 @@ class Published:
 
 @dataclass(frozen=True)
 class Record:
-    """What became of one repository.
+    """The result of one repository.
 
     Attributes:
-        number: the repository's place in the plan, from 0; outputs are in this order.
-        name: unique in the plan, and fit for a file's name.
+        number: the repository's position in the plan, from 0; output is in this order.
+        name: a unique name in the plan, usable as a file name.
         repository: URL or path, without credentials.
-        ref: the branch, tag or commit that was asked for; empty for the remote's default.
-        folder: the sub-folder that was worked on; empty for all of it.
-        commit: the commit that was worked on; empty where it did not come to that.
-        outcome: what became of it.
-        stage: the last stage that was entered: ``fetch``, ``checkout``, ``scan``, ``verify``, ``publish`` or ``done``.
+        ref: the requested branch, tag or commit; empty for the remote's default.
+        folder: the analysed sub-folder; empty for the whole repository.
+        commit: the analysed commit; empty if there was none.
+        outcome: the outcome.
+        stage: the last stage: ``fetch``, ``checkout``, ``scan``, ``verify``, ``publish`` or ``done``.
         findings: as in schema/report-2.json.
-        problems: files that could not be handled, as in schema/report-2.json.
+        problems: files that could not be processed, as in schema/report-2.json.
         notes: remarks, as in schema/report-2.json.
-        checked: number of files that were read.
-        patch: unified diff for ``git apply``; bytes that are no UTF-8 are lone surrogates, as Python has them.
-        published: what was made of the patch; None for nothing.
-        verdict: what runs prove of the patch; None where nothing was run.
-        reason: why it is not fixed or failed, in one sentence; empty for clean and fixed.
-        seconds: how long it took.
-        timings: seconds by stage.
-        log: the end of what programs said that failed.
-        tool: the version that made the record.
-        unchanged: the commit was worked on before with the same settings: the earlier record stands, and of this one
-            only ``repository``, ``commit`` and ``number`` count.
+        checked: the number of analysed files.
+        patch: the unified diff for ``git apply``; bytes that are not UTF-8 are lone surrogates (``surrogateescape``).
+        published: how the patch was published; None if it was not.
+        verdict: the verdict on the patch; None if nothing was run.
+        reason: why the repository is not fixed or failed, in one sentence; otherwise empty.
+        seconds: the duration.
+        timings: the duration of each stage in seconds.
+        log: the end of the error output of failed programs.
+        tool: the version of devfix.
+        unchanged: whether the commit was processed before with the same settings: the earlier record remains valid, and
+            only ``repository``, ``commit`` and ``number`` of this one count.
 
     """
 
@@ -180,8 +180,8 @@ class Record:
     tool: str = __version__
     unchanged: bool = False
 
-    def document(self) -> dict[str, Any]:
-        """The record as dicts, lists, strings and numbers; a loss that is no finite number is a string."""
+    def to_document(self) -> dict[str, Any]:
+        """Return the record as dicts, lists, strings and numbers; a non-finite loss becomes a string."""
         found: dict[str, Any] = {"schema_version": SCHEMA_VERSION}
         for field in fields(self):
             found[field.name] = getattr(self, field.name)
@@ -194,21 +194,21 @@ class Record:
         return found
 
     def line(self) -> str:
-        """The document as one line of ASCII text, without its end."""
-        return json.dumps(self.document(), separators=(",", ":"))
+        """Return the document as one line of ASCII text, without a line feed."""
+        return json.dumps(self.to_document(), separators=(",", ":"))
 
     @classmethod
-    def of(cls, document: Mapping[str, Any]) -> Record:
-        """A record from its document.
+    def from_document(cls, document: Mapping[str, Any]) -> Record:
+        """Return the record of a document.
 
         Raises:
-            RecordError: the document is of another version, or a key is unknown or missing.
+            RecordError: the document has another version, or a key is unknown or missing.
 
         """
         given = dict(document)
         version = given.pop("schema_version", None)
         if version != SCHEMA_VERSION:
-            raise RecordError(f"a record of version {version}; this devfix reads version {SCHEMA_VERSION}")
+            raise RecordError(f"the record has version {version}; this devfix reads version {SCHEMA_VERSION}")
         try:
             given["outcome"] = RepositoryOutcome(given["outcome"])
             for key in ("findings", "problems", "notes"):
@@ -222,11 +222,11 @@ class Record:
             raise RecordError(f"not a record: {error}") from error
 
     @classmethod
-    def read(cls, line: str) -> Record:
-        """A record from its line.
+    def from_line(cls, line: str) -> Record:
+        """Return the record of a line.
 
         Raises:
-            RecordError: it is none.
+            RecordError: the line is not a record.
 
         """
         try:
@@ -235,11 +235,11 @@ class Record:
             raise RecordError(f"not JSON: {error}") from error
         if not isinstance(document, dict):
             raise RecordError("not a JSON object")
-        return cls.of(document)
+        return cls.from_document(document)
 
 
 def every_nth(losses: tuple[float, ...]) -> tuple[tuple[float, ...], int]:
-    """At most :data:`MOST_LOSSES` losses (and the last one), and how many each stands for."""
+    """Return at most :data:`MOST_LOSSES` losses and the last one, and the interval between them."""
     stride = max(1, math.ceil(len(losses) / MOST_LOSSES))
     kept = losses[::stride]
     return (kept if not losses or (len(losses) - 1) % stride == 0 else (*kept, losses[-1])), stride

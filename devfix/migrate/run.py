@@ -1,4 +1,4 @@
-"""One migration: what is left to do, who does it, and what is kept of it."""
+"""One migration: selection of tasks, reuse of earlier records, and output files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from devfix.migrate.task import Task, Work
 from devfix.sources import write_whole
 from devfix.sources.digest import digest
 
-__all__ = ["Choice", "Migration", "Tally", "chosen", "exit_code", "scratch_of"]
+__all__ = ["Choice", "Migration", "Tally", "exit_code", "scratch_folder", "select_tasks"]
 
 RECORDS = "records.jsonl"
 PATCHES = "patches"
@@ -27,14 +27,14 @@ LOG = "migrate.log"
 
 @dataclass(frozen=True)
 class Choice:
-    """Which repositories of a plan, and how far.
+    """The repositories to process, and how.
 
     Attributes:
-        resume: records of earlier runs stand, where commit, settings and tool are the same.
-        retry_failed: but those of repositories that failed do not.
-        dry_run: patches are made, and no branch.
-        limit: only so many repositories, the first ones; None for all.
-        shard: ``(i, n)``: the i-th of n parts, from 1; each repository is in one of them.
+        resume: whether to reuse earlier records for the same commit, settings and version.
+        retry_failed: whether to process failed repositories again.
+        dry_run: whether to create patches but no branches.
+        limit: the maximum number of repositories, from the first; None for all.
+        shard: ``(i, n)``: the i-th of n disjoint parts, from 1.
 
     """
 
@@ -47,7 +47,7 @@ class Choice:
 
 @dataclass
 class Tally:
-    """How many repositories ended how."""
+    """The number of repositories by outcome."""
 
     total: int
     outcomes: Counter[RepositoryOutcome] = field(default_factory=Counter)
@@ -55,43 +55,47 @@ class Tally:
 
     @property
     def done(self) -> int:
-        """How many are done."""
+        """The number of finished repositories."""
         return self.outcomes.total()
 
 
-def chosen(tasks: Sequence[Task], choice: Choice, scratch: str) -> list[Task]:
-    """The tasks of this run, in the order of the plan."""
+def select_tasks(tasks: Sequence[Task], choice: Choice, scratch: str) -> list[Task]:
+    """Return the tasks of this run, in the order of the plan."""
     index, parts = choice.shard
-    mine = [task for task in tasks if int(digest(task.repository)[:8], 16) % parts == index - 1]
-    made = []
-    for task in mine[: choice.limit]:
+    selected = [task for task in tasks if int(digest(task.repository)[:8], 16) % parts == index - 1]
+    prepared = []
+    for task in selected[: choice.limit]:
         publishing = replace(task.publishing, kind="patch") if choice.dry_run else task.publishing
-        made.append(replace(task, publishing=publishing, scratch=scratch))
-    return made
+        prepared.append(replace(task, publishing=publishing, scratch=scratch))
+    return prepared
 
 
-def scratch_of(state: str) -> str:
-    """The folder for the worktrees of the migration with this state file."""
+def scratch_folder(state: str) -> str:
+    """Return the folder for the worktrees of the migration with this state file."""
     return os.path.join(default_scratch(), digest(os.path.abspath(state))[:12])
 
 
-def exit_code(tally: Tally, level: str, dry_run: bool = False) -> int:
-    """1 where repositories are not done as ``level`` asks: ``any`` and ``all`` of them, or ``none`` for never.
+def exit_code(tally: Tally, fail_level: str, dry_run: bool = False) -> int:
+    """Return the exit code.
 
-    In a dry run a repository that would change is not done.
+    Args:
+        tally: the outcomes.
+        fail_level: 1 if ``any`` or ``all`` repositories are not fixed or failed; ``none`` for always 0.
+        dry_run: whether a repository with a patch counts as not fixed.
+
     """
-    words = [RepositoryOutcome.FAILED, RepositoryOutcome.NOT_FIXED, *([RepositoryOutcome.FIXED] if dry_run else [])]
-    undone = sum(tally.outcomes[word] for word in words)
-    return int({"none": False, "any": undone > 0, "all": 0 < undone == tally.total}[level])
+    outcomes = [RepositoryOutcome.FAILED, RepositoryOutcome.NOT_FIXED, *([RepositoryOutcome.FIXED] if dry_run else [])]
+    unfinished = sum(tally.outcomes[outcome] for outcome in outcomes)
+    return int({"none": False, "any": unfinished > 0, "all": 0 < unfinished == tally.total}[fail_level])
 
 
 class Migration:
     """A run over some tasks.
 
     Args:
-        tasks: of :func:`chosen`.
-        choice: how far.
-        state: what is done.
+        tasks: the result of :func:`select_tasks`.
+        choice: the options.
+        state: the records of earlier runs.
         out: the folder for patches, records and the log.
 
     """
@@ -103,18 +107,18 @@ class Migration:
         self._state = state
         self._out = Path(out)
         self._reused: list[Record] = []
-        self._ended: dict[int, tuple[str, str]] = {}  # task → commit and outcome of its record
+        self._finished: dict[int, tuple[str, str]] = {}  # task → commit and outcome of its record
         self.tally = Tally(len(self._tasks))
 
     def run(self, engine: Engine, work: Work, jobs: int) -> Generator[Record, None, None]:
-        """Do what is left; each record as soon as it is kept, and those that stand among them.
+        """Process the pending tasks; yield each record once it is stored, and the reused records among them.
 
         Raises:
-            StateError: something cannot be written, as on a full disk; what is done stays done.
-            devfix.migrate.engines.EngineError: the engine cannot work.
+            StateError: a file cannot be written, for example because the disk is full; stored records remain.
+            devfix.migrate.engines.EngineError: the engine cannot run.
 
         """
-        self._tidy()
+        self._remove_worktrees()
         try:
             (self._out / PATCHES).mkdir(parents=True, exist_ok=True)
             with open(self._out / LOG, "a", encoding="utf-8") as log:
@@ -123,93 +127,95 @@ class Migration:
                     yield record
             write_whole(self._out / RECORDS, (record.line().encode() + b"\n" for record in self.records()))
         except OSError as error:
-            raise StateError(f"{error.filename or self._out}: {error.strerror}; {_STAYS}") from error
+            raise StateError(f"{error.filename or self._out}: {error.strerror}; {_RESUME_HINT}") from error
         finally:
-            self._tidy()
+            self._remove_worktrees()
 
     def _records(self, engine: Engine, work: Work, jobs: int) -> Iterator[Record]:
-        fresh = engine.run(self._left(), work, jobs)
+        results = engine.run(self._pending(), work, jobs)
         try:
-            for record in fresh:
-                yield from self._standing()
-                yield self._kept(record)
-            yield from self._standing()
+            for record in results:
+                yield from self._take_reused()
+                yield self._store(record)
+            yield from self._take_reused()
         finally:
-            close: Callable[[], None] | None = getattr(fresh, "close", None)
+            close: Callable[[], None] | None = getattr(results, "close", None)
             if close is not None:
                 close()
 
-    def _left(self) -> Iterator[Task]:
-        """Tasks to be done; the records of the others are put aside."""
+    def _pending(self) -> Iterator[Task]:
+        """Yield the tasks to process; collect the records of the others for reuse."""
         for task in self._tasks:
             if not self._choice.resume:
                 self._state.forget(task)
                 yield task
                 continue
-            stand = [record for record in self._state.records(task) if self._stands(record)]
-            done = tuple(record.commit for record in stand if record.commit)
-            if stand and (not stand[0].commit or task.ref in done):
-                self._reused.append(replace(stand[0], number=task.number))
+            reusable = [record for record in self._state.records(task) if self._is_reusable(record)]
+            done = tuple(record.commit for record in reusable if record.commit)
+            if reusable and (not reusable[0].commit or task.ref in done):
+                self._reused.append(replace(reusable[0], number=task.number))
             else:
-                yield replace(task, done=done)
+                yield replace(task, done_commits=done)
 
-    def _stands(self, record: Record) -> bool:
+    def _is_reusable(self, record: Record) -> bool:
         return not (self._choice.retry_failed and record.outcome is RepositoryOutcome.FAILED)
 
-    def _standing(self) -> Iterator[Record]:
+    def _take_reused(self) -> Iterator[Record]:
         while self._reused:
             record = self._reused.pop(0)
-            yield self._counted(self._by_number[record.number], record, reused=True)
+            yield self._count(self._by_number[record.number], record, reused=True)
 
-    def _kept(self, record: Record) -> Record:
+    def _store(self, record: Record) -> Record:
         task = self._by_number[record.number]
         if record.unchanged:
             earlier = next(each for each in self._state.records(task) if each.commit == record.commit)
-            return self._counted(task, earlier, reused=True)
+            return self._count(task, earlier, reused=True)
         if record.outcome is RepositoryOutcome.FAILED and "No space left on device" in record.reason + record.log:
-            raise StateError(f"the disk is full ({record.reason}); {_STAYS}")
-        return self._counted(task, record, reused=False)
+            raise StateError(f"the disk is full ({record.reason}); {_RESUME_HINT}")
+        return self._count(task, record, reused=False)
 
-    def _counted(self, task: Task, record: Record, reused: bool) -> Record:
-        """The record under the task's number and name, with its patch file; kept where it is new or told anew."""
-        told = replace(record, number=task.number, name=task.name)
-        told = replace(told, published=self._patch(told))
-        if not reused or told != record:
-            self._state.put(task, told)
-        self._ended[task.number] = (told.commit, told.outcome.value)
-        self.tally.outcomes[told.outcome] += 1
+    def _count(self, task: Task, record: Record, reused: bool) -> Record:
+        """Return the record with the task's number, name and patch file; store it if it is new or changed."""
+        result = replace(record, number=task.number, name=task.name)
+        result = replace(result, published=self._patch(result))
+        if not reused or result != record:
+            self._state.put(task, result)
+        self._finished[task.number] = (result.commit, result.outcome.value)
+        self.tally.outcomes[result.outcome] += 1
         self.tally.reused += reused
-        return told
+        return result
 
     def _patch(self, record: Record) -> Published | None:
-        """Write the patch file, or remove one of an earlier commit."""
+        """Write the patch file, or remove the one of an earlier commit."""
         path = f"{PATCHES}/{record.name}.patch"
         if not record.patch:
             (self._out / path).unlink(missing_ok=True)
             return record.published
         content = record.patch.encode("utf-8", "surrogateescape")
         if not (self._out / path).is_file() or (self._out / path).read_bytes() != content:
-            write_whole(self._out / path, [content], synced=False)  # the state has it, too
+            write_whole(self._out / path, [content], synced=False)  # the state contains it as well
         return replace(record.published or Published("patch"), path=path)
 
     def records(self) -> Iterator[Record]:
-        """The records of a run that has ended, in the order of the plan, read one by one."""
+        """Yield the records of a finished run, in the order of the plan."""
         for task in self._tasks:
-            ended = self._ended[task.number]
-            yield next(each for each in self._state.records(task) if (each.commit, each.outcome.value) == ended)
+            finished = self._finished[task.number]
+            yield next(each for each in self._state.records(task) if (each.commit, each.outcome.value) == finished)
 
-    def _tidy(self) -> None:
-        """Remove what workers left that were killed: the state's lock says that nobody else works here."""
+    def _remove_worktrees(self) -> None:
+        """Remove the worktrees of killed workers; the state's lock excludes other processes."""
         for folder in {task.scratch for task in self._tasks}:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-_STAYS = "make room, and start again: what is done stays done"
+_RESUME_HINT = "free some space and run the same command again; finished repositories are kept"
 
 
 def _log_line(record: Record) -> str:
-    when = time.strftime("%Y-%m-%dT%H:%M:%S%z")
-    told = f" in {record.stage}" if record.outcome is RepositoryOutcome.FAILED else ""
+    timestamp = time.strftime("%Y-%m-%dT%H:%M:%S%z")
+    result = f" in {record.stage}" if record.outcome is RepositoryOutcome.FAILED else ""
     reason = f": {record.reason}" if record.reason else ""
-    line = f"{when} {record.outcome.value}{told} {record.name} {record.commit[:12]} {record.seconds:.1f} s{reason}"
+    line = (
+        f"{timestamp} {record.outcome.value}{result} {record.name} {record.commit[:12]} {record.seconds:.1f} s{reason}"
+    )
     return line.replace("\n", " ") + "\n"

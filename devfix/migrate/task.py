@@ -1,4 +1,4 @@
-"""What is to be done with one repository: everything that a worker needs, on whatever machine it is."""
+"""The task of migrating one repository: all data that a worker needs, on any machine."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ DEFAULT_MESSAGE = "Keep tensors and modules on the device that computes with the
 
 @dataclass(frozen=True)
 class Verification:
-    """How a repository's patch is proved, as by ``devfix verify``.
+    """How to verify a repository's patch, as ``devfix verify`` does.
 
     Attributes:
-        script: a path in the sub-folder that is worked on, or with ``module`` a module's name.
+        script: a path in the analysed sub-folder, or a module name if ``module`` is set.
         args: the script's arguments.
-        module: start it as ``python -m`` does.
-        python: the interpreter; empty for the one of the repository's virtual environment, else ours.
-        setup: arguments of a run that comes first, as one shell word, or a script of the repository (``….py``) and its
+        module: whether to run the script as ``python -m`` does.
+        python: the interpreter; empty for the one in the repository's virtual environment, else the current one.
+        setup: arguments of a first run, as one shell string, or another script of the repository (``….py``) and its
             arguments; empty for none.
         device: one of :data:`devfix.verify.targets.CHOICES`.
-        max_steps: end each run after so many optimizer steps.
-        timeout: seconds for each run.
-        memory_mb: memory for each run.
+        max_steps: the number of optimizer steps after which a run ends; None for no limit.
+        timeout: the time limit of each run in seconds.
+        memory_mb: the memory limit of each run in MB.
 
     """
 
@@ -49,14 +49,14 @@ class Verification:
 
 @dataclass(frozen=True)
 class Publishing:
-    """What is made of a patch.
+    """How to publish a patch.
 
     Attributes:
-        kind: ``patch`` (a file), ``branch`` (and a commit in the mirror), ``push`` (and that at the remote),
-            ``pull-request`` (and one that proposes it).
-        branch: the branch's name, which stays the same from run to run.
+        kind: ``patch`` (a file), ``branch`` (also a commit in the mirror), ``push`` (also on the remote),
+            ``pull-request`` (also proposed).
+        branch: the name of the branch, the same in every run.
         author: ``Name <address>``.
-        message: the first line of the commit's message.
+        message: the first line of the commit message.
 
     """
 
@@ -68,27 +68,27 @@ class Publishing:
 
 @dataclass(frozen=True)
 class Task:
-    """One repository. Picklable, and all text: it travels to other processes and machines.
+    """One repository.  Picklable, because it is sent to other processes and machines.
 
     Attributes:
-        number: place in the plan, from 0.
-        name: unique in the plan, and fit for a file's name.
-        source: URL or absolute path, as git takes it; it may hold credentials: show :attr:`repository`.
+        number: the position in the plan, from 0.
+        name: a unique name in the plan, usable as a file name.
+        source: URL or absolute path for git; it may contain credentials: show :attr:`repository` instead.
         ref: branch, tag or commit; empty for the remote's default.
-        folder: the sub-folder that is worked on, with forward slashes; empty for all of it.
-        select, ignore: rules, as ``--select`` and ``--ignore`` take them.
-        severity: as ``--severity``; empty for what the repository's configuration says.
-        unsafe_fixes: as ``--unsafe-fixes``.
-        verification: how the patch is proved; None for not at all.
-        publishing: what is made of it.
-        mirrors: the folder of bare mirrors; empty for the default of the machine that works.
-        keep_mirror: the mirror stays, so that a later run fetches what is new; else the disk holds those in work only.
-        scratch: the folder for worktrees; empty for the default of the machine that works.
-        git_timeout: seconds for each call of git.
-        timeout: seconds for all of it, after which the engine ends the worker.
-        memory_mb: memory of a worker while it reads and repairs; 0 for no limit.
-        done: commits that were worked on with these settings: their records stand.
-        origin: where the plan names it (``plan.toml:12``), for errors; empty where there is no plan.
+        folder: the analysed sub-folder, with forward slashes; empty for the whole repository.
+        select, ignore: rules, as for ``--select`` and ``--ignore``.
+        severity: as for ``--severity``; empty for the repository's configuration.
+        unsafe_fixes: as for ``--unsafe-fixes``.
+        verification: how to verify the patch; None to skip verification.
+        publishing: how to publish the patch.
+        mirrors: the folder of bare mirrors; empty for the worker's default.
+        keep_mirror: whether to keep the mirror, so that a later run fetches only new objects.
+        scratch: the folder of worktrees; empty for the worker's default.
+        git_timeout: the time limit of each git command in seconds.
+        timeout: the time limit of the task in seconds, after which the engine ends the worker.
+        memory_mb: the memory limit of a worker for analysis and fixes, in MB; 0 for none.
+        done_commits: commits processed before with these settings, whose records remain valid.
+        plan_location: the task's line in the plan (``plan.toml:12``), for errors; empty without a plan.
 
     """
 
@@ -109,18 +109,18 @@ class Task:
     git_timeout: float = 600.0
     timeout: float = 3600.0
     memory_mb: int = 4096
-    done: tuple[str, ...] = ()
-    origin: str = ""
+    done_commits: tuple[str, ...] = ()
+    plan_location: str = ""
 
     @property
     def repository(self) -> str:
-        """The source without credentials, to be shown and kept."""
+        """The source without credentials, for display and storage."""
         return redacted(self.source)
 
     @property
     def settings_key(self) -> str:
-        """A digest of what decides on the result, beside the commit and the tool."""
-        decides = {
+        """Digest of the settings that affect the result, besides the commit and the version of devfix."""
+        settings = {
             "ref": self.ref,
             "folder": self.folder,
             "select": self.select,
@@ -130,15 +130,15 @@ class Task:
             "verification": None if self.verification is None else asdict(self.verification),
             "publishing": asdict(self.publishing),
         }
-        return digest(json.dumps(decides, sort_keys=True))
+        return digest(json.dumps(settings, sort_keys=True))
 
     @property
     def tool_key(self) -> str:
-        """Names the code that gives the result."""
+        """Digest of the code that produces the result."""
         return tool_version()
 
     def failed(self, stage: str, reason: str, *, commit: str = "", seconds: float = 0.0, log: str = "") -> Record:
-        """The record of a repository that could not be worked on to the end."""
+        """Return the record of a repository that an error ended."""
         return Record(
             number=self.number,
             name=self.name,
@@ -154,5 +154,5 @@ class Task:
         )
 
 
-#: What an engine is given to do with a task: :func:`devfix.migrate.work.migrate`.  It raises nothing.
+#: The function that processes a task: :func:`devfix.migrate.work.migrate`.  It never raises.
 Work = Callable[[Task], Record]

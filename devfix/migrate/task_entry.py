@@ -1,4 +1,4 @@
-"""The work on one repository, by its name: who hands it out does not import what does it."""
+"""Entry point of workers: imports the implementation only when it runs, so that dispatching a task is fast."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["migrate"]
 
 
 def migrate(task: Task) -> Record:
-    """See :func:`devfix.migrate.work.migrate`."""
+    """Call :func:`devfix.migrate.work.migrate`."""
     from devfix.migrate.work import migrate as work
 
     return work(task)

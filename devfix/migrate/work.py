@@ -1,4 +1,4 @@
-"""One repository, from its mirror to its record."""
+"""Migration of one repository: mirror, worktree, analysis, verification, publishing, record."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ from devfix.vcs.git import GitError
 
 __all__ = ["migrate"]
 
-_LOG_KEPT = 4000
+_MAX_LOG = 4000
+_OUTSIDE = "is a symbolic link to a file outside the repository, so it was not changed"
 _OPEN = (Status.FIXABLE, Status.NOT_FIXED)
 
 
-class _Stopped(Exception):
-    """This repository goes no further: why, and what was said."""
+class _Failure(Exception):
+    """An error that ends the work on this repository; ``log`` is the output of the failed program."""
 
     def __init__(self, reason: str, log: str = "") -> None:
         super().__init__(reason)
@@ -38,7 +39,7 @@ class _Stopped(Exception):
 
 @dataclass
 class _Result:
-    """What is known of a repository so far."""
+    """The intermediate results of a repository."""
 
     commit: str = ""
     outcome: Outcome = field(default_factory=Outcome)
@@ -48,7 +49,10 @@ class _Result:
 
 
 def migrate(task: Task) -> Record:
-    """Work on one repository; whatever goes wrong is told in the record."""
+    """Process one repository.
+
+    Never raises: the record contains the error.
+    """
     stages = Stages(task.scratch or default_scratch(), task.number, task.name)
     result = _Result()
     tree: list[Path] = []
@@ -57,60 +61,60 @@ def migrate(task: Task) -> Record:
     try:
         if _unchanged(task, stages, result):
             return replace(task.failed("fetch", ""), commit=result.commit, unchanged=True, seconds=stages.end())
-        _work(task, stages, result, tree)
+        _fetch_and_process(task, stages, result, tree)
         stages.enter("done")
         failed = False
     except GitError as error:
-        reason, log = _placed(task, stages.stage, str(error)), error.log
-    except _Stopped as error:
+        reason, log = _with_plan_location(task, stages.stage, str(error)), error.log
+    except _Failure as error:
         reason, log = str(error), error.log
     except MemoryError:
-        reason = f"it needs more than the {task.memory_mb} MB that a worker may use"
+        reason = f"the memory limit of {task.memory_mb} MB was exceeded"
     except OSError as error:
         reason = f"{error.filename or 'the system'}: {error.strerror or error}"
     except Exception as error:
         reason = f"internal error: {type(error).__name__}: {error}"
-        log = traceback.format_exc()[-_LOG_KEPT:]
+        log = traceback.format_exc()[-_MAX_LOG:]
     if not task.keep_mirror:
         Mirror(task).delete()
     seconds = stages.end()
     stage = "done" if not failed else stages.stage
-    made = task.failed(stage, reason, commit=result.commit, seconds=seconds, log=log)
-    made = replace(made, timings={name: took for name, took in stages.timings.items() if name != "done"})
-    return _without(tree[0], _filled(made, result, failed)) if tree else made
+    record = task.failed(stage, reason, commit=result.commit, seconds=seconds, log=log)
+    record = replace(record, timings={name: duration for name, duration in stages.timings.items() if name != "done"})
+    return _relative_paths(tree[0], _complete(record, result, failed)) if tree else record
 
 
 def _unchanged(task: Task, stages: Stages, result: _Result) -> bool:
-    if not task.done:
+    if not task.done_commits:
         return False
     stages.enter("fetch")
     result.commit = Mirror(task).tip()
-    return result.commit in task.done
+    return result.commit in task.done_commits
 
 
-def _placed(task: Task, stage: str, reason: str) -> str:
-    """What the plan got wrong is told with its line."""
-    return f"{task.origin}: {reason}" if task.origin and stage in ("fetch", "checkout") else reason
+def _with_plan_location(task: Task, stage: str, reason: str) -> str:
+    """Prepend the plan's line if the plan is wrong: the repository or folder does not exist."""
+    return f"{task.plan_location}: {reason}" if task.plan_location and stage in ("fetch", "checkout") else reason
 
 
-def _work(task: Task, stages: Stages, result: _Result, tree: list[Path]) -> None:
+def _fetch_and_process(task: Task, stages: Stages, result: _Result, tree: list[Path]) -> None:
     mirror = Mirror(task)
     stages.enter("fetch")
     result.commit = mirror.fetch()
     stages.enter("checkout")
-    with mirror.checkout(result.commit, whole=task.verification is not None) as checkout:
+    with mirror.checkout(result.commit, all_files=task.verification is not None) as checkout:
         tree.append(checkout.folder)
-        _in_tree(task, stages, result, mirror, checkout)
+        _process_worktree(task, stages, result, mirror, checkout)
 
 
-def _in_tree(task: Task, stages: Stages, result: _Result, mirror: Mirror, checkout: Checkout) -> None:
+def _process_worktree(task: Task, stages: Stages, result: _Result, mirror: Mirror, checkout: Checkout) -> None:
     folder = checkout.folder / task.folder
     if not folder.is_dir() or not folder.resolve().is_relative_to(checkout.folder):
-        raise _Stopped(_placed(task, "checkout", f"there is no folder {task.folder!r} in it"))
+        raise _Failure(_with_plan_location(task, "checkout", f"the repository has no folder {task.folder!r}"))
     stages.enter("scan")
-    with _limited(task.memory_mb):
+    with _memory_limit(task.memory_mb):
         settings, files, problems = _read(task, checkout.folder, folder)
-        result.outcome = _with(fixpoint.apply(files, settings), [*problems, *unparsable(files)])
+        result.outcome = _add_problems(fixpoint.apply(files, settings), [*problems, *unparsable(files)])
     if result.outcome.patch.files and task.verification is not None:
         stages.enter("verify")
         _prove(task, result, checkout.folder, folder, settings, files)
@@ -118,48 +122,48 @@ def _in_tree(task: Task, stages: Stages, result: _Result, mirror: Mirror, checko
         return
     stages.enter("publish")
     result.diff = _diff(result.outcome)
-    landed = write.land(result.outcome)
-    refused = [problem for problem in landed.problems if problem not in result.outcome.problems]
+    written = write.land(result.outcome)
+    refused = [problem for problem in written.problems if problem not in result.outcome.problems]
     if refused:
-        raise _Stopped(f"{refused[0].path} {refused[0].message}".replace(f"{checkout.folder}/", ""))
-    _check_again(task, result.outcome, checkout.folder, folder)
+        raise _Failure(f"{refused[0].path} {refused[0].message}".replace(f"{checkout.folder}/", ""))
+    _check_stable(task, result.outcome, checkout.folder, folder)
     if task.publishing.kind != "patch":
         paths = [sources.display(change.path, str(checkout.folder)) for change in result.outcome.patch.files]
         result.published = _publish(mirror, checkout, paths, task, result.outcome)
     if task.publishing.kind == "pull-request" and result.published is not None:
-        result.published = replace(result.published, url=_proposed(task, result, checkout.folder))
+        result.published = replace(result.published, url=_open_pull_request(task, result, checkout.folder))
 
 
 def _publish(mirror: Mirror, checkout: Checkout, paths: Sequence[str], task: Task, outcome: Outcome) -> Published:
-    """Commit the repaired files and tell what they repair."""
+    """Commit the fixed files; the message lists the fixes."""
     from devfix.migrate.publishing import publish
 
-    made = publish(mirror, checkout, paths, task.publishing, "\n".join(_told(outcome, checkout.folder)))
-    return made if task.keep_mirror else replace(made, mirror="")
+    published = publish(mirror, checkout, paths, task.publishing, "\n".join(_describe_fixes(outcome, checkout.folder)))
+    return published if task.keep_mirror else replace(published, mirror="")
 
 
-def _proposed(task: Task, result: _Result, tree: Path) -> str:
-    """Open the pull request of a branch that has been pushed, and return its URL."""
+def _open_pull_request(task: Task, result: _Result, tree: Path) -> str:
+    """Open the pull request of a pushed branch, and return its URL."""
     try:
         propose = proposer()
     except ImportError as error:
-        raise _Stopped(f"pull requests need more packages ({error}): pip install 'devfix[bot]'") from error
+        raise _Failure(f"pull requests need additional packages ({error}): pip install 'devfix[bot]'") from error
     try:
         return propose(task, result.outcome, result.verdict, result.commit, result.diff, tree)
     except ProposalError as error:
-        raise _Stopped(f"the branch is pushed, and not proposed: {error}") from error
+        raise _Failure(f"the branch was pushed, but no pull request was opened: {error}") from error
 
 
-def _where(outcome: Outcome, finding: Finding, tree: Path) -> str:
-    shown = sources.display(finding.path, str(tree))
-    return outcome.where(finding.path, finding.span.line).replace(finding.path, shown, 1)
+def _location(outcome: Outcome, finding: Finding, tree: Path) -> str:
+    relative = sources.display(finding.path, str(tree))
+    return outcome.where(finding.path, finding.span.line).replace(finding.path, relative, 1)
 
 
-def _told(outcome: Outcome, tree: Path) -> Iterator[str]:
+def _describe_fixes(outcome: Outcome, tree: Path) -> Iterator[str]:
     for item in outcome.resolutions:
         if item.status is Status.FIXED:
             finding = item.finding
-            where = _where(outcome, finding, tree)
+            where = _location(outcome, finding, tree)
             yield f"- {where} {finding.code} {finding.message}".replace(f"{tree}/", "")
 
 
@@ -178,18 +182,18 @@ def _read(task: Task, tree: Path, folder: Path) -> tuple[Settings, list[SourceFi
             unsafe_fixes=task.unsafe_fixes,
         )
     except ConfigError as error:
-        raise _Stopped(str(error).replace(f"{tree}/", "")) from error
+        raise _Failure(str(error).replace(f"{tree}/", "")) from error
     files, problems = sources.load((str(folder),), settings.exclude, settings.root)
     inside = [file for file in files if Path(file.path).resolve().is_relative_to(tree)]
     outside = sorted({file.path for file in files} - {file.path for file in inside})
-    left = [Problem(path, "is a link that leads out of the repository: it was left alone") for path in outside]
-    nothing = not files and len(problems) == 1 and problems[0].path == str(folder)
-    return settings, inside, [*([] if nothing else problems), *left]
+    links = [Problem(path, _OUTSIDE) for path in outside]
+    is_empty = not files and len(problems) == 1 and problems[0].path == str(folder)
+    return settings, inside, [*([] if is_empty else problems), *links]
 
 
-def _with(outcome: Outcome, problems: Sequence[Problem]) -> Outcome:
-    together = sorted((*outcome.problems, *problems), key=lambda problem: (problem.path, problem.line))
-    return replace(outcome, problems=tuple(together))
+def _add_problems(outcome: Outcome, problems: Sequence[Problem]) -> Outcome:
+    combined = sorted((*outcome.problems, *problems), key=lambda problem: (problem.path, problem.line))
+    return replace(outcome, problems=tuple(combined))
 
 
 def _prove(
@@ -202,23 +206,25 @@ def _prove(
     read = {file.path for file in files}
     others = [*(problem for problem in result.outcome.problems if problem.path not in read), *unparsable(files)]
 
-    def again(without: Sequence[Finding]) -> Outcome:
-        return _with(fixpoint.apply(files, settings, without=without), others)
+    def rerun(without: Sequence[Finding]) -> Outcome:
+        return _add_problems(fixpoint.apply(files, settings, without=without), others)
 
     try:
-        result.outcome, result.verdict = prove(tree, folder, task.verification, result.outcome, again)
+        result.outcome, result.verdict = prove(tree, folder, task.verification, result.outcome, rerun)
     except RunError as error:
-        raise _Stopped(f"nothing could be proved: {error}".replace(f"{tree}/", "")) from error
+        raise _Failure(f"the patch could not be verified: {error}".replace(f"{tree}/", "")) from error
 
 
-def _check_again(task: Task, outcome: Outcome, tree: Path, folder: Path) -> None:
-    """What was written is read anew: what was repaired is gone, and nothing has come."""
+def _check_stable(task: Task, outcome: Outcome, tree: Path, folder: Path) -> None:
+    """Analyse the written files again; fail if there are more findings than expected."""
     settings, files, _ = _read(task, tree, folder)
     expected = sum(item.status in _OPEN for item in outcome.resolutions)
     found = [item.finding for item in fixpoint.check(files, settings).resolutions if item.status in _OPEN]
     if len(found) > expected:
-        told = f"{sources.display(found[0].path, str(tree))}:{found[0].span.line} {found[0].code} {found[0].message}"
-        raise _Stopped(f"the patch was not kept: after it, reading finds {len(found)} and not {expected}: {told}")
+        example = f"{sources.display(found[0].path, str(tree))}:{found[0].span.line} {found[0].code} {found[0].message}"
+        raise _Failure(
+            f"the patch was discarded: after it, {len(found)} findings remain instead of {expected}: {example}"
+        )
 
 
 def _diff(outcome: Outcome) -> bytes:
@@ -228,16 +234,16 @@ def _diff(outcome: Outcome) -> bytes:
 
 
 @contextmanager
-def _limited(memory_mb: int) -> Iterator[None]:
-    """A limit on the memory of this process: one repository cannot take the others' away."""
+def _memory_limit(memory_mb: int) -> Iterator[None]:
+    """Limit the memory of this process, so that one repository cannot exhaust it for others."""
     if not memory_mb:
         yield
         return
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = memory_mb << 20
-    allowed = [limit for limit in (soft, hard, wanted) if limit != resource.RLIM_INFINITY]
+    requested = memory_mb << 20
+    allowed = [limit for limit in (soft, hard, requested) if limit != resource.RLIM_INFINITY]
     resource.setrlimit(resource.RLIMIT_AS, (min(allowed), hard))
     try:
         yield
@@ -246,55 +252,59 @@ def _limited(memory_mb: int) -> Iterator[None]:
 
 
 # --- the record -----------------------------------------------------------------------------------------------------
-def _filled(record: Record, result: _Result, failed: bool) -> Record:
+def _complete(record: Record, result: _Result, failed: bool) -> Record:
     from devfix.engine.documents import finding_document, problem_document
 
     outcome = result.outcome
-    left = [item for item in outcome.resolutions if item.status in _OPEN]
-    kept = not failed
-    word, reason = RepositoryOutcome.FAILED, record.reason
+    remaining = [item for item in outcome.resolutions if item.status in _OPEN]
+    is_complete = not failed
+    outcome_value, reason = RepositoryOutcome.FAILED, record.reason
     if not failed:
-        word, reason = _judged(outcome, result.verdict, len(left), left[0].reason if left else "")
+        outcome_value, reason = _result_outcome(
+            outcome, result.verdict, len(remaining), remaining[0].reason if remaining else ""
+        )
     return replace(
         record,
-        outcome=word,
+        outcome=outcome_value,
         reason=reason,
         findings=tuple(finding_document(item, outcome) for item in outcome.resolutions),
         problems=tuple(problem_document(problem, outcome) for problem in outcome.problems),
         notes=tuple(problem_document(note, outcome) for note in outcome.notes),
         checked=outcome.checked,
-        patch=result.diff.decode("utf-8", "surrogateescape") if kept else "",
-        published=result.published if kept else None,
+        patch=result.diff.decode("utf-8", "surrogateescape") if is_complete else "",
+        published=result.published if is_complete else None,
         verdict=result.verdict,
     )
 
 
-def _judged(outcome: Outcome, verdict: VerdictSummary | None, left: int, why: str) -> tuple[RepositoryOutcome, str]:
+def _result_outcome(
+    outcome: Outcome, verdict: VerdictSummary | None, remaining: int, first_reason: str
+) -> tuple[RepositoryOutcome, str]:
     if verdict is not None and not verdict.good:
         return RepositoryOutcome.NOT_FIXED, f"the verdict is {verdict.status}: {verdict.reason}"
-    if left:
-        many = "1 finding is" if left == 1 else f"{left} findings are"
-        return RepositoryOutcome.NOT_FIXED, f"{many} left: {why or 'no fix is known'}"
+    if remaining:
+        subject = "1 finding remains" if remaining == 1 else f"{remaining} findings remain"
+        return RepositoryOutcome.NOT_FIXED, f"{subject}: {first_reason or 'no fix is known'}"
     if outcome.problems:
         first = outcome.problems[0]
         where = f"{first.path}:{first.line}" if first.line else first.path
-        many = "a file" if len(outcome.problems) == 1 else f"{len(outcome.problems)} files"
-        return RepositoryOutcome.NOT_FIXED, f"{many} could not be handled: {where}: {first.message}"
+        subject = "a file" if len(outcome.problems) == 1 else f"{len(outcome.problems)} files"
+        return RepositoryOutcome.NOT_FIXED, f"{subject} could not be processed: {where}: {first.message}"
     if any(item.status is Status.FIXED for item in outcome.resolutions):
         return RepositoryOutcome.FIXED, ""
     return RepositoryOutcome.CLEAN, ""
 
 
-def _without(tree: Path, record: Record) -> Record:
-    """The record with paths within the repository, wherever the worktree was."""
+def _relative_paths(tree: Path, record: Record) -> Record:
+    """Return the record with paths relative to the repository instead of the worktree."""
 
-    def shown(value: Any) -> Any:
+    def relative(value: Any) -> Any:
         if isinstance(value, str):
             return value.replace(f"{tree}/", "").replace(str(tree), ".")
         if isinstance(value, dict):
-            return {key: shown(item) for key, item in value.items()}
+            return {key: relative(item) for key, item in value.items()}
         if isinstance(value, (list, tuple)):
-            return [shown(item) for item in value]
+            return [relative(item) for item in value]
         return value
 
-    return Record.of(shown(record.document()))
+    return Record.from_document(relative(record.to_document()))

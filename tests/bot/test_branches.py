@@ -57,7 +57,7 @@ def test_nothing_to_repair_proposes_nothing(task, github, repository):
 def test_no_token_is_told(task, monkeypatch):
     monkeypatch.delenv("GITHUB_TOKEN")
 
-    assert "not proposed: no token" in migrate(task).reason
+    assert "no pull request was opened: no token" in migrate(task).reason
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,9 @@ def test_a_dry_run_keeps_to_the_limit_of_an_hour(bot, github, main):
     assert (told.count(": opened #0"), told.count("max-hourly is 1")) == (1, 1)
 
 
-@pytest.mark.parametrize(("name", "words"), [("made.py", "is not in the commit"), ("windows.py", "differs from the commit")])
+@pytest.mark.parametrize(
+    ("name", "words"), [("made.py", "is not in the commit"), ("windows.py", "differs from the commit")]
+)
 def test_a_file_that_is_not_as_in_the_commit_is_left_alone(bot, github, main, name, words):
     (main.tree / ".gitattributes").write_text("windows.py text eol=crlf\n")
     main.commit(windows__py=CLEAN)

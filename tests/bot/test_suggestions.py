@@ -19,7 +19,8 @@ def offered(parts, *numbers, shown=ALL, more=()):
     if more:
         before["b.py"], after["b.py"] = OLD.encode(), changed(*more)
     return [
-        (each.path, each.first, each.last, each.is_visible) for each in build_suggestions(before, after, shown, [], parts)
+        (each.path, each.first, each.last, each.is_visible)
+        for each in build_suggestions(before, after, shown, [], parts)
     ]
 
 

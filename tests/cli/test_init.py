@@ -151,8 +151,8 @@ def test_what_cannot_be_added_is_told_and_the_rest_is_done(repository, outside):
     ("arguments", "told"),
     [
         (["nowhere"], "devfix: nowhere: does not exist\n"),
-        (["pyproject.toml"], "devfix: pyproject.toml: is no folder\n"),
-        (["--diff", "--yes"], "--diff writes nothing"),
+        (["pyproject.toml"], "devfix: pyproject.toml: is not a folder\n"),
+        (["--diff", "--yes"], "--yes has no effect with --diff"),
     ],
 )
 def test_wrong_usage_is_one_line(repository, outside, arguments, told):

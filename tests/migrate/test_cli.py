@@ -88,7 +88,7 @@ def test_what_was_done_is_done_after_a_kill(devfix, repositories, tmp_path, endi
         told = running.stderr.read()
     assert running.returncode == (-signal.SIGKILL if ending == signal.SIGKILL else 130)
     if ending == signal.SIGINT:
-        assert "the same command goes on from here" in told and "Traceback" not in told
+        assert "run the same command again to continue" in told and "Traceback" not in told
     assert_workers_end(tmp_path)
     kept = rows(tmp_path)
     assert kept

@@ -47,9 +47,9 @@ def test_each_loss_costs_one_repository(tmp_path):
     outcomes = [record.outcome.value for record in records]
     assert outcomes == ["clean" if word == "fine" else "failed" for word in words]
     reasons = {record.repository: (record.stage, record.reason) for record in records}
-    assert reasons["killed"][0] == "scan" and "want of memory" in reasons["killed"][1]
+    assert reasons["killed"][0] == "scan" and "low memory" in reasons["killed"][1]
     assert "longer than 2 s" in reasons["hangs"][1]
-    assert "ended with 3" in reasons["left"][1]
+    assert "exited with code 3" in reasons["left"][1]
     assert "never mind" in reasons["raises"][1]
 
 

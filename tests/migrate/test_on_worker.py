@@ -26,11 +26,11 @@ def done(tmp_path, monkeypatch):
 
     def do(source):
         content = pickle.dumps((work, Task(0, "t", source, scratch=str(tmp_path))))
-        return int(on_worker.work_on("run", on_worker.version(), content).log)
+        return int(on_worker.run_task("run", on_worker.worker_version(), content).log)
 
     yield do
-    on_worker.end("run")
-    on_worker._over.clear()
+    on_worker.end_run("run")
+    on_worker._ended_runs.clear()
 
 
 def test_the_process_goes_on_with_the_next_one(done):
@@ -52,7 +52,7 @@ def test_where_memory_cannot_be_looked_at_it_is_replaced_after_some(done, monkey
         return open_file(path, *arguments, **more)
 
     monkeypatch.setattr(builtins, "open", no_proc)
-    monkeypatch.setattr(subprocess_worker, "_MOST_TASKS", 2)
+    monkeypatch.setattr(subprocess_worker, "_MAX_TASKS", 2)
 
     processes = [done("small") for _ in range(4)]
 

@@ -67,7 +67,7 @@ select = []
     assert [task.number for task in (first, second, third)] == [0, 1, 2]
     assert (first.name, second.name) == ("project-lab-training", "lab-project")
     assert third.name.startswith("lab-project-")
-    assert second.origin.endswith("plan.toml:16")
+    assert second.plan_location.endswith("plan.toml:16")
 
 
 REPOSITORY = '[[repository]]\npath = "project"\n'
@@ -81,32 +81,32 @@ REPOSITORY = '[[repository]]\npath = "project"\n'
         (REPOSITORY + 'reff = "main"\n', 3, "unknown key 'reff'; did you mean 'ref'?"),
         (REPOSITORY + "[repository.verify]\nscript = 'a.py'\nstep = 3\n", 5, "unknown key 'step'"),
         (REPOSITORY + "verify = {}\nref = 3\n", 4, "ref must be a string"),
-        (REPOSITORY + 'verify = { device = "sim" }\n', 3, "verify names no script"),
+        (REPOSITORY + 'verify = { device = "sim" }\n', 3, "verify must name a script"),
         (REPOSITORY + 'verify = { script = "/a.py" }\n', 3, "not within the repository"),
         (REPOSITORY + 'verify = { script = "a.py", device = "tpu" }\n', 3, "device must be one of"),
-        (REPOSITORY + 'verify = { script = "a.py", python = "./no/python" }\n', 3, "no interpreter"),
+        (REPOSITORY + 'verify = { script = "a.py", python = "./no/python" }\n', 3, "no such interpreter"),
         (REPOSITORY + 'verify = { script = "a.py", max-steps = 0 }\n', 3, "max-steps must be a number from 1"),
         (REPOSITORY + '\n# remark\n\nresult = "mail"\n', 6, "result must be one of patch, branch, push, pull-request"),
         (REPOSITORY + 'select = ["DEV999"]\n', 3, "unknown rule 'DEV999'"),
         (REPOSITORY + 'author = "me"\n', 3, "'me' is not of the form"),
-        (REPOSITORY + 'branch = "a b"\n', 3, "no name for a branch"),
-        (REPOSITORY + 'ref = "--upload-pack=x"\n', 3, "no name of a branch"),
+        (REPOSITORY + 'branch = "a b"\n', 3, "is not a valid branch name"),
+        (REPOSITORY + 'ref = "--upload-pack=x"\n', 3, "is not a valid branch"),
         (REPOSITORY + 'folder = "../x"\n', 3, "not a folder within the repository"),
-        (REPOSITORY + 'ref = "fix"\nbranch = "fix"\nresult = "push"\n', 4, "pushed over itself"),
-        (REPOSITORY + 'result = "branch"\nkeep-mirror = false\n', 4, "a branch is in the mirror"),
+        (REPOSITORY + 'ref = "fix"\nbranch = "fix"\nresult = "push"\n', 4, "would be overwritten"),
+        (REPOSITORY + 'result = "branch"\nkeep-mirror = false\n', 4, "the branch would be deleted"),
         (REPOSITORY + "timeout = true\n", 3, "timeout must be a number"),
-        (REPOSITORY + REPOSITORY, 3, "is there already, at "),
+        (REPOSITORY + REPOSITORY, 3, "is a duplicate of "),
         (
             REPOSITORY + 'name = "a"\n[[repository]]\nurl = "https://h/b"\nname = "a"\n',
             4,
-            "the name 'a' is there already",
+            "the name 'a' is a duplicate",
         ),
-        ('[[repository]]\npath = "nowhere"\n', 2, "there is no folder"),
-        ('[[repository]]\npath = "."\n', 2, "is no git repository"),
-        ('[[repository]]\nurl = "nowhere"\n', 2, "is no URL that git takes"),
+        ('[[repository]]\npath = "nowhere"\n', 2, "no such folder"),
+        ('[[repository]]\npath = "."\n', 2, "is not a git repository"),
+        ('[[repository]]\nurl = "nowhere"\n', 2, "is not a URL that git accepts"),
         (f'[[repository]]\nurl = "gopher://me:{SECRET}@h/a"\n', 2, "is no URL"),
-        ('[[repository]]\nref = "main"\n', 1, "a repository has a url, or a path"),
-        ('[[repository]]\nurl = "https://h/a"\npath = "project"\n', 1, "and not both"),
+        ('[[repository]]\nref = "main"\n', 1, "a repository needs a url or a local path"),
+        ('[[repository]]\nurl = "https://h/a"\npath = "project"\n', 1, "not both"),
         ('[defaults]\nmessage = """\n[[repository]]\n"""\nseverity = "bad"\n', 5, "severity must be one of"),
     ],
 )
@@ -136,7 +136,7 @@ def test_a_list(plan, repository):
 
     first, second = read_plan(path)
 
-    assert (first.source, first.ref, first.origin) == (str(repository), "main", f"{path}:3")
+    assert (first.source, first.ref, first.plan_location) == (str(repository), "main", f"{path}:3")
     assert (second.source, second.ref, second.folder) == ("https://example.org/a/b.git", "v1.0", "training")
 
 
@@ -192,9 +192,9 @@ def test_every_remark_of_the_template_holds(tmp_path, repository, plan):
 def test_lines_of_keys():
     lines = Lines('[a]\nx = """\n[b]\ny = 1\n"""\nz.w = 1\n[[r]]\n[[r]]\n"odd key" = 1\n[r.v]\nq = 2\n')
 
-    assert lines.of("a", "x") == 2
-    assert lines.of("b") == 0
-    assert lines.of("a", "z", "w") == 6
-    assert lines.of("r", 1, "odd key") == 9
-    assert lines.of("r", 1, "v", "q") == 11
-    assert lines.of("r", 0, "v") == 7
+    assert lines.line_of("a", "x") == 2
+    assert lines.line_of("b") == 0
+    assert lines.line_of("a", "z", "w") == 6
+    assert lines.line_of("r", 1, "odd key") == 9
+    assert lines.line_of("r", 1, "v", "q") == 11
+    assert lines.line_of("r", 0, "v") == 7

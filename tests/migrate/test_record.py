@@ -31,17 +31,17 @@ def test_a_record_follows_its_schema(record, schema):
     jsonschema.Draft202012Validator.check_schema(schema)
 
     jsonschema.validate(json.loads(record.line()), schema)
-    assert set(record.document()) == set(schema["properties"]) == set(schema["required"])
+    assert set(record.to_document()) == set(schema["properties"]) == set(schema["required"])
 
 
 def test_the_smallest_record_follows_it_too(task, schema):
-    jsonschema.validate(task.failed("fetch", "no such repository").document(), schema)
+    jsonschema.validate(task.failed("fetch", "no such repository").to_document(), schema)
 
 
 @pytest.mark.parametrize(("key", "value"), [("outcome", "perhaps"), ("commit", "main"), ("stage", "lunch")])
 def test_the_schema_refuses_what_it_does_not_know(record, schema, key, value):
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**record.document(), key: value}, schema)
+        jsonschema.validate({**record.to_document(), key: value}, schema)
 
 
 def test_its_words_are_those_of_the_code(schema):
@@ -57,7 +57,7 @@ def test_its_words_are_those_of_the_code(schema):
 
 def test_a_line_comes_back_as_the_record_that_it_was(record):
     line = record.line()
-    again = Record.read(line)
+    again = Record.from_line(line)
 
     assert "\n" not in line and line.isascii()
     losses = again.verdict.runs["original/cpu"].losses
@@ -74,12 +74,12 @@ def test_a_line_comes_back_as_the_record_that_it_was(record):
 )
 def test_what_is_no_record_is_refused(line):
     with pytest.raises(RecordError):
-        Record.read(line)
+        Record.from_line(line)
 
 
 def test_a_key_that_nobody_knows_is_refused(record):
     with pytest.raises(RecordError, match="unexpected"):
-        Record.of({**record.document(), "mood": "fine"})
+        Record.from_document({**record.to_document(), "mood": "fine"})
 
 
 @pytest.mark.parametrize("number", [0, 1, MOST_LOSSES, MOST_LOSSES + 1, 12_345])

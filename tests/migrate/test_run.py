@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from devfix.migrate.record import Record, RepositoryOutcome
-from devfix.migrate.run import Choice, Migration, Tally, chosen, exit_code
+from devfix.migrate.run import Choice, Migration, Tally, exit_code, select_tasks
 from devfix.migrate.state import State, StateError
 from devfix.migrate.task import Publishing, Task
 
@@ -31,7 +31,7 @@ def work(task):
     """Outcomes by name; commits of repositories that did not change are not worked on again."""
     if task.name == "lost":
         return task.failed("fetch", "no connection")
-    if COMMIT in task.done:
+    if COMMIT in task.done_commits:
         return replace(task.failed("fetch", ""), commit=COMMIT, unchanged=True)
     fixed = task.name.startswith("fixed")
     patch = f"--- a/{task.name}\n" if fixed else ""
@@ -57,7 +57,7 @@ def migrated(tmp_path):
         engine = InThisProcess()
         state = State(str(tmp_path / "state.sqlite"))
         try:
-            tasks = chosen(tasks_of(names), choice, str(tmp_path / "scratch"))
+            tasks = select_tasks(tasks_of(names), choice, str(tmp_path / "scratch"))
             migration = Migration(tasks, choice, state, str(tmp_path / "out"))
             list(migration.run(engine, work, 1))
         finally:
@@ -71,7 +71,7 @@ def migrated(tmp_path):
 def test_records_are_in_the_order_of_the_plan(migrated, tmp_path):
     _, tally, lines = migrated()
 
-    assert [Record.read(line).name for line in lines] == list(NAMES)
+    assert [Record.from_line(line).name for line in lines] == list(NAMES)
     assert [tally.outcomes[word] for word in RepositoryOutcome] == [2, 1, 1, 2]
     assert sorted(path.name for path in (tmp_path / "out" / "patches").iterdir()) == ["fixed1.patch", "fixed2.patch"]
     assert json.loads(lines[0])["published"]["path"] == "patches/fixed1.patch"
@@ -93,7 +93,7 @@ def test_what_failed_is_done_again_when_asked(migrated):
 
     _, tally, _ = migrated(choice=Choice(retry_failed=True), work=lambda task: done.append(task) or work(task))
 
-    assert {task.name for task in done if not task.done} == {"broken", "lost"}
+    assert {task.name for task in done if not task.done_commits} == {"broken", "lost"}
     assert tally.reused == 4
 
 
@@ -141,7 +141,7 @@ def test_a_plan_in_another_order_reuses_what_is_there(migrated):
     _, tally, lines = migrated(("clean", "fixed1"))
 
     assert tally.reused == 2
-    assert [(each.number, each.name) for each in map(Record.read, lines)] == [(0, "clean"), (1, "fixed1")]
+    assert [(each.number, each.name) for each in map(Record.from_line, lines)] == [(0, "clean"), (1, "fixed1")]
 
 
 def test_a_full_disk_ends_the_run_and_is_not_the_repositorys_fault(migrated, tmp_path):
@@ -160,7 +160,7 @@ def test_a_full_disk_ends_the_run_and_is_not_the_repositorys_fault(migrated, tmp
 def test_shards_are_disjoint_and_whole():
     tasks = tasks_of([f"r{number}" for number in range(100)])
 
-    parts = [chosen(tasks, Choice(shard=(index, 3)), "") for index in (1, 2, 3)]
+    parts = [select_tasks(tasks, Choice(shard=(index, 3)), "") for index in (1, 2, 3)]
 
     assert sorted(task.number for part in parts for task in part) == list(range(100))
     assert all(len(part) > 10 for part in parts)
@@ -170,11 +170,13 @@ def test_shards_are_disjoint_and_whole():
 def test_folders_of_one_repository_are_in_one_shard():
     tasks = [replace(Task(n, f"r{n}", "https://h/r"), folder=str(n)) for n in range(10)]
 
-    assert sorted(len(chosen(tasks, Choice(shard=(index, 2)), "")) for index in (1, 2)) == [0, 10]
+    assert sorted(len(select_tasks(tasks, Choice(shard=(index, 2)), "")) for index in (1, 2)) == [0, 10]
 
 
 def test_a_dry_run_makes_patches_only():
-    (task,) = chosen([Task(0, "a", "https://h/a", publishing=Publishing("push"))], Choice(dry_run=True), "scratch")
+    (task,) = select_tasks(
+        [Task(0, "a", "https://h/a", publishing=Publishing("push"))], Choice(dry_run=True), "scratch"
+    )
 
     assert task.publishing.kind == "patch"
 

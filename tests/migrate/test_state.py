@@ -74,7 +74,7 @@ def test_a_file_of_another_version_or_of_another_kind_is_left_alone(path, tmp_pa
 
     other = tmp_path / "notes.txt"
     other.write_text("not a database, but long enough to be looked at as one " * 40)
-    with pytest.raises(StateError, match="--state names another file"):
+    with pytest.raises(StateError, match="choose another --state"):
         State(str(other))
     assert other.read_text().startswith("not a database")
 
@@ -83,7 +83,7 @@ def test_a_full_disk_is_one_line(path, task, record):
     state = State(path)
     state._connection.execute("PRAGMA max_page_count = 5")
 
-    with pytest.raises(StateError, match=r"full.*make room") as caught:
+    with pytest.raises(StateError, match=r"full.*free some space") as caught:
         state.put(task, replace(record, log="x" * 1_000_000))
 
     assert "\n" not in str(caught.value)

@@ -32,7 +32,7 @@ def test_what_decides_on_the_result_is_in_the_key(task, change):
 
 
 def test_what_does_not_decide_is_not(task):
-    other = replace(task, number=9, mirrors="elsewhere", scratch="there", timeout=1.0, done=("0" * 40,))
+    other = replace(task, number=9, mirrors="elsewhere", scratch="there", timeout=1.0, done_commits=("0" * 40,))
 
     assert other.settings_key == task.settings_key
 

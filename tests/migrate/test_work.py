@@ -86,9 +86,9 @@ def test_only_what_reading_needs_is_checked_out(task, repository, commit, monkey
 def test_a_commit_that_was_done_is_not_done_again(task, repository, commit):
     first = migrate(task)
 
-    assert migrate(replace(task, done=(first.commit,))).unchanged
+    assert migrate(replace(task, done_commits=(first.commit,))).unchanged
     commit(repository, {"more.py": "x = 1\n"})
-    assert not migrate(replace(task, done=(first.commit,))).unchanged
+    assert not migrate(replace(task, done_commits=(first.commit,))).unchanged
 
 
 def test_the_configuration_of_the_repository_holds(task, repository, commit):
@@ -119,14 +119,14 @@ def test_a_sub_folder(task, repository, commit, broken):
     ("change", "reason"),
     [
         ({"ref": "develop"}, "plan.toml:4: there is no branch, tag or commit 'develop'"),
-        ({"folder": "nowhere"}, "plan.toml:4: there is no folder 'nowhere' in it"),
+        ({"folder": "nowhere"}, "plan.toml:4: the repository has no folder 'nowhere'"),
         ({"source": "file:///nowhere/at/all"}, "there is no such repository"),
         ({"source": f"https://me:{SECRET}@127.0.0.1:1/a.git"}, "no connection"),
     ],
     ids=["ref", "folder", "source", "url"],
 )
 def test_what_the_plan_got_wrong(task, change, reason):
-    record = migrate(replace(task, origin="plan.toml:4", **change))
+    record = migrate(replace(task, plan_location="plan.toml:4", **change))
 
     assert record.outcome is RepositoryOutcome.FAILED
     assert reason in record.reason
@@ -151,7 +151,7 @@ def test_a_tag_and_a_commit(task, repository, commit, git, clean):
     for ref in ("v1", old):
         record = migrate(replace(task, ref=ref))
         assert (record.commit, record.outcome) == (old, RepositoryOutcome.FIXED)
-        assert migrate(replace(task, ref=ref, done=(old,))).unchanged
+        assert migrate(replace(task, ref=ref, done_commits=(old,))).unchanged
 
 
 def test_a_branch_is_committed_and_stays_the_same(task, repository, git):
@@ -226,7 +226,7 @@ def test_a_file_that_cannot_be_parsed_is_told_though_it_never_names_torch(task, 
     record = migrate(task)
 
     assert (record.outcome, record.patch) == (RepositoryOutcome.NOT_FIXED, "")
-    assert record.reason.startswith("a file could not be handled: old.py:2: cannot be parsed")
+    assert record.reason.startswith("a file could not be processed: old.py:2: cannot be parsed")
     assert [(problem["path"], problem["line"]) for problem in record.problems] == [("old.py", 2)]
 
 
@@ -236,7 +236,7 @@ def test_it_is_told_beside_a_proof_too(task, repository, commit):
     record = migrate(replace(task, verification=Verification("train.py", device="sim", timeout=60.0)))
 
     assert record.verdict.good and "to(device)" in record.patch
-    assert record.reason.startswith("a file could not be handled: old.py:2")
+    assert record.reason.startswith("a file could not be processed: old.py:2")
 
 
 def test_a_notebook_is_repaired(task, repository, commit, broken):
@@ -281,7 +281,7 @@ def test_a_mirror_that_is_not_to_be_kept_goes_with_its_lock(task, tmp_path):
 
 def test_a_mirror_that_is_in_use_stays(task, tmp_path):
     mirror = Mirror(task)
-    with mirror.checkout(mirror.fetch(), whole=True) as checkout:
+    with mirror.checkout(mirror.fetch(), all_files=True) as checkout:
         migrate(replace(task, keep_mirror=False))
 
         assert (checkout.folder / "train.py").exists() and mirror.folder.exists()
@@ -305,7 +305,7 @@ def test_a_mirror_that_another_task_deletes_before_the_checkout_is_fetched_again
     commit = mirror.fetch()
     mirror.delete()
 
-    with mirror.checkout(commit, whole=False) as checkout:
+    with mirror.checkout(commit, all_files=False) as checkout:
         assert (checkout.folder / "train.py").is_file()
 
 

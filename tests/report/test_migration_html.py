@@ -234,7 +234,7 @@ def test_what_would_be_too_heavy_is_cut_and_said():
 def test_a_record_that_was_read_from_its_line_makes_the_same_page():
     records = [*migrations.one_of_each(), migrations.hostile(4)]
 
-    assert migration_page.page(records) == migration_page.page([Record.read(record.line()) for record in records])
+    assert migration_page.page(records) == migration_page.page([Record.from_line(record.line()) for record in records])
 
 
 # --- colours: https://www.w3.org/TR/WCAG22/#contrast-minimum ---------------------------------------------------------

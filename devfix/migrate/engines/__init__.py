@@ -1,4 +1,4 @@
-"""Who does the work: processes of this machine, or a cluster."""
+"""Engines: run tasks in processes of this machine, or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ __all__ = ["Engine", "EngineError"]
 
 
 class EngineError(Exception):
-    """The engine cannot work at all (a library is missing, no scheduler answers): the message says what to do."""
+    """The engine cannot run: a library is missing, or no scheduler responds.  The message says what to do."""
 
 
 class Engine(Protocol):
-    """Runs tasks in workers.
+    """Run tasks in workers.
 
-    A worker that dies, is killed for memory or hangs for longer than ``Task.timeout`` costs the repository that it
-    worked on, for which the engine makes a record (:meth:`devfix.migrate.task.Task.failed`), and is replaced.
+    A worker that dies, is killed for its memory, or exceeds ``Task.timeout`` is replaced.  The engine creates a record
+    (:meth:`devfix.migrate.task.Task.failed`) for the repository it was processing.
     """
 
     def run(self, tasks: Iterable[Task], work: Work, jobs: int) -> Iterator[Record]:
-        """One record for each task, in the order in which they end.
+        """Yield one record for each task, in the order of completion.
 
-        Tasks are taken as they are needed: there may be a million.  Closing the iterator, or an exception in who
-        reads it (Ctrl-C), ends the workers with what they were working on.
+        Tasks are consumed lazily, because there may be a million.  Closing the iterator, or an exception in its
+        consumer (Ctrl-C), ends the workers and their tasks.
 
         Args:
-            tasks: what is to be done.
-            work: does one; a function of a module, so that it can travel.
-            jobs: number of workers; 0 for as many as there are.
+            tasks: the tasks.
+            work: processes a task; a module-level function, so that it can be pickled.
+            jobs: the number of workers; 0 for the engine's default.
 
         Raises:
-            EngineError: no work can be done at all.
+            EngineError: no task can be processed.
 
         """
         ...

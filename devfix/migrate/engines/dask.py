@@ -1,8 +1,7 @@
-"""The workers of a dask cluster: one that exists, or one of processes on this machine.
+"""Engine for Dask clusters: an existing one, or processes on this machine.
 
-Only the public interface of ``distributed.Client`` is used (https://distributed.dask.org/en/stable/api.html).  The
-scheduler knows a few repositories for each worker and no more, however long the plan is.  What it forgets when it ends
-is handed in again.
+It uses only the public interface of ``distributed.Client`` (https://distributed.dask.org/en/stable/api.html).  The
+scheduler holds a few repositories for each worker, however long the plan is; they are submitted again if it restarts.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 from devfix.migrate.engines import EngineError, on_worker
 from devfix.migrate.engines.defer_interrupts import uninterrupted
-from devfix.migrate.engines.local import cores
-from devfix.migrate.engines.on_worker import Refusal, end, version
+from devfix.migrate.engines.local import cpu_count
+from devfix.migrate.engines.on_worker import Refusal, end_run, worker_version
 from devfix.migrate.record import Record
 from devfix.migrate.task import Task, Work
 
@@ -34,22 +33,22 @@ if TYPE_CHECKING:
 
 __all__ = ["DaskEngine"]
 
-_AHEAD = 2  # tasks handed in for each worker: the next one is there when one is done
-_FIRST = 30.0  # seconds for the first connection: an address may be wrong
-_CONNECT = 10.0  # seconds for each further attempt
-_LOOK = 2.0  # seconds between looks at how many workers there are
-_LONGEST_PAUSE = 10.0  # seconds between attempts
-_MOST_LOSSES = 20  # times that the scheduler may forget everything, with nothing done in between
+_QUEUED_PER_WORKER = 2  # so that a worker never waits for its next task
+_FIRST_TIMEOUT_S = 30.0  # for the first connection: the address may be wrong
+_RECONNECT_TIMEOUT_S = 10.0
+_POLL_INTERVAL_S = 2.0  # between queries of the number of workers
+_MAX_PAUSE_S = 10.0  # between connection attempts
+_MAX_LOSSES = 20  # times the scheduler may lose all tasks without a result in between
 _SILENT = logging.CRITICAL + 1
-_GOODBYE = 5.0  # seconds for workers to hear that the run is over
+_SHUTDOWN_TIMEOUT_S = 5.0
 
 
 class DaskEngine:
-    """Hands repositories to a scheduler.
+    """Submit repositories to a scheduler.
 
     Args:
         scheduler: its address (``tcp://…``, ``tls://…``); empty for a cluster of processes on this machine.
-        patience: seconds without a scheduler, or without any worker, after which the run is given up.
+        patience: the time in seconds without a scheduler or a worker after which the run fails.
 
     """
 
@@ -58,21 +57,21 @@ class DaskEngine:
         self._patience = patience
 
     def run(self, tasks: Iterable[Task], work: Work, jobs: int) -> Iterator[Record]:
-        """See :class:`devfix.migrate.engines.Engine`; with a scheduler, ``jobs`` is the most that are in work."""
+        """See :class:`devfix.migrate.engines.Engine`; with a scheduler, ``jobs`` limits the tasks in flight."""
         if find_spec("distributed") is None:
             raise EngineError("the dask engine needs dask.distributed: pip install 'devfix[dask]'")
         return self._records(iter(tasks), work, jobs)
 
     def _records(self, tasks: Iterator[Task], work: Work, jobs: int) -> Iterator[Record]:
         with ExitStack() as stack:
-            _quiet()
-            address = self._scheduler or stack.enter_context(_cluster(jobs or cores()))
-            crew = stack.enter_context(closing(_Crew(address, work, jobs, self._patience)))
-            yield from crew.records(tasks)
+            _silence_logs()
+            address = self._scheduler or stack.enter_context(_cluster(jobs or cpu_count()))
+            session = stack.enter_context(closing(_Session(address, work, jobs, self._patience)))
+            yield from session.records(tasks)
 
 
-def _quiet() -> None:
-    """What dask tells of connections we tell in a line; its threads speak after the end, too: it stays quiet."""
+def _silence_logs() -> None:
+    """Silence Dask's logs: connection errors are reported in one line, and its threads log even after the end."""
     import distributed  # noqa: F401  # sets up its loggers
 
     for name in ("distributed", "distributed.client"):
@@ -81,7 +80,7 @@ def _quiet() -> None:
 
 @contextmanager
 def _cluster(jobs: int) -> Iterator[str]:
-    """Processes on this machine, one task each; what a task may need of memory, the task says."""
+    """Start processes on this machine, with one task each; tasks limit their memory themselves."""
     from distributed import LocalCluster
 
     with ExitStack() as stack:
@@ -100,115 +99,115 @@ def _cluster(jobs: int) -> Iterator[str]:
         yield cluster.scheduler_address
 
 
-class _Crew:
-    """The workers behind one scheduler, and what they have been handed.
+class _Session:
+    """The tasks in flight at one scheduler.
 
     Raises:
-        EngineError: nobody answers, or a worker is of another version.
+        EngineError: the scheduler does not respond, or a worker has another version.
 
     """
 
     def __init__(self, address: str, work: Work, jobs: int, patience: float) -> None:
         self._address, self._work, self._jobs, self._patience = address, work, jobs, patience
         self._run = uuid.uuid4().hex[:12]
-        self._flying: dict[str, tuple[Task, Future]] = {}
-        self._ended: SimpleQueue[str] = SimpleQueue()
+        self._in_flight: dict[str, tuple[Task, Future]] = {}
+        self._completed: SimpleQueue[str] = SimpleQueue()
         self._sent = 0
         self._suspects: deque[Task] = deque()
         self._suspected: set[int] = set()
-        self._suspect = ""  # the key of the one that is in flight
+        self._current_suspect = ""  # the key of the suspect in flight
         self._losses = 0
         self._threads = 0
-        self._seen = self._looked = time.monotonic()  # when there was a worker; when that was looked at
-        self._client = self._connected(_FIRST)
-        self._reach()
+        self._last_worker = self._last_poll = time.monotonic()
+        self._client = self._connect(_FIRST_TIMEOUT_S)
+        self._ensure_connection()
 
     def records(self, tasks: Iterator[Task]) -> Iterator[Record]:
-        """A record for each task, in the order in which they end."""
+        """Yield a record for each task, in the order of completion."""
         while True:
-            if self._suspects and self._suspect not in self._flying:
-                self._suspect = self._send(self._suspects.popleft())
-            for task in islice(tasks, max(0, self._room() - len(self._flying))):
+            if self._suspects and self._current_suspect not in self._in_flight:
+                self._current_suspect = self._send(self._suspects.popleft())
+            for task in islice(tasks, max(0, self._capacity() - len(self._in_flight))):
                 self._send(task)
-            if not self._flying:
+            if not self._in_flight:
                 return
-            yield from self._landed(self._wait())
+            yield from self._collect(self._completed_keys())
 
     def close(self) -> None:
-        """Take back what is in flight, and end who works on it."""
-        goodbye = Thread(target=self._say_goodbye, daemon=True)  # a scheduler that hangs must not hold up anybody
-        goodbye.start()
-        goodbye.join(_GOODBYE)
+        """Cancel the tasks in flight, and end the workers' subprocesses."""
+        shutdown = Thread(target=self._cancel_all, daemon=True)  # in a thread, because the scheduler may hang
+        shutdown.start()
+        shutdown.join(_SHUTDOWN_TIMEOUT_S)
         with suppress(OSError, RuntimeError, TimeoutError):
-            self._client.close(timeout=_GOODBYE)
+            self._client.close(timeout=_SHUTDOWN_TIMEOUT_S)
 
-    def _say_goodbye(self) -> None:
+    def _cancel_all(self) -> None:
         with suppress(OSError, RuntimeError, TimeoutError, CancelledError):
             if self._client.status == "running":
-                if self._flying:
-                    self._client.cancel([future for _, future in self._flying.values()], force=True)
-                self._client.run(end, self._run, on_error="ignore")
+                if self._in_flight:
+                    self._client.cancel([future for _, future in self._in_flight.values()], force=True)
+                self._client.run(end_run, self._run, on_error="ignore")
 
-    # --- out and back ---------------------------------------------------------------------------------------------
-    def _room(self) -> int:
-        """How many may be in flight."""
+    # --- sending and receiving ------------------------------------------------------------------------------------
+    def _capacity(self) -> int:
+        """Return the maximum number of tasks in flight."""
         now = time.monotonic()
-        if now - self._looked >= _LOOK:
-            self._looked = now
-            self._count()
-        return self._jobs or max(1, self._threads * _AHEAD)
+        if now - self._last_poll >= _POLL_INTERVAL_S:
+            self._last_poll = now
+            self._count_threads()
+        return self._jobs or max(1, self._threads * _QUEUED_PER_WORKER)
 
     def _send(self, task: Task) -> str:
         self._sent += 1
         key = f"devfix-{self._run}-{self._sent}"
-        errand = _errand(self._run, version(), pickle.dumps((self._work, task)))
-        future = self._client.submit(errand, key=key, pure=False)
-        self._flying[key] = task, future
-        future.add_done_callback(lambda done: self._ended.put(done.key))
+        remote_call = _remote_call(self._run, worker_version(), pickle.dumps((self._work, task)))
+        future = self._client.submit(remote_call, key=key, pure=False)
+        self._in_flight[key] = task, future
+        future.add_done_callback(lambda done: self._completed.put(done.key))
         return key
 
-    def _wait(self) -> list[str]:
-        """The keys of what has ended: all that have, and none after :data:`_LOOK` seconds."""
+    def _completed_keys(self) -> list[str]:
+        """Return the keys of all completed tasks; none after :data:`_POLL_INTERVAL_S` seconds."""
         found = []
         with suppress(Empty):
-            found.append(self._ended.get(timeout=_LOOK))
+            found.append(self._completed.get(timeout=_POLL_INTERVAL_S))
             while True:
-                found.append(self._ended.get_nowait())
-        return [key for key in found if key in self._flying]
+                found.append(self._completed.get_nowait())
+        return [key for key in found if key in self._in_flight]
 
-    def _landed(self, keys: list[str]) -> Iterator[Record]:
-        finished = [key for key in keys if self._flying[key][1].status == "finished"]
-        again = []
-        for key, answer in zip(finished, self._gathered(finished), strict=True):
-            task, _ = self._flying.pop(key)
+    def _collect(self, keys: list[str]) -> Iterator[Record]:
+        finished = [key for key in keys if self._in_flight[key][1].status == "finished"]
+        resend = []
+        for key, answer in zip(finished, self._gather(finished), strict=True):
+            task, _ = self._in_flight.pop(key)
             if isinstance(answer, Refusal):
-                raise EngineError(_mismatch({f"the worker {answer.worker}": answer.version}, version()))
+                raise EngineError(_mismatch({f"the worker {answer.worker}": answer.version}, worker_version()))
             if answer is None:
-                again.append(task)
+                resend.append(task)
                 continue
             self._losses = 0
             yield answer
         for key in keys:
-            if key in self._flying:
-                task, future = self._flying.pop(key)
+            if key in self._in_flight:
+                task, future = self._in_flight.pop(key)
                 if future.status == "error":
                     yield from self._failure(task, future)
-                else:  # cancelled: the scheduler has gone, and may be back
-                    again.append(task)
-        if again:
-            self._send_again(again)
+                else:  # cancelled: the connection to the scheduler was lost
+                    resend.append(task)
+        if resend:
+            self._resend(resend)
 
-    def _gathered(self, keys: list[str]) -> list[Any]:
-        """The answers; None for those that went with the scheduler or with their worker."""
+    def _gather(self, keys: list[str]) -> list[Any]:
+        """Return the results; None for those lost with the scheduler or their worker."""
         if not keys:
             return []
         try:
-            return list(self._client.gather([self._flying[key][1] for key in keys]))
+            return list(self._client.gather([self._in_flight[key][1] for key in keys]))
         except (OSError, RuntimeError, TimeoutError, CancelledError):
             return [None] * len(keys)
 
     def _failure(self, task: Task, future: Future) -> Iterator[Record]:
-        """Dask blames all that a lost worker had; so who is blamed is tried again, one after the other."""
+        """Retry the tasks of a lost worker one at a time: Dask blames all tasks that it had."""
         from distributed import KilledWorker
 
         error = future.exception()
@@ -217,107 +216,109 @@ class _Crew:
             self._suspects.append(task)
             return
         if isinstance(error, KilledWorker):
-            why = f"KilledWorker: twice {error.allowed_failures + 1} workers died while they had it"
-            yield task.failed("fetch", why)
+            reason = f"KilledWorker: twice {error.allowed_failures + 1} workers died while processing it"
+            yield task.failed("fetch", reason)
             return
         if isinstance(error, ImportError):
-            raise EngineError(f"a worker of {self._address} cannot do the work ({error}): {_SAME}")
+            raise EngineError(f"a worker of {self._address} cannot run the task ({error}): {_INSTALL_HINT}")
         yield task.failed("fetch", f"internal error: {type(error).__name__}: {error}")
 
-    def _send_again(self, tasks: list[Task]) -> None:
+    def _resend(self, tasks: list[Task]) -> None:
         self._losses += 1
-        if self._losses > _MOST_LOSSES:
+        if self._losses > _MAX_LOSSES:
             raise EngineError(
-                f"the scheduler at {self._address} lost everything {_MOST_LOSSES} times in a row: its log says why"
+                f"the scheduler at {self._address} lost all tasks {_MAX_LOSSES} times in a row: see its log"
             )
-        self._reach()
+        self._ensure_connection()
         for task in tasks:
             self._send(task)
 
     # --- the connection -------------------------------------------------------------------------------------------
-    def _connected(self, timeout: float) -> Client:
+    def _connect(self, timeout: float) -> Client:
         from distributed import Client
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of versions we tell more, in fewer lines
+            warnings.simplefilter("ignore")  # of version mismatches, which are reported below
             try:
                 return Client(self._address, timeout=timeout, name="devfix")
             except (OSError, ValueError) as error:
                 raise EngineError(
-                    f"no scheduler answers at {self._address} within {timeout:g} s ({_line(error)})"
+                    f"no scheduler responds at {self._address} within {timeout:g} s ({_first_line(error)})"
                 ) from error
 
-    def _reach(self) -> None:
-        """Make sure of a connection, of the versions, and count the workers; try for as long as patience lasts."""
+    def _ensure_connection(self) -> None:
+        """Connect, check versions, and count the workers; retry until the patience is exhausted."""
         began = time.monotonic()
         pause = 0.25
         while True:
             with suppress(EngineError, OSError, RuntimeError, TimeoutError):
                 if self._client.status != "running":
-                    self._client.close(timeout=_GOODBYE)  # dask's own attempts last as long as the first one might
-                    self._client = self._connected(_CONNECT)
+                    self._client.close(timeout=_SHUTDOWN_TIMEOUT_S)  # to set a shorter timeout
+                    self._client = self._connect(_RECONNECT_TIMEOUT_S)
                 found = self._client.get_versions(packages=["devfix"])
                 break
             if time.monotonic() - began > self._patience:
                 raise EngineError(
-                    f"there has been no scheduler at {self._address} for {self._patience:g} s: start it, and start "
-                    "this again: what is done stays done"
+                    f"there has been no scheduler at {self._address} for {self._patience:g} s: start it, and run the "
+                    "same command again; finished repositories are kept"
                 )
             time.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
-        self._judge(found)
-        self._count()
+            pause = min(2 * pause, _MAX_PAUSE_S)
+        self._check_versions(found)
+        self._count_threads()
 
-    def _judge(self, found: Any) -> None:
+    def _check_versions(self, found: Any) -> None:
         ours = found["client"]["packages"]
-        scheduler = {**found["scheduler"]["packages"], "devfix": ours["devfix"]}  # which only passes on what is pickled
+        scheduler = {**found["scheduler"]["packages"], "devfix": ours["devfix"]}  # it needs no devfix
         others = {f"the scheduler {self._address}": scheduler}
-        others.update((f"the worker {who}", its["packages"]) for who, its in found["workers"].items())
-        different = {who: _told(its) for who, its in others.items() if _told(its) != _told(ours)}
-        if different:
-            raise EngineError(_mismatch(different, _told(ours)))
+        others.update((f"the worker {name}", versions["packages"]) for name, versions in found["workers"].items())
+        own = _format_versions(ours)
+        formatted = {name: _format_versions(versions) for name, versions in others.items()}
+        mismatches = {name: versions for name, versions in formatted.items() if versions != own}
+        if mismatches:
+            raise EngineError(_mismatch(mismatches, own))
 
-    def _count(self) -> None:
+    def _count_threads(self) -> None:
         with suppress(OSError, RuntimeError, TimeoutError):
             self._threads = sum(self._client.nthreads().values())
         now = time.monotonic()
         if self._threads:
-            self._seen = now
-        elif now - self._seen > self._patience:
+            self._last_worker = now
+        elif now - self._last_worker > self._patience:
             raise EngineError(
-                f"there has been no worker at {self._address} for {self._patience:g} s: start some "
-                f"(dask worker {self._address} --nthreads 1), and start this again: what is done stays done"
+                f"there has been no worker at {self._address} for {self._patience:g} s: start one (dask worker "
+                f"{self._address} --nthreads 1), and run the same command again; finished repositories are kept"
             )
 
 
-_SAME = "install the same versions of devfix, distributed and Python everywhere"
+_INSTALL_HINT = "install the same versions of devfix, distributed and Python everywhere"
 
 
-def _errand(run: str, wanted: str, content: bytes) -> Callable[[], Record | Refusal]:
-    """What travels: a function that is pickled with its code, since the scheduler reads it and may have no devfix.
+def _remote_call(run: str, wanted: str, content: bytes) -> Callable[[], Record | Refusal]:
+    """Return a function that is pickled by value, because the scheduler deserializes it and may have no devfix.
 
-    What it holds is not among its arguments: a source may hold credentials, and clusters log arguments.
+    Its data is in a closure, not in arguments: a source may contain credentials, and clusters log arguments.
     """
 
     def migrate() -> Record | Refusal:
-        from devfix.migrate.engines.on_worker import work_on
+        from devfix.migrate.engines.on_worker import run_task
 
-        return work_on(run, wanted, content)
+        return run_task(run, wanted, content)
 
     return migrate
 
 
-def _told(packages: dict[str, str | None]) -> str:
+def _format_versions(packages: dict[str, str | None]) -> str:
     python = ".".join(str(packages["python"]).split(".")[:2])
     devfix = f"devfix {packages['devfix']}" if packages["devfix"] else "no devfix"
     return f"{devfix}, distributed {packages['distributed']}, Python {python}"
 
 
-def _mismatch(different: dict[str, str], ours: str) -> str:
-    who, its = next(iter(different.items()))
-    more = f" (and {len(different) - 1} more differ)" if len(different) > 1 else ""
-    return f"{who} has {its}{more}; here is {ours}: {_SAME}"
+def _mismatch(mismatches: dict[str, str], ours: str) -> str:
+    name, versions = next(iter(mismatches.items()))
+    rest = f" (and {len(mismatches) - 1} more)" if len(mismatches) > 1 else ""
+    return f"{name} has {versions}{rest}; this machine has {ours}: {_INSTALL_HINT}"
 
 
-def _line(error: BaseException) -> str:
+def _first_line(error: BaseException) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -1,4 +1,4 @@
-"""Ctrl-C while processes are started: it waits until they are there, and does not reach them."""
+"""Deferral of SIGINT while processes start."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ __all__ = ["uninterrupted"]
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold SIGINT back; afterwards it takes its way.
+    """Defer SIGINT until the end of the block, then deliver it.
 
-    A pool or a cluster that is half there cannot be ended.  Threads and processes that are started within inherit that
-    the signal is blocked: who started them ends them.
+    A partly started pool or cluster cannot be shut down.  Threads and processes started in the block inherit the
+    blocked signal; their parent ends them.
     """
     if threading.current_thread() is not threading.main_thread():  # only the main thread may set a handler
         yield
         return
     from multiprocessing import resource_tracker
 
-    resource_tracker.ensure_running()  # where it is started later, it lets the signal through
-    came: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))  # of other threads, too
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    resource_tracker.ensure_running()  # if started later, it would unblock the signal
+    received: list[int] = []
+    previous_handler = signal.signal(signal.SIGINT, lambda number, _: received.append(number))  # also in other threads
+    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        signal.signal(signal.SIGINT, before)
-    if came:
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
+        signal.signal(signal.SIGINT, previous_handler)
+    if received:
         signal.raise_signal(signal.SIGINT)

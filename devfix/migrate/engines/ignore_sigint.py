@@ -1,7 +1,7 @@
-"""Imported first by the process that workers fork from, and by nothing else: who started it ends it, at any moment.
+"""Preloaded by the forkserver to ignore SIGINT; the parent shuts it down.
 
-Ctrl-C at the terminal is not for it: it is started with the signal blocked, else Ctrl-C within its imports would end
-it with a traceback.  A worker that begins when its pool has gone already ends without one, too.
+The forkserver starts with SIGINT blocked, because Ctrl-C during its imports would end it with a traceback.  A worker
+that starts after its pool has ended exits without a traceback as well.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import signal
 import sys
 from types import TracebackType
 
-_GONE = (FileNotFoundError, EOFError, ConnectionError)
+_PARENT_EXITED = (FileNotFoundError, EOFError, ConnectionError)
 
 
-def _told(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    if not issubclass(kind, _GONE):
+def _report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    if not issubclass(kind, _PARENT_EXITED):
         sys.__excepthook__(kind, error, trace)
 
 
-sys.excepthook = _told
+sys.excepthook = _report
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

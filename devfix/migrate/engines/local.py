@@ -1,7 +1,7 @@
-"""Processes of this machine, one repository each at a time.
+"""A pool of processes on this machine, one repository each at a time.
 
-The pool is pebble's: of Python's own pools, one breaks when a worker dies and the other waits for its task for ever;
-neither ends a task that takes too long.
+It uses pebble, because of Python's own pools, one breaks and the other hangs when a worker dies, and neither ends a
+task that takes too long.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from concurrent.futures import TimeoutError as TooLong
+from concurrent.futures import TimeoutError as TaskTimeout
 from concurrent.futures.process import BrokenProcessPool
 from importlib.util import find_spec
 from itertools import islice
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from devfix.migrate.engines import EngineError
 from devfix.migrate.engines.defer_interrupts import uninterrupted
-from devfix.migrate.engines.worker_exit import how_it_ended, leave, lost, too_long
+from devfix.migrate.engines.worker_exit import describe_exit, describe_timeout, exit_on_signal, lost_record
 from devfix.migrate.record import Record
 from devfix.migrate.task import Task, Work
 
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
 
     from pebble import ProcessPool
 
-__all__ = ["LocalEngine", "cores", "get_ready"]
+__all__ = ["LocalEngine", "cpu_count", "start_forkserver"]
 
 _PR_SET_PDEATHSIG = 1
-_MOST_BROKEN = 3  # pools that are made anew
-_MOST_TASKS = 50  # of one worker: what a large repository took is given back
-_AHEAD = 2  # tasks handed over for each worker: the next one is there when one is done
+_MAX_BROKEN_POOLS = 3  # replaced pools before tasks fail
+_MAX_TASKS = 50  # per worker, to release the memory of large repositories
+_QUEUED_PER_WORKER = 2  # so that a worker never waits for its next task
 
 
-def cores() -> int:
-    """How many processes can work at the same time."""
+def cpu_count() -> int:
+    """Return the number of processes that can run in parallel."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS
         return os.cpu_count() or 1
 
 
-def get_ready() -> None:
-    """Start the process that workers fork from: it imports what they need while this one reads the plan."""
+def start_forkserver() -> None:
+    """Start the forkserver: it preloads the workers' modules while this process reads the plan."""
     from multiprocessing.forkserver import ensure_running
 
     _context()
@@ -61,60 +61,60 @@ def _context() -> ForkServerContext:
 
 
 class LocalEngine:
-    """A pool of processes: one that dies, is killed or hangs is replaced, and costs one repository."""
+    """A pool of processes; a process that dies, is killed or hangs is replaced, and costs one repository."""
 
     def run(self, tasks: Iterable[Task], work: Work, jobs: int) -> Iterator[Record]:
-        """See :class:`devfix.migrate.engines.Engine`."""
+        """Run the tasks; see :class:`devfix.migrate.engines.Engine`."""
         if find_spec("pebble") is None:
             raise EngineError("the local engine needs pebble: pip install 'devfix[migrate]'")
-        return _run(iter(tasks), work, jobs or cores())
+        return _run(iter(tasks), work, jobs or cpu_count())
 
 
 def _run(tasks: Iterator[Task], work: Work, jobs: int) -> Iterator[Record]:
     pool = _pool(jobs)
-    waiting: dict[Future[Record], Task] = {}
-    again: list[Task] = []
-    broke = 0
+    pending: dict[Future[Record], Task] = {}
+    retry: list[Task] = []
+    broken_pools = 0
     try:
         while True:
-            for task in (*again, *islice(tasks, jobs * _AHEAD - len(waiting) - len(again))):
-                waiting[pool.schedule(work, args=(task,), timeout=task.timeout or None)] = task
-            again.clear()
-            if not waiting:
+            for task in (*retry, *islice(tasks, jobs * _QUEUED_PER_WORKER - len(pending) - len(retry))):
+                pending[pool.schedule(work, args=(task,), timeout=task.timeout or None)] = task
+            retry.clear()
+            if not pending:
                 break
-            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            done, _ = wait(pending, return_when=FIRST_COMPLETED)
             for future in done:
-                if broke < _MOST_BROKEN and isinstance(future.exception(), BrokenProcessPool):
-                    again.append(waiting.pop(future))
+                if broken_pools < _MAX_BROKEN_POOLS and isinstance(future.exception(), BrokenProcessPool):
+                    retry.append(pending.pop(future))
                 else:
-                    yield _result(future, waiting.pop(future))
-            if again:  # a worker was killed while it held what all of them share
-                broke += 1
-                again += waiting.values()
-                waiting.clear()
-                _end(pool)
+                    yield _result(future, pending.pop(future))
+            if retry:  # a killed worker held a lock of the pool
+                broken_pools += 1
+                retry += pending.values()
+                pending.clear()
+                _stop(pool)
                 pool = _pool(jobs)
     finally:
-        _end(pool)
+        _stop(pool)
 
 
 def _pool(jobs: int) -> ProcessPool:
     from pebble import ProcessPool
 
-    get_ready()
-    return ProcessPool(jobs, max_tasks=_MOST_TASKS, initializer=_begin, context=_context())
+    start_forkserver()
+    return ProcessPool(jobs, max_tasks=_MAX_TASKS, initializer=_initialize_worker, context=_context())
 
 
-def _end(pool: ProcessPool) -> None:
-    """End the workers, with what they are working on."""
+def _stop(pool: ProcessPool) -> None:
+    """End the workers and their tasks."""
     pool.stop()  # type: ignore[no-untyped-call]  # pebble gives it no types
     pool.join()
 
 
-def _begin() -> None:
-    """In each worker: Ctrl-C is the parent's to handle, and who outlives it works for nobody."""
+def _initialize_worker() -> None:
+    """Worker initializer: ignore SIGINT; exit when the parent dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, leave)
+    signal.signal(signal.SIGTERM, exit_on_signal)
     if sys.platform == "linux":
         import ctypes
 
@@ -126,10 +126,10 @@ def _result(future: Future[Record], task: Task) -> Record:
 
     try:
         return future.result()
-    except TooLong:
-        why = too_long(task)
+    except TaskTimeout:
+        reason = describe_timeout(task)
     except ProcessExpired as error:
-        why = how_it_ended(error.exitcode)
-    except Exception as error:  # what cannot be sent, or not be read
-        why = f"internal error: {type(error).__name__}: {error}"
-    return lost(task, why)
+        reason = describe_exit(error.exitcode)
+    except Exception as error:  # the record cannot be pickled
+        reason = f"internal error: {type(error).__name__}: {error}"
+    return lost_record(task, reason)

@@ -1,4 +1,4 @@
-"""What a worker of a cluster does with a repository, and what it must have in common with who sends it."""
+"""The functions that run on a cluster's workers, and the version check between client and workers."""
 
 from __future__ import annotations
 
@@ -11,89 +11,89 @@ from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock, Thread
 
-from devfix.migrate.engines.subprocess_worker import Apart
+from devfix.migrate.engines.subprocess_worker import SubprocessWorker
 from devfix.migrate.record import Record
 from devfix.migrate.task import Task, Work
 
-__all__ = ["Refusal", "dask_setup", "end", "version", "work_on"]
+__all__ = ["Refusal", "dask_setup", "end_run", "run_task", "worker_version"]
 
 _lock = Lock()
-_idle: list[Apart] = []
-_busy: dict[Apart, str] = {}
-_over: set[str] = set()
+_idle: list[SubprocessWorker] = []
+_busy: dict[SubprocessWorker, str] = {}
+_ended_runs: set[str] = set()
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """A worker that must not do the work: what it is and has."""
+    """The answer of a worker with another version: its address and version."""
 
     worker: str
     version: str
 
 
-def work_on(run: str, wanted: str, content: bytes) -> Record | Refusal:
-    """Work on one repository, in a process apart.
+def run_task(run: str, wanted: str, content: bytes) -> Record | Refusal:
+    """Process one repository in a subprocess.
 
     Args:
-        run: names the run of the engine that sent it.
-        wanted: the :func:`version` that the worker must be.
-        content: work and task, pickled: read only where the version is the same.
+        run: the identifier of the engine's run.
+        wanted: the required :func:`worker_version`.
+        content: the pickled work and task, unpickled only if the versions match.
 
     """
-    if wanted != version():
+    if wanted != worker_version():
         from distributed import get_worker
 
-        return Refusal(get_worker().address, version())
+        return Refusal(get_worker().address, worker_version())
     work: Work
     task: Task
     work, task = pickle.loads(content)
     with _lock:
-        if run in _over:
-            return task.failed("fetch", "the run is over")
-        apart = _taken()
-        _busy[apart] = run
+        if run in _ended_runs:
+            return task.failed("fetch", "the run has ended")
+        worker = _acquire()
+        _busy[worker] = run
     try:
-        return apart.do(work, task)
+        return worker.run_task(work, task)
     finally:
         with _lock:
-            del _busy[apart]
-            if apart.alive and run not in _over:  # else it is about to end
-                _put_away(apart)
+            del _busy[worker]
+            if worker.is_alive and run not in _ended_runs:  # otherwise it is being terminated
+                _release(worker)
 
 
-def _put_away(apart: Apart) -> None:
-    if apart.grown:
-        Thread(target=apart.end, daemon=True).start()
+def _release(worker: SubprocessWorker) -> None:
+    if worker.is_oversized:
+        Thread(target=worker.terminate, daemon=True).start()
     else:
-        _idle.append(apart)
+        _idle.append(worker)
 
 
-def _taken() -> Apart:
+def _acquire() -> SubprocessWorker:
     while _idle:
-        apart = _idle.pop()
-        if apart.alive:
-            return apart
-    return Apart()
+        worker = _idle.pop()
+        if worker.is_alive:
+            return worker
+    return SubprocessWorker()
 
 
-def end(run: str) -> None:
-    """End what works for a run, and what waits for work; returns at once."""
+def end_run(run: str) -> None:
+    """End the subprocesses of a run and the idle ones; returns immediately."""
     with _lock:
-        _over.add(run)
-        ended = [*_idle, *(apart for apart, its in _busy.items() if its == run)]
+        _ended_runs.add(run)
+        workers = [*_idle, *(worker for worker, worker_run in _busy.items() if worker_run == run)]
         _idle.clear()
-    for apart in ended:
-        Thread(target=apart.end, daemon=True).start()
+    for worker in workers:
+        Thread(target=worker.terminate, daemon=True).start()
 
 
 def dask_setup(worker: object) -> None:
-    """Preloaded where the workers are ours: Ctrl-C at the terminal is for who started them to handle."""
+    """Preloaded by our cluster's workers: ignore SIGINT; the client handles Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @lru_cache(maxsize=1)
-def version() -> str:
-    """Names what decides on results: devfix and its code, and Python, without what differs between installations."""
+def worker_version() -> str:
+    """Return the versions that affect results: devfix, its code, and Python; independent of the installation."""
     from devfix import __version__
     from devfix.rules.builtin import code_folders
     from devfix.sources.digest import digest

@@ -1,4 +1,4 @@
-"""What the process that workers fork from imports, once: a worker that is replaced costs milliseconds."""
+"""Modules that the forkserver imports once, so that replacing a worker takes milliseconds."""
 
 from importlib import import_module
 

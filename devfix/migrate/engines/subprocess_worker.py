@@ -1,8 +1,8 @@
-"""A process apart, for workers that belong to somebody else: it works on one repository at a time and can be ended.
+"""A subprocess for workers of a cluster: it processes one repository at a time and can be killed.
 
-A worker of a cluster runs tasks in a thread, which nothing can end.  Beside it, a repository that hangs, is killed for
-memory or breaks the interpreter costs itself only, and limits on memory hold for it alone.  No library is needed, and
-the worker may be a daemon, which must not have children of :mod:`multiprocessing`.
+A cluster's worker runs tasks in a thread, which cannot be killed.  In a subprocess, a repository that hangs, runs out
+of memory or crashes the interpreter costs only itself, and memory limits apply to it alone.  It needs no library, and
+the worker may be a daemon, which cannot have children of :mod:`multiprocessing`.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from multiprocessing.connection import Connection, Pipe
 from queue import SimpleQueue
 from threading import Thread
 
-from devfix.migrate.engines.worker_exit import how_it_ended, leave, lost, too_long
+from devfix.migrate.engines.worker_exit import describe_exit, describe_timeout, exit_on_signal, lost_record
 from devfix.migrate.record import Record
 from devfix.migrate.task import Task, Work
 from devfix.vcs import git
 
-__all__ = ["Apart", "serve"]
+__all__ = ["SubprocessWorker", "serve"]
 
-_GRACE = 2.0  # seconds to end the git commands in
-_MOST_MB = 200  # of memory that a process keeps between repositories
-_MOST_TASKS = 50  # of one process, where its memory cannot be looked at
+_TERMINATION_GRACE_S = 2.0  # for killing git commands
+_MAX_MEMORY_MB = 200  # resident memory between repositories
+_MAX_TASKS = 50  # per process, if its memory cannot be measured
 
 
-class Apart:
-    """The process.  It ends by itself when this one does.
+class SubprocessWorker:
+    """The subprocess; it exits when its parent does.
 
     Raises:
         OSError: it cannot be started.
@@ -38,87 +38,87 @@ class Apart:
     """
 
     def __init__(self) -> None:
-        self._connection, theirs = Pipe()
+        self._connection, child_end = Pipe()
         self._done = 0
         code = (
-            f"import sys; sys.path[:] = {sys.path!r}; from devfix.migrate.engines import apart; "
-            f"apart.serve({theirs.fileno()})"
+            f"import sys; sys.path[:] = {sys.path!r}; from devfix.migrate.engines import subprocess_worker; "
+            f"subprocess_worker.serve({child_end.fileno()})"
         )
         try:
-            self._process = subprocess.Popen(
+            self._child = subprocess.Popen(
                 [sys.executable, "-c", code],
                 stdin=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,  # Ctrl-C is for others to handle
+                pass_fds=(child_end.fileno(),),
+                start_new_session=True,  # Ctrl-C must not reach it
             )
         finally:
-            theirs.close()
+            child_end.close()
 
     @property
-    def alive(self) -> bool:
-        """Whether it can be given a task."""
-        return self._process.poll() is None
+    def is_alive(self) -> bool:
+        """Whether it accepts tasks."""
+        return self._child.poll() is None
 
     @property
-    def grown(self) -> bool:
-        """Whether it keeps so much memory of what it did that another one had better go on."""
+    def is_oversized(self) -> bool:
+        """Whether it retains so much memory that it should be replaced."""
         try:
-            with open(f"/proc/{self._process.pid}/statm", "rb") as file:
+            with open(f"/proc/{self._child.pid}/statm", "rb") as file:
                 pages = int(file.read().split()[1])
         except (OSError, IndexError):
-            return self._done >= _MOST_TASKS
-        return pages * os.sysconf("SC_PAGE_SIZE") > _MOST_MB << 20
+            return self._done >= _MAX_TASKS
+        return pages * os.sysconf("SC_PAGE_SIZE") > _MAX_MEMORY_MB << 20
 
-    def do(self, work: Work, task: Task) -> Record:
-        """Work on one repository; after ``Task.timeout`` the process is ended."""
+    def run_task(self, work: Work, task: Task) -> Record:
+        """Process one repository; end the subprocess after ``Task.timeout``."""
         self._done += 1
         try:
             self._connection.send((work, task))
             if not self._connection.poll(task.timeout or None):
-                self.end()
-                return lost(task, too_long(task))
-            answer = self._connection.recv()
+                self.terminate()
+                return lost_record(task, describe_timeout(task))
+            result = self._connection.recv()
         except (EOFError, OSError):
-            self.end()
-            return lost(task, how_it_ended(self._process.returncode))
-        return answer if isinstance(answer, Record) else lost(task, answer)
+            self.terminate()
+            return lost_record(task, describe_exit(self._child.returncode))
+        return result if isinstance(result, Record) else lost_record(task, result)
 
-    def end(self) -> None:
-        """End the process with what it works on; may be called from any thread, and more than once."""
-        for ask in (self._process.terminate, self._process.kill):
+    def terminate(self) -> None:
+        """End the subprocess and its task; safe to call from any thread, and repeatedly."""
+        for signal_process in (self._child.terminate, self._child.kill):
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(_GRACE if self._process.poll() is None else 0)
+                self._child.wait(_TERMINATION_GRACE_S if self._child.poll() is None else 0)
                 return
-            ask()
-        self._process.wait()
+            signal_process()
+        self._child.wait()
 
 
 def serve(descriptor: int) -> None:
-    """In the process: do what comes, until nobody is there to hear of it."""
+    """Run in the subprocess: process tasks until the parent closes the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, leave)
+    signal.signal(signal.SIGTERM, exit_on_signal)
     connection = Connection(descriptor)
-    given: SimpleQueue[bytes] = SimpleQueue()
-    Thread(target=_listen, args=(connection, given), daemon=True).start()
+    queue: SimpleQueue[bytes] = SimpleQueue()
+    Thread(target=_receive, args=(connection, queue), daemon=True).start()
     while True:
-        connection.send(_answer(given.get()))
+        connection.send(_process(queue.get()))
 
 
-def _listen(connection: Connection, given: SimpleQueue[bytes]) -> None:
-    """Hand over what comes; when the other side has gone, in the middle of a task too, end."""
+def _receive(connection: Connection, queue: SimpleQueue[bytes]) -> None:
+    """Queue received tasks; exit when the parent closes the connection, even during a task."""
     while True:
         try:
-            given.put(connection.recv_bytes())
+            queue.put(connection.recv_bytes())
         except (EOFError, OSError):
             git.end_all()
             os._exit(0)
 
 
-def _answer(parcel: bytes) -> Record | str:
+def _process(payload: bytes) -> Record | str:
     try:
-        work, task = pickle.loads(parcel)
+        work, task = pickle.loads(payload)
         record: Record = work(task)
-        pickle.dumps(record)  # what cannot be sent is told here
+        pickle.dumps(record)  # detect records that cannot be pickled
     except Exception as error:
         return f"internal error: {type(error).__name__}: {error}"
     return record

@@ -137,7 +137,7 @@ class AbstractInterpreter:
         """Count one step; raise :class:`OutOfBudget` if the budget is spent."""
         self.steps += 1
         if self.steps > self.step_budget:
-            self.observations.complete = False
+            self.observations.is_complete = False
             raise OutOfBudget
 
     # --- names ------------------------------------------------------------------------------------------------

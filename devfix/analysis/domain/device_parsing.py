@@ -19,6 +19,6 @@ def parse_device(text: str) -> Device | None:
     name = text.strip().lower()
     if name == "cpu" or name.startswith("cpu:"):
         return CPU
-    if any(name == known or name.startswith(known + ":") for known in _ACCELERATOR_NAMES):
+    if any(name == kind or name.startswith(kind + ":") for kind in _ACCELERATOR_NAMES):
         return ACCELERATOR
     return None

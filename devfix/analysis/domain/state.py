@@ -144,10 +144,10 @@ class State:
         """
         if not states:
             return None
-        first, *others = states
-        for other in others:
-            first = _join(first, other, replaced)
-        return first
+        joined, *remaining = states
+        for state in remaining:
+            joined = _join(joined, state, replaced)
+        return joined
 
     def reaches(self, key: int) -> bool:
         """Return whether an object is reachable from a name."""

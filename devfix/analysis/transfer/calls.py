@@ -91,8 +91,8 @@ def _arguments(interp: Interpreter, node: ast.Call) -> tuple[list[Value], dict[s
     for argument in node.args:
         if isinstance(argument, ast.Starred):
             value = interp.evaluate(argument.value)
-            known = iteration.elements(interp, value, argument)
-            args.extend(known if known is not None else [iteration.element(interp, value, argument)])
+            items = iteration.elements(interp, value, argument)
+            args.extend(items if items is not None else [iteration.element(interp, value, argument)])
         else:
             args.append(interp.evaluate(argument))
     keywords: dict[str, Value] = {}

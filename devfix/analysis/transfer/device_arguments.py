@@ -49,7 +49,7 @@ def named_device(interp: Interpreter, value: Value) -> Device | None:
     """Return the device that a value names; ``None`` if it is a dtype."""
     match value:
         case DeviceValue(device, _, symbol) if symbol == UNKNOWN_INDEX and device == ACCELERATOR:
-            interp.observations.named_devices = True
+            interp.observations.has_configured_device = True
             return indexed_accelerator(interp, is_zero=False)
         case DeviceValue(device) | Tensor(device):
             return device
@@ -64,11 +64,11 @@ def named_device(interp: Interpreter, value: Value) -> Device | None:
                 else UNKNOWN_DEVICE
             )
         case Number():
-            interp.observations.named_devices = True
+            interp.observations.has_configured_device = True
             return index_device(interp, value)
         case Text(symbol) | Unknown(symbol):
             device = _device_by_symbol(symbol)
-            interp.observations.named_devices |= device == ACCELERATOR
+            interp.observations.has_configured_device |= device == ACCELERATOR
             return configured_device(interp) if device == ACCELERATOR else device
         case External(name):
             return (
@@ -83,7 +83,7 @@ def named_device(interp: Interpreter, value: Value) -> Device | None:
 def _device_from_string(interp: Interpreter, text: str) -> Device:
     device: Device = parse_device(text) or UNKNOWN_DEVICE
     index = text.partition(":")[2]
-    interp.observations.fixed_index |= device == ACCELERATOR and index not in ("", "0")
+    interp.observations.has_fixed_index |= device == ACCELERATOR and index not in ("", "0")
     if interp.scenario.no_accelerator and text == interp.observations.foreign_index:
         return ACCELERATOR
     return indexed_accelerator(interp, index == "0") if device == ACCELERATOR and index else device

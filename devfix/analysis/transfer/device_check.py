@@ -154,7 +154,7 @@ def _record_list_uses(interp: Interpreter, operands: Sequence[OperandSet]) -> No
         for _, operand in one.alternatives:
             for origin in operand.origins:
                 if origin.kind == "kept":
-                    interp.observations.kept_uses.setdefault(origin.site_id, set()).add("operand")
+                    interp.observations.list_item_uses.setdefault(origin.site_id, set()).add("operand")
 
 
 def _record_load_use(interp: Interpreter, node: ast.AST, operand: Operand, operands: Sequence[OperandSet]) -> None:

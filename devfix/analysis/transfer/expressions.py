@@ -88,10 +88,10 @@ def _evaluate_items(interp: Interpreter, nodes: list[ast.expr]) -> list[Value] |
     for node in nodes:
         if isinstance(node, ast.Starred):
             inner = evaluate(interp, node.value)
-            known = iteration.elements(interp, inner, node)
-            if known is None:
+            unpacked = iteration.elements(interp, inner, node)
+            if unpacked is None:
                 return None
-            items.extend(known)
+            items.extend(unpacked)
         else:
             items.append(evaluate(interp, node))
     return items
@@ -173,10 +173,10 @@ def _comprehend(
 def _generate(
     interp: Interpreter, generators: list[ast.comprehension], produce: Callable[[], Value]
 ) -> tuple[list[Value], bool]:
-    first, *others = generators
+    first, *inner = generators
     iterable = evaluate(interp, first.iter)
     elements = iteration.elements(interp, iterable, first.iter)
-    is_exact = elements is not None and not first.ifs and not others
+    is_exact = elements is not None and not first.ifs and not inner
     results: list[Value] = []
     env = interp.activation.env if interp.activation is not None else 0
     for value in elements if elements is not None else [iteration.element(interp, iterable, first.iter)]:
@@ -185,8 +185,8 @@ def _generate(
         outcomes = [interp.truth(condition) for condition in first.ifs]
         if False in outcomes:
             continue
-        if others:
-            results.extend(_generate(interp, others, produce)[0])
+        if inner:
+            results.extend(_generate(interp, inner, produce)[0])
         else:
             results.append(produce())
     return results, is_exact

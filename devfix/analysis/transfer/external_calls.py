@@ -227,7 +227,7 @@ def _calls(interp: Interpreter, name: str, args: list[Value], keywords: Keywords
 
 
 def _is_available(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    interp.observations.asks_available = True
+    interp.observations.checks_availability = True
     return Const(not interp.scenario.no_accelerator)
 
 

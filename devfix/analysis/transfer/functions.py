@@ -137,7 +137,7 @@ def call_function(
     is_tensor = all(
         isinstance(value, Tensor) and value.is_certain and not value.maybe_container for value in alternatives(result)
     )
-    interp.observations.gives_tensor[node] = is_tensor and interp.observations.gives_tensor.get(node, True)
+    interp.observations.returns_tensor[node] = is_tensor and interp.observations.returns_tensor.get(node, True)
     return result
 
 

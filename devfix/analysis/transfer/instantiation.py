@@ -1,4 +1,4 @@
-"""Instances of project classes: their construction, their fields, and what entering them gives."""
+"""Instances of project classes: construction, fields, and the value that ``with`` binds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MAPPINGS = frozenset(
 def instantiate(
     interp: Interpreter, cls: ClassValue, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
-    """An instance of a project class, with its constructor run."""
+    """Create an instance of a project class and call its constructor."""
     names = external_bases(cls)
     if any(name.startswith("torch.optim.") and model_of(name).startswith("optimizer") for name in names):
         base = next(name for name in names if name.startswith("torch.optim."))
@@ -70,8 +70,8 @@ def instantiate(
     if isinstance(constructor, Function):
         interp.call(Bound(constructor, pointer), args, keywords, node)
     elif any(name in _MAPPINGS for name in names):
-        given = interp.heap_object(args[0]).fields if args and isinstance(args[0], Pointer) else {}
-        interp.now.update(pointer, fields={**given, **{key: value for key, value in keywords.items() if key != "**"}})
+        items = interp.heap_object(args[0]).fields if args and isinstance(args[0], Pointer) else {}
+        interp.now.update(pointer, fields={**items, **{key: value for key, value in keywords.items() if key != "**"}})
     elif interp.heap_object(pointer).kind == "module" and names and names[0] != "torch.nn.Module":
         library_modules.fill_module(interp, pointer, names[0], args, keywords, node)
     return pointer
@@ -88,9 +88,9 @@ def _fill_dataclass(
                 for stmt in base.node.body
                 if isinstance(stmt, ast.AnnAssign) and isinstance(stmt.target, ast.Name)
             )
-    given = dict(zip([name for name, _, _ in names], args, strict=False)) | keywords
+    arguments = dict(zip([name for name, _, _ in names], args, strict=False)) | keywords
     for name, stmt, base in names:
-        value = given.get(name)
+        value = arguments.get(name)
         if value is None:
             value = interp.now.lookup(base.scope, name) or UNKNOWN
             if isinstance(stmt.value, ast.Call) and text_of(stmt.value.func).split(".")[-1] in ("field", "Field"):
@@ -114,7 +114,7 @@ def _field_default(interp: Interpreter, call: ast.Call) -> Value:
 
 
 def enter_context(interp: Interpreter, value: Value, node: ast.AST) -> Value:
-    """What ``with value as x`` binds."""
+    """Return the value that ``with value as x`` binds."""
     if isinstance(value, IterableOf):
         return value.element  # a generator under contextlib.contextmanager
     if isinstance(value, Pointer) and interp.heap_object(value).cls is not None:

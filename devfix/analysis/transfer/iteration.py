@@ -1,4 +1,4 @@
-"""Loops, loaders, datasets: what iterating a value yields, and where batches come from."""
+"""Iteration: the elements of containers, loaders and datasets; unpacking."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 __all__ = ["element", "elements", "unpack"]
 
-_BARE = frozenset({"builtins.object", "object", "abc.ABC"})  # bases that bring no iteration
+_BARE = frozenset({"builtins.object", "object", "abc.ABC"})  # bases without iteration
 
 
 def elements(interp: Interpreter, value: Value, node: ast.AST) -> list[Value] | None:
-    """The elements one by one where they are known and few, else ``None``."""
+    """Return the elements one by one if they are known and few, else ``None``."""
     if isinstance(value, TupleValue) and is_unrollable(interp, value.items):
         return list(value.items)
     if isinstance(value, Pointer):
@@ -51,25 +51,25 @@ def elements(interp: Interpreter, value: Value, node: ast.AST) -> list[Value] | 
             if obj.kind == "instance" and is_named_tuple(interp, value):
                 return list(obj.fields.values())
             if obj.kind == "instance" and is_plain_object(interp, value):
-                return [Const(key) for key in obj.fields]  # of its ``__dict__``: nothing else of it can be iterated
+                return [Const(key) for key in obj.fields]  # keys of its ``__dict__``
     return None
 
 
 def is_plain_object(interp: Interpreter, pointer: Pointer) -> bool:
-    """Whether an object of the project cannot be iterated: ``vars(object)`` stands where it is."""
+    """Return whether a project object is not iterable; if it is iterated, it represents its ``vars()``."""
     cls = interp.heap_object(pointer).cls
-    own = ("__iter__", "__getitem__")
+    methods = ("__iter__", "__getitem__")
     return (
         cls is not None
         and set(external_bases(cls)) <= _BARE
-        and all(find_member(interp, cls, name) is None for name in own)
+        and all(find_member(interp, cls, name) is None for name in methods)
     )
 
 
 def element(interp: Interpreter, value: Value, node: ast.AST, moved: frozenset[str] = frozenset()) -> Value:
-    """One value that stands for every element.
+    """Return one value that represents every element.
 
-    ``moved`` names loop targets that the body sends to a device: then an iterable of unknown origin is a loader.
+    ``moved`` names loop targets that the body moves to a device: an unknown iterable is then taken for a loader.
     """
     match value:
         case IterableOf(inner):
@@ -86,21 +86,25 @@ def element(interp: Interpreter, value: Value, node: ast.AST, moved: frozenset[s
                 return _inner(value, "*")
             return value
         case Tensor():
-            return replace(value, maybe_zero_dim=True)  # the rows of a vector have no dimensions left
+            return replace(value, maybe_zero_dim=True)  # an element of a vector has no dimensions
         case Pointer():
-            return _element_of_record(interp, value, node, moved)
+            return _element_of_object(interp, value, node, moved)
         case Text() | Const():
             return Text()
     return batches.unknown(interp, node) if moved else UNKNOWN
 
 
-def _element_of_record(interp: Interpreter, pointer: Pointer, node: ast.AST, moved: frozenset[str]) -> Value:
+def _element_of_object(interp: Interpreter, pointer: Pointer, node: ast.AST, moved: frozenset[str]) -> Value:
     obj = interp.heap_object(pointer)
     if obj.get("delivers") is not None:
         plain = interp.new(replace(obj, info=tuple(pair for pair in obj.info if pair[0] != "delivers")))
-        held = UNKNOWN if obj.kind == "opaque" else _element_of_record(interp, plain, node, moved)
+        inner_element = UNKNOWN if obj.kind == "opaque" else _element_of_object(interp, plain, node, moved)
         unknown = Tensor(UNKNOWN_DEVICE, maybe_container=True, is_certain=False)
-        return unknown if isinstance(held, Unknown) else batch_objects.delivered(interp, held, obj.get("delivers"))
+        return (
+            unknown
+            if isinstance(inner_element, Unknown)
+            else batch_objects.delivered(interp, inner_element, obj.get("delivers"))
+        )
     if obj.kind == "loader":
         return batches.next_of(interp, pointer, node)
     if obj.kind == "dict":
@@ -112,7 +116,7 @@ def _element_of_record(interp: Interpreter, pointer: Pointer, node: ast.AST, mov
         iterator = interp.attribute(pointer, "__iter__", node)
         if isinstance(iterator, Bound):
             result = interp.call(iterator, [], {}, batches.bare_call(node))
-            return element(interp, result, node, moved) if result != pointer else _stepped(interp, pointer, node)
+            return element(interp, result, node, moved) if result != pointer else _next_element(interp, pointer, node)
     if obj.kind in ("instance", "dataset"):
         one = batches.sample(interp, pointer, node)
         if not isinstance(one, Unknown):
@@ -120,7 +124,7 @@ def _element_of_record(interp: Interpreter, pointer: Pointer, node: ast.AST, mov
     return batches.unknown(interp, node) if moved else UNKNOWN
 
 
-def _stepped(interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
+def _next_element(interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
     step = interp.attribute(pointer, "__next__", node)
     return interp.call(step, [], {}, batches.bare_call(node)) if isinstance(step, Bound) else UNKNOWN
 
@@ -131,7 +135,7 @@ def _inner(value: Tensor, name: str) -> Tensor:
 
 
 def unpack(interp: Interpreter, value: Value, count: int) -> list[Value]:
-    """A value unpacked into ``count`` targets."""
+    """Return the values of ``count`` targets that a value is unpacked to."""
     match value:
         case TupleValue(items) if len(items) == count:
             return list(items)
@@ -150,11 +154,11 @@ def unpack(interp: Interpreter, value: Value, count: int) -> list[Value]:
         case Pointer():
             obj = interp.heap_object(value)
             if obj.kind in ("list", "module", "instance", "dict"):
-                held = list(obj.fields.values())
+                values = list(obj.fields.values())
                 if obj.kind == "dict":
-                    return [Const(key) for key in obj.fields] if len(held) == count else [Text()] * count
-                if len(held) == count and obj.default_item is None:
-                    return held
+                    return [Const(key) for key in obj.fields] if len(values) == count else [Text()] * count
+                if len(values) == count and obj.default_item is None:
+                    return values
                 if obj.default_item is not None:
                     return [obj.fields.get(str(i), obj.default_item) for i in range(count)]
             if obj.kind == "dataset":

@@ -1,4 +1,4 @@
-"""Loops: what they iterate over, how often their body is followed, and how it is left."""
+"""Loops: their elements, the number of iterations of their body, their exits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Loop", "for_loop", "sends_to_accelerator", "while_loop"]
 
 
 def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
-    """Run a ``for``: element by element where they are known, else twice with what stands for all of them."""
+    """Execute a ``for``: for each element if they are known, else twice with a value that represents all of them."""
     iterable = interp.evaluate(stmt.iter)
     elements = iteration.elements(interp, iterable, stmt)
     loop = Loop()
@@ -28,8 +28,10 @@ def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
     interp.loop_depth += 1
     try:
         if elements is None:
-            summary = iteration.element(interp, iterable, stmt, moved_names(stmt))
-            elements = _one_by_one(interp, summary) or [summary] * (2 if interp.loop_depth <= 3 else 1)
+            representative = iteration.element(interp, iterable, stmt, moved_names(stmt))
+            elements = _separate_modules(interp, representative) or [representative] * (
+                2 if interp.loop_depth <= 3 else 1
+            )
         for value in elements:
             assert interp.activation is not None
             interp.activation.stmt = stmt
@@ -44,37 +46,40 @@ def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
     ineffective_moves.after_loop(interp, stmt)
 
 
-def _one_by_one(interp: Interpreter, element: Value) -> list[Value]:
-    """Different modules that a loop visits: what its body asks of each has an answer; empty where it visits none.
+def _separate_modules(interp: Interpreter, element: Value) -> list[Value]:
+    """Return the alternatives of an element if there are modules among them, else an empty list.
 
-    ``for value in vars(self).values(): if isinstance(value, nn.Module): value.to(device)`` moves each of them.
+    Conditions of the body are then decided for each alternative: ``for value in vars(self).values(): if
+    isinstance(value, nn.Module): value.to(device)`` moves each of the modules.
     """
     items = element.items if isinstance(element, TupleValue) else (element,)
-    last = alternatives(items[-1]) if items else ()
-    if len(last) < 2 or not any(
-        isinstance(each, Pointer) and interp.heap_object(each).kind == "module" for each in last
+    options = alternatives(items[-1]) if items else ()
+    if len(options) < 2 or not any(
+        isinstance(option, Pointer) and interp.heap_object(option).kind == "module" for option in options
     ):
         return []
-    return [TupleValue((*items[:-1], each)) for each in last] if isinstance(element, TupleValue) else list(last)
+    if isinstance(element, TupleValue):
+        return [TupleValue((*items[:-1], option)) for option in options]
+    return list(options)
 
 
 def while_loop(interp: Interpreter, stmt: ast.While) -> None:
-    """Run a ``while``: twice, so that what one turn leaves behind meets the next."""
+    """Execute a ``while``: twice, so that the effects of one iteration reach the next."""
     loop = Loop()
     interp.loops.append(loop)
     interp.loop_depth += 1
-    forever = isinstance(stmt.test, ast.Constant) and bool(stmt.test.value)
+    is_endless = isinstance(stmt.test, ast.Constant) and bool(stmt.test.value)
     try:
-        for turn in range(2 if interp.loop_depth <= 3 else 1):
+        for iteration_number in range(2 if interp.loop_depth <= 3 else 1):
             assert interp.activation is not None
             interp.activation.stmt = stmt
-            if interp.truth(stmt.test) is False and turn == 0:
+            if interp.truth(stmt.test) is False and iteration_number == 0:
                 break
             _iterate(interp, stmt.body, loop)
             if interp.state is None:
                 break
         else:
-            if forever and loop.breaks:
+            if is_endless and loop.breaks:
                 interp.state = None
     finally:
         interp.loop_depth -= 1
@@ -97,11 +102,11 @@ def _leave(interp: Interpreter, orelse: list[ast.stmt], loop: Loop) -> None:
 
 @lru_cache(maxsize=4096)
 def moved_names(stmt: ast.For | ast.AsyncFor) -> frozenset[str]:
-    """Loop targets that the body sends to a device on every path: what is iterated yields CPU tensors."""
+    """Return loop targets that the body moves to a device on every path: the iterable yields CPU tensors."""
     targets = {node.id for node in ast.walk(stmt.target) if isinstance(node, ast.Name)}
     moved = set()
     for inner in stmt.body:
-        if isinstance(inner, ast.If) and not _asks_for_accelerator(inner.test):
+        if isinstance(inner, ast.If) and not _names_accelerator(inner.test):
             continue
         for node in walk(inner):
             if (
@@ -118,13 +123,13 @@ def moved_names(stmt: ast.For | ast.AsyncFor) -> frozenset[str]:
 
 
 def sends_to_accelerator(call: ast.Call, method: str) -> bool:
-    """Whether a call of a method with this name is ``.cuda()``, or ``.to()`` with the name of a device."""
+    """Return whether a method call is ``.cuda()``, or ``.to()`` with a device expression."""
     if method == "cuda":
         return True
-    given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "device")]
-    return method == "to" and any(_asks_for_accelerator(argument) for argument in given)
+    targets = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "device")]
+    return method == "to" and any(_names_accelerator(argument) for argument in targets)
 
 
-def _asks_for_accelerator(node: ast.expr) -> bool:
+def _names_accelerator(node: ast.expr) -> bool:
     text = text_of(node).lower()
     return any(word in text for word in ("cuda", "gpu", "device", "dev", "rank", "mps"))

@@ -1,4 +1,4 @@
-"""Methods of values that devfix models: tensors, modules, containers, optimizers, devices."""
+"""Method calls, dispatched by the kind of the receiver: tensors, modules, containers, optimizers, devices."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 __all__ = ["call_method", "move_unknown"]
 
-_PROOFS_OF_MODULE = frozenset(
+_MODULE_ONLY_METHODS = frozenset(
     "parameters named_parameters train eval state_dict load_state_dict zero_grad requires_grad_ children modules "
     "named_modules forward buffers".split()
 )
@@ -70,11 +70,11 @@ def call_method(
         case Tensor():
             return tensor_method(interp, receiver, name, args, keywords, node)
         case Pointer():
-            return _object(interp, receiver, name, args, keywords, node)
+            return _call_object_method(interp, receiver, name, args, keywords, node)
         case Super(_, inner):
-            return _super(interp, receiver, name, args, keywords, node)
+            return _super_method(interp, receiver, name, args, keywords, node)
         case DeviceValue():
-            return _device(receiver, name, args)
+            return _device_method(receiver, name, args)
         case Const() | Text():
             return containers.text_method(receiver, name, args)
         case TupleValue():
@@ -82,7 +82,7 @@ def call_method(
         case IterableOf(inner):
             return receiver if name == "__iter__" else inner
         case ClassValue():
-            return _class(interp, receiver, name, args, keywords, node)
+            return _class_method(interp, receiver, name, args, keywords, node)
         case Function() if name == "__get__":
             return Partial(receiver, tuple(args[:1]), ())
     interp.escape([*args, *keywords.values()])
@@ -90,14 +90,14 @@ def call_method(
 
 
 # --- objects ----------------------------------------------------------------------------------------------------
-def _object(
+def _call_object_method(
     interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     obj = interp.heap_object(pointer)
     if obj.kind == "opaque":
         if name in ("to", *MOVE_METHODS):
             return _move_opaque(interp, pointer, name, args, keywords, node)
-        if name in _PROOFS_OF_MODULE:
+        if name in _MODULE_ONLY_METHODS:
             modules.promote(interp, pointer)
             obj = interp.heap_object(pointer)
         elif name in READ_ONLY_METHODS or model_of(f"{obj.name}.{name}") == "harmless":
@@ -119,18 +119,18 @@ def _object(
         return transformers_.train(interp, pointer, node)
     if obj.kind == "optimizer":
         for value in args:
-            _note_loaded(interp, value, "optimizer", node, optimizer=pointer)
+            _record_load_uses(interp, value, "optimizer", node, optimizer=pointer)
         if name == "step" and args:
             interp.call(args[0], [], {}, node)  # a closure that computes the loss
         return optimizers.method(interp, pointer, name, args, node) or UNKNOWN
     if obj.kind == "scaler":
-        return _scaler(interp, name, args, node)
+        return _scaler_method(interp, name, args, node)
     if obj.kind == "scheduler":
         for value in args:
-            _note_loaded(interp, value, "state", node)
+            _record_load_uses(interp, value, "state", node)
         return UNKNOWN
     if obj.kind == "parser":
-        return _parser(interp, pointer, name, args, keywords)
+        return _parser_method(interp, pointer, name, args, keywords)
     if obj.kind == "distribution":
         return distributions.method(interp, pointer, name, args, keywords, node)
     if obj.kind == "generator":
@@ -143,7 +143,7 @@ def _object(
 
 
 def move_unknown(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """Something that devfix knows nothing of is sent somewhere: that much is known of it now."""
+    """Move an unknown value; return an opaque object on the target device."""
     return _move_opaque(
         interp, interp.new(HeapObject("opaque", devices=frozenset({UNKNOWN_DEVICE}))), name, args, keywords, node
     )
@@ -157,18 +157,18 @@ def _move_opaque(
         if name in MOVE_METHODS
         else to_targets(interp, args, keywords)
     )
-    known = frozenset(device for device in devices if device is not None)
+    targets = frozenset(device for device in devices if device is not None)
     for device in devices:
         scenarios.record_placement(interp, node, device)
-    if known:
+    if targets:
         point = interp.point(node, with_state=True)
-        if ACCELERATOR in known:
+        if ACCELERATOR in targets:
             interp.observations.moves.append(point)
-        interp.now.update(pointer, devices=known, last_moved_at=point)
+        interp.now.update(pointer, devices=targets, last_moved_at=point)
     return pointer
 
 
-def _parser(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords) -> Value:
+def _parser_method(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords) -> Value:
     if name == "add_argument":
         argparse_.add_argument(interp, pointer, args, keywords)
         return UNKNOWN
@@ -184,27 +184,29 @@ def _parser(interp: Interpreter, pointer: Pointer, name: str, args: list[Value],
     return UNKNOWN
 
 
-def _scaler(interp: Interpreter, name: str, args: list[Value], node: ast.Call) -> Value:
+def _scaler_method(interp: Interpreter, name: str, args: list[Value], node: ast.Call) -> Value:
     if name == "step" and args:
         for option in alternatives(args[0]):
             if isinstance(option, Pointer):
                 call_method(interp, option, "step", [], {}, node)
     if name == "load_state_dict" and args:
-        _note_loaded(interp, args[0], "state", node)
+        _record_load_uses(interp, args[0], "state", node)
     return args[0] if name == "scale" and args else NONE
 
 
-def _note_loaded(interp: Interpreter, value: Value, kind: str, node: ast.AST, optimizer: Pointer | None = None) -> None:
+def _record_load_uses(
+    interp: Interpreter, value: Value, kind: str, node: ast.AST, optimizer: Pointer | None = None
+) -> None:
     for tensor in checkpoints.loaded_in(interp, value):
         on_accelerator = False
         if optimizer is not None:
-            held = interp.heap_object(optimizer).get("held", frozenset())
-            on_accelerator = any(ACCELERATOR in interp.now.at(key).devices for key in held if interp.now.has(key))
+            module_ids = interp.heap_object(optimizer).get("held", frozenset())
+            on_accelerator = any(ACCELERATOR in interp.now.at(key).devices for key in module_ids if interp.now.has(key))
         checkpoints.note_use(interp, tensor, kind, node, on_accelerator)
 
 
 # --- classes, super(), devices ------------------------------------------------------------------------------------
-def _super(
+def _super_method(
     interp: Interpreter, value: Super, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     receiver = value.receiver
@@ -224,13 +226,13 @@ def _super(
                 return modules.call_sequential(interp, receiver, args, node)
             return modules.call_leaf(interp, receiver, args, keywords, node)
         return module_method(interp, receiver, name, args, keywords, node)
-    return _object(interp, receiver, name, args, keywords, node)
+    return _call_object_method(interp, receiver, name, args, keywords, node)
 
 
-def _class(
+def _class_method(
     interp: Interpreter, cls: ClassValue, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
-    """A class method that a library base brings: ``Net.from_pretrained(...)``."""
+    """Call a class method inherited from a library base: ``Net.from_pretrained(...)``."""
     if name == "__init__" and args and isinstance(args[0], Pointer):
         found = classes.find_member(interp, cls, "__init__")
         return interp.call(Bound(found, args[0]), args[1:], keywords, node) if isinstance(found, Function) else NONE
@@ -251,7 +253,7 @@ def _class(
     return UNKNOWN
 
 
-def _device(device: DeviceValue, name: str, args: list[Value]) -> Value:
+def _device_method(device: DeviceValue, name: str, args: list[Value]) -> Value:
     if name == "startswith" and args and isinstance(args[0], Const):
         if device.device.known and isinstance(args[0].value, str):
             return Const((device.device == CPU) == args[0].value.startswith("cpu"))

@@ -1,4 +1,4 @@
-"""Operators: what arithmetic, comparison and joining make of tensors, strings and lists."""
+"""Operators: arithmetic, comparison and concatenation of tensors, strings and lists."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["augmented", "binary", "compare", "formatted", "unary"]
+__all__ = ["augmented", "binary", "compare", "format_string", "unary"]
 
 
 def unary(interp: Interpreter, node: ast.UnaryOp) -> Value:
-    """``not x``, ``-x``, ``+x``, ``~x``."""
+    """Evaluate ``not x``, ``-x``, ``+x`` or ``~x``."""
     if isinstance(node.op, ast.Not):
         truth = interp.truth(node.operand)
         return Const(not truth) if truth is not None else UNKNOWN
@@ -46,7 +46,7 @@ def unary(interp: Interpreter, node: ast.UnaryOp) -> Value:
 
 
 def compare(interp: Interpreter, node: ast.Compare) -> Value:
-    """``left < right``: a tensor where one side is a tensor, else the truth where it is known."""
+    """Evaluate ``left < right``: a tensor if one operand is a tensor, else its truth value if known."""
     if len(node.ops) == 1:
         left, right = interp.evaluate(node.left), interp.evaluate(node.comparators[0])
         if _holds_tensor(left) or _holds_tensor(right):
@@ -61,7 +61,7 @@ def compare(interp: Interpreter, node: ast.Compare) -> Value:
 
 
 def augmented(interp: Interpreter, node: ast.BinOp) -> Value:
-    """``left op= right``: the same as the operator, but a tensor on the left is written in place."""
+    """Evaluate ``left op= right``: as the operator, but a tensor on the left is written in place."""
     interp.spend_step()
     return binary(interp, node, in_place=True)
 
@@ -71,44 +71,44 @@ def _holds_tensor(value: Value) -> bool:
 
 
 def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Value:
-    """``left op right``."""
+    """Evaluate ``left op right``."""
     left, right = interp.evaluate(node.left), interp.evaluate(node.right)
     if _holds_tensor(left) or _holds_tensor(right):
         strict = isinstance(node.op, ast.MatMult)
         return _combine(interp, node, left, right, node.left, node.right, strict, in_place)
     if isinstance(node.op, ast.Add):
-        joined = _concatenated(interp, left, right)
-        if joined is not None:
-            return joined
+        concatenated = _concatenate(interp, left, right)
+        if concatenated is not None:
+            return concatenated
     if isinstance(node.op, ast.Mod) and isinstance(left, (Const, DeviceValue)):
-        return formatted(left)
+        return format_string(left)
     if isinstance(left, Pointer) and interp.heap_object(left).kind == "list":
         return interp.new(HeapObject("list", default_item=iteration.element(interp, left, node)))
-    if all(isinstance(side, (Const, Number)) for side in (left, right)):
+    if all(isinstance(operand, (Const, Number)) for operand in (left, right)):
         return Number()
     return numpy_.combined(left, right, node) or UNKNOWN
 
 
-def _concatenated(interp: Interpreter, left: Value, right: Value) -> Value | None:
+def _concatenate(interp: Interpreter, left: Value, right: Value) -> Value | None:
     if isinstance(left, Const) and isinstance(left.value, str):
         if isinstance(right, Const) and isinstance(right.value, str):
             return Const(left.value + right.value)
-        return formatted(left)
+        return format_string(left)
     if isinstance(left, TupleValue) and isinstance(right, TupleValue):
         return TupleValue(left.items + right.items)
     if isinstance(left, Parameters) or isinstance(right, Parameters):
         return interp.new(HeapObject("list", fields={"0": left, "1": right}))
-    if all(isinstance(side, Pointer) and interp.heap_object(side).kind == "list" for side in (left, right)):
-        both = [interp.heap_object(side) for side in (left, right) if isinstance(side, Pointer)]
-        held = [item for obj in both for item in (*obj.fields.values(), obj.default_item) if item is not None]
-        if all(obj.default_item is None for obj in both):
-            return interp.new(HeapObject("list", fields={str(i): item for i, item in enumerate(held)}))
-        return interp.new(HeapObject("list", default_item=join(held)))
+    if all(isinstance(operand, Pointer) and interp.heap_object(operand).kind == "list" for operand in (left, right)):
+        lists = [interp.heap_object(operand) for operand in (left, right) if isinstance(operand, Pointer)]
+        items = [item for obj in lists for item in (*obj.fields.values(), obj.default_item) if item is not None]
+        if all(obj.default_item is None for obj in lists):
+            return interp.new(HeapObject("list", fields={str(i): item for i, item in enumerate(items)}))
+        return interp.new(HeapObject("list", default_item=join(items)))
     return None
 
 
-def formatted(value: Value) -> Value:
-    """A string that starts with a known text: ``"cuda:%d" % i`` names a device."""
+def format_string(value: Value) -> Value:
+    """Format a string with unknown parts after a known start: ``"cuda:%d" % i`` names a device."""
     if isinstance(value, Const) and isinstance(value.value, str):
         device = parse_device(value.value.split("%")[0].split("{")[0].rstrip(":") or "-")
         return DeviceValue(device, text=True, symbol=UNKNOWN_INDEX) if device is not None else Text()
@@ -125,25 +125,27 @@ def _combine(
     strict: bool,
     in_place: bool = False,
 ) -> Value:
-    """An operator on tensors: both operands must live together (CPU scalars may join, except in ``@``)."""
-    sides = [
+    """Evaluate an operator on tensors: both must be on one device; CPU scalars are exempt, except in ``@``."""
+    operands = [
         tensor_operands(value, text_of(part))
         for value, part in ((left, left_node), (right, right_node))
         if isinstance(value, (Tensor, Union)) and _holds_tensor(value)
     ]
-    if len(sides) == 1 and len(sides[0].devices) > 1:  # with a number, each alternative stays what it is
+    if len(operands) == 1 and len(operands[0].devices) > 1:  # with a number, each alternative keeps its device
         value = left if _holds_tensor(left) else right
         return join(
             replace(option, maybe_container=False) for option in alternatives(value) if isinstance(option, Tensor)
         )
-    written = sides[0] if in_place and _holds_tensor(left) else None
-    device, origins = check_same_device(interp, node, "operator", sides, allow_cpu_scalars=not strict, written=written)
-    grad = any(side.grad for side in sides) and not isinstance(node, ast.Compare)
-    is_single_number = all(side.is_single_number for side in sides)
+    written = operands[0] if in_place and _holds_tensor(left) else None
+    device, origins = check_same_device(
+        interp, node, "operator", operands, allow_cpu_scalars=not strict, written=written
+    )
+    grad = any(operand.grad for operand in operands) and not isinstance(node, ast.Compare)
+    is_single_number = all(operand.is_single_number for operand in operands)
     return Tensor(
         device,
         origins,
-        maybe_zero_dim=all(side.maybe_zero_dim for side in sides),
+        maybe_zero_dim=all(operand.maybe_zero_dim for operand in operands),
         grad=grad,
         is_single_number=is_single_number,
     )

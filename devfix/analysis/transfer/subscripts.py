@@ -1,4 +1,4 @@
-"""Subscripts: what an index, a key or a slice takes out of a value."""
+"""Subscripts: reads by index, key or slice."""
 
 from __future__ import annotations
 
@@ -43,18 +43,19 @@ __all__ = ["subscript"]
 
 
 def subscript(interp: Interpreter, node: ast.Subscript) -> Value:
-    """``base[key]``, read."""
+    """Evaluate ``base[key]``."""
     base = interp.evaluate(node.value)
     key = interp.evaluate(node.slice)
-    if _meet_indices(interp, base, key, node):
-        return Tensor(ACCELERATOR)  # told once: what the program does with it comes after
+    if _has_index_mismatch(interp, base, key, node):
+        return Tensor(ACCELERATOR)  # reported once: later uses of the result are not reported again
     return join(_item(interp, option, key, node) for option in alternatives(base))
 
 
-def _meet_indices(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> bool:
-    """``x[index]``: an index on the accelerator needs ``x`` there, one on the CPU serves any ``x``.
+def _has_index_mismatch(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> bool:
+    """Check ``x[index]``; return whether a mismatch was recorded.
 
-    An index without dimensions is read as a number, wherever it is.  Gives whether the two met.
+    An index on the accelerator requires ``x`` on the same device; an index on the CPU is allowed for any ``x``.  A
+    zero-dimensional index is read as a number, on any device.
     ``aten/src/ATen/native/TensorAdvancedIndexing.cpp``: "indices should be either on cpu or on the same device as the
     indexed tensor".
     """
@@ -62,7 +63,7 @@ def _meet_indices(interp: Interpreter, base: Value, key: Value, node: ast.Subscr
     on_cpu = any(tensor.device == CPU and not tensor.maybe_container for tensor in tensors)
     if not on_cpu or not isinstance(base, (Tensor, Union)):
         return False
-    met = len(interp.observations.mismatches)
+    mismatches_before = len(interp.observations.mismatches)
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     keys = key.items if isinstance(key, TupleValue) and len(key.items) == len(parts) else (key,)
     for index, part in zip(keys, parts, strict=False):
@@ -78,7 +79,7 @@ def _meet_indices(interp: Interpreter, base: Value, key: Value, node: ast.Subscr
                 "index",
                 [tensor_operands(base, text_of(node.value)), tensor_operands(index, text_of(part))],
             )
-    return len(interp.observations.mismatches) > met
+    return len(interp.observations.mismatches) > mismatches_before
 
 
 def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Value:
@@ -100,14 +101,14 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
             keys = key.items if isinstance(key, TupleValue) else (key,)
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             sliced = any(isinstance(part, (ast.Slice, ast.Starred)) for part in parts)
-            whole = not sliced and all(_may_be_number(k) for k in keys)
-            if whole:
-                return replace(base, maybe_zero_dim=True)  # an element may have no dimensions left
+            selects_element = not sliced and all(_may_be_number(k) for k in keys)
+            if selects_element:
+                return replace(base, maybe_zero_dim=True)  # an element may have no dimensions
             return base
         case Pointer() if is_named_tuple(interp, base):
             return _item(interp, TupleValue(tuple(interp.heap_object(base).fields.values())), key, node)
         case Pointer():
-            return _item_of_record(interp, base, name, node)
+            return _item_of_object(interp, base, name, node)
         case IterableOf(inner):
             return inner
         case Unknown(symbol):
@@ -130,8 +131,8 @@ def _may_be_number(key: Value) -> bool:
     return isinstance(key, (Number, Unknown)) or (isinstance(key, Const) and isinstance(key.value, int))
 
 
-def _part_of_graphs(pointer: Pointer, node: ast.Subscript) -> Value:
-    """``dataset[:100]`` is a dataset; by a name, it may be an item or a part."""
+def _graph_dataset_item(pointer: Pointer, node: ast.Subscript) -> Value:
+    """Index a dataset of graphs: a slice is a dataset, any other key yields an item or a dataset."""
     return pointer if isinstance(node.slice, ast.Slice) else UNKNOWN
 
 
@@ -151,7 +152,7 @@ def _sliced(items: tuple[Value, ...], node: ast.Slice) -> tuple[Value, ...]:
     return items[slice(*bounds)]
 
 
-def _item_of_record(interp: Interpreter, pointer: Pointer, name: str | None, node: ast.Subscript) -> Value:
+def _item_of_object(interp: Interpreter, pointer: Pointer, name: str | None, node: ast.Subscript) -> Value:
     obj = interp.heap_object(pointer)
     if obj.cls is not None and obj.kind != "module":
         getter = interp.attribute(pointer, "__getitem__", node)
@@ -165,21 +166,23 @@ def _item_of_record(interp: Interpreter, pointer: Pointer, name: str | None, nod
     if obj.kind == "dataset":
         one = batches.sample(interp, pointer, node)
         if isinstance(one, Pointer) and interp.heap_object(one).kind == "bundle":
-            return batches.whole_of(interp, pointer, node) if name is not None else _part_of_graphs(pointer, node)
+            return batches.whole_of(interp, pointer, node) if name is not None else _graph_dataset_item(pointer, node)
         return (
-            batches.stamp(interp, one, data_sources.source_key(interp, "batch", node), ()) if _known(one) else UNKNOWN
+            batches.stamp(interp, one, data_sources.source_key(interp, "batch", node), ())
+            if _is_tuple_of_tensors(one)
+            else UNKNOWN
         )
     if obj.kind == "loader":
         return UNKNOWN
     if obj.get("in-part"):
-        return Tensor(UNKNOWN_DEVICE, maybe_container=True)  # a type's store: some of its tensors have moved
+        return Tensor(UNKNOWN_DEVICE, maybe_container=True)  # a partly moved store of a graph
     if isinstance(node.slice, ast.Slice):
-        held = obj.contents
+        items = obj.contents
         if obj.kind == "list":
             if obj.default_item is None:
-                sliced = _sliced(tuple(held), node.slice)
+                sliced = _sliced(tuple(items), node.slice)
                 return interp.new(HeapObject("list", fields={str(i): item for i, item in enumerate(sliced)}))
-            return interp.new(HeapObject("list", default_item=join(held)))
+            return interp.new(HeapObject("list", default_item=join(items)))
         return pointer
     if name is not None and name.lstrip("-").isdigit() and obj.kind in ("list", "module") and name not in obj.fields:
         numbered = [key for key in obj.fields if key.isdigit()]
@@ -211,6 +214,6 @@ def _item_of_record(interp: Interpreter, pointer: Pointer, name: str | None, nod
     return Unknown(f"{obj.name or obj.kind}#{pointer.id}.{name}" if name else "")
 
 
-def _known(value: Value) -> bool:
-    """Whether an item of a data set is made of tensors that devfix knows."""
+def _is_tuple_of_tensors(value: Value) -> bool:
+    """Return whether a dataset item is a tuple of certain tensors."""
     return isinstance(value, TupleValue) and all(isinstance(item, Tensor) and item.is_certain for item in value.items)

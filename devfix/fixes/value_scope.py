@@ -30,7 +30,7 @@ from devfix.fixes.insertion_point import all_live, inside_module
 from devfix.fixes.live_devices import is_distant, live_devices
 from devfix.models.frameworks import DEVICE_PLACING_TRAINERS
 from devfix.models.index import model_of
-from devfix.syntax.bindings import bound_before, parameters, written_in
+from devfix.syntax.bindings import assigned_names, bound_before, parameters
 from devfix.syntax.tree import text_of, walk
 
 __all__ = [
@@ -125,7 +125,7 @@ class ValueScope:
 
     def _used(self, query: Query) -> Iterator[str]:
         function = self.call_frame.activation.node
-        used = _read_in(function) | (set() if isinstance(function, ast.Module) else written_in(function))
+        used = _read_in(function) | (set() if isinstance(function, ast.Module) else assigned_names(function))
         yield from (text for text in self._named(query) if text in used)
 
     def _own(self, query: Query) -> Iterator[str]:
@@ -239,7 +239,7 @@ class ValueScope:
 def is_bound(call_frame: CallFrame, text: str) -> bool:
     """Return whether the root name of an expression has a value on every path to the frame's statement."""
     root = text.split(".")[0].split("[")[0]
-    return root not in written_in(call_frame.activation.node) or bound_at(call_frame, root)
+    return root not in assigned_names(call_frame.activation.node) or bound_at(call_frame, root)
 
 
 def bound_at(call_frame: CallFrame, name: str) -> bool:

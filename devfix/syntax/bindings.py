@@ -1,4 +1,4 @@
-"""Which names are bound at a place in a file, as far as its syntax shows."""
+"""Name bindings: the names that are bound at a node, by syntax alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["binds", "bound_before", "bound_names", "in_scope", "is_chain", "parameters", "root_name", "written_in"]
+__all__ = ["assigned_names", "binds", "bound_before", "bound_names", "in_scope", "is_chain", "parameters", "root_name"]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
@@ -24,19 +24,19 @@ def parameters(function: ast.AST) -> list[str]:
 
 
 def bound_before(tree: SourceTree, function: ast.AST, statement: ast.stmt, name: str) -> bool:
-    """Whether a name has a value on every path to a statement: it is a parameter, or assigned ahead of it.
+    """Return whether a name is bound on every path to a statement: a parameter, or assigned before it.
 
-    A name that the function does not bind itself comes from outside, and counts as bound.
+    A name that the function does not bind belongs to an enclosing scope and counts as bound.
     """
-    if name in parameters(function) or name not in written_in(function):
+    if name in parameters(function) or name not in assigned_names(function):
         return True
     inner: ast.AST = statement
     while inner is not function and inner in tree.parents:
         owner = tree.parents[inner]
         for block in _blocks(owner):
             if any(item is inner for item in block):
-                ahead = block[: next(i for i, item in enumerate(block) if item is inner)]
-                if any(binds(item, name) for item in ahead):
+                preceding = block[: next(i for i, item in enumerate(block) if item is inner)]
+                if any(binds(item, name) for item in preceding):
                     return True
         if isinstance(owner, (ast.For, ast.AsyncFor)) and inner in owner.body and _stores(owner.target, name):
             return True
@@ -56,14 +56,15 @@ def _blocks(owner: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def binds(statement: ast.stmt, name: str) -> bool:
-    """Whether a statement binds a name on every path that leaves it."""
+    """Return whether a statement binds a name on every path to the next statement."""
     if isinstance(statement, ast.If):
-        return all(_leaves(block) or any(binds(item, name) for item in block) for block in _sides(statement))
+        blocks = [statement.body, statement.orelse]
+        return all(_exits(block) or any(binds(item, name) for item in block) for block in blocks)
     if isinstance(statement, (ast.With, ast.AsyncWith)):
         return _header_stores(statement, name) or any(binds(item, name) for item in statement.body)
     if isinstance(statement, ast.Try):
-        ends = [statement.body, *(handler.body for handler in statement.handlers)]
-        return all(_leaves(block) or any(binds(item, name) for item in block) for block in ends)
+        blocks = [statement.body, *(handler.body for handler in statement.handlers)]
+        return all(_exits(block) or any(binds(item, name) for item in block) for block in blocks)
     if isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.Match)):
         return False
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -73,11 +74,7 @@ def binds(statement: ast.stmt, name: str) -> bool:
     return _stores(statement, name)
 
 
-def _sides(statement: ast.If) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    return statement.body, statement.orelse
-
-
-def _leaves(block: list[ast.stmt]) -> bool:
+def _exits(block: list[ast.stmt]) -> bool:
     return bool(block) and isinstance(block[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
 
 
@@ -92,9 +89,9 @@ def _stores(node: ast.AST, name: str) -> bool:
     )
 
 
-@lru_cache(maxsize=8)  # findings of one function come together, and each asks several times
-def written_in(function: ast.AST) -> frozenset[str]:
-    """The names that a function (or module body) binds itself."""
+@lru_cache(maxsize=8)  # consecutive findings are in the same function
+def assigned_names(function: ast.AST) -> frozenset[str]:
+    """Return the names that a function or module body binds, without its parameters."""
     found: set[str] = set()
     stack: list[ast.AST] = list(ast.iter_child_nodes(function))
     while stack:
@@ -113,7 +110,7 @@ def written_in(function: ast.AST) -> frozenset[str]:
 
 
 def root_name(text: str) -> str | None:
-    """The name that a chain of attributes, subscripts and calls begins with; None for other expressions."""
+    """Return the name at the start of a chain of attributes, subscripts and calls; ``None`` for other expressions."""
     try:
         node: ast.expr = ast.parse(text, mode="eval").body
     except SyntaxError:
@@ -124,7 +121,7 @@ def root_name(text: str) -> str | None:
 
 
 def in_scope(tree: SourceTree, node: ast.AST, text: str) -> bool:
-    """Whether all names of an expression are bound at ``node``, as far as its functions show."""
+    """Return whether all names of an expression are bound at ``node``, by its enclosing scopes."""
     try:
         names = {each.id for each in ast.walk(ast.parse(text, mode="eval")) if isinstance(each, ast.Name)}
     except SyntaxError:
@@ -137,16 +134,16 @@ def in_scope(tree: SourceTree, node: ast.AST, text: str) -> bool:
     function = tree.function(node)
     while True:
         if isinstance(function, ast.Module):
-            inside = tree.function(node) is not function
-            unsure = tree.main_block_names if inside else frozenset()
-            names -= bound_names(function, None if inside else line) - unsure
+            in_function = tree.function(node) is not function
+            uncertain = tree.main_block_names if in_function else frozenset()
+            names -= bound_names(function, None if in_function else line) - uncertain
             return not names
         names -= bound_names(function, line if tree.function(node) is function else None)
         function = tree.function(function)
 
 
 def bound_names(function: ast.AST, before: int | None) -> set[str]:
-    """The names that a function (or module) binds itself, up to a line if one is given."""
+    """Return the names that a function or module binds, parameters included; with ``before``, above that line only."""
     found: set[str] = set()
     if isinstance(function, _FUNCTIONS):
         args = function.args
@@ -167,16 +164,17 @@ def bound_names(function: ast.AST, before: int | None) -> set[str]:
 
 
 def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """The nodes below a function that are not inside of another one; the names of those inside are included."""
+    """Yield the nodes of a function outside nested functions and classes, whose own nodes are included."""
     pending = list(ast.iter_child_nodes(function))
     while pending:
         node = pending.pop()
         yield node
-        if isinstance(node, ast.comprehension):  # its target is a name of its own
+        if isinstance(node, ast.comprehension):  # its target has a scope of its own
             pending += [node.iter, *node.ifs]
         elif not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             pending.extend(ast.iter_child_nodes(node))
 
 
 def is_chain(text: str) -> bool:
+    """Return whether an expression is a name with attributes and subscripts only."""
     return bool(re.fullmatch(r"[A-Za-z_]\w*(\.\w+|\[[^\[\]]*\])*", text))

@@ -22,7 +22,7 @@ from devfix.fixes.modules.sibling_moves import move_beside_sibling_modules
 from devfix.fixes.move_style import Move
 from devfix.fixes.statement_range import StatementRange
 from devfix.model import AppendCode, Edit, Fix, InsertStatement, Where
-from devfix.syntax.bindings import written_in
+from devfix.syntax.bindings import assigned_names
 
 __all__ = ["MovePlan", "plan_move"]
 
@@ -182,7 +182,7 @@ def _value(statement: ast.stmt, name: str) -> ast.expr | None:
 def _first_mention(call_frame: CallFrame, name: str) -> ast.stmt | None:
     """Return the first statement of a function that uses its parameter ``name``."""
     function = call_frame.activation.node
-    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or name in written_in(function):
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or name in assigned_names(function):
         return None
     for statement in function.body:
         if name in _expressions_in(statement):
@@ -220,7 +220,7 @@ def _only_constructs(mismatch: DeviceMismatch, candidate: _MoveCandidate) -> boo
         return False
     returns = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
     is_returned = any(value is candidate.value or candidate.name in _expressions_in(value) for value in returns)
-    own = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)} | written_in(function)
+    own = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)} | assigned_names(function)
     names = visible(mismatch.point, candidate.call_frame)
     return is_returned and not any(name in names and is_device(name, names[name]) for name in own)
 

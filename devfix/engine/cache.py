@@ -1,7 +1,8 @@
-"""What earlier runs found out, kept between runs: text by key, in one SQLite file of the user's cache folder.
+"""The results of earlier scans: text by key, in one SQLite file of the user's cache folder.
 
-A write is atomic and runs may overlap (SQLite's own locks).  What was not used for a month goes, and so does the oldest
-beyond :data:`MOST_ENTRIES`.  A cache that cannot be used is no error: the work is done again, and a note says why.
+Writes are atomic, and runs may overlap (SQLite locks the file).  Entries that were not used for a month are deleted,
+and so are the oldest beyond :data:`MOST_ENTRIES`.  An unusable cache is not an error: scans run again, and a note
+reports why.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ MOST_ENTRIES = 50_000
 _KEPT_DAYS = 30
 _FILE = "scans-1.sqlite"
 _SECONDS_A_DAY = 86_400
-_PATIENCE = 0.2  # seconds to wait for another run's write
+_PATIENCE = 0.2  # seconds to wait for a concurrent write
 #: Packages that no result of a scan depends on.
 _OTHER_LAYERS = frozenset(
     {"__pycache__", "bot", "cli", "init", "lsp", "migrate", "report", "schema", "simulator", "trace", "vcs", "verify"}
 )
-_AT_ONCE = 500  # SQLite allows 999 values in one question
+_AT_ONCE = 500  # SQLite allows 999 values per query
 
 
 def default_folder() -> str:
-    """``DEVFIX_CACHE_DIR``, else the user's cache folder as the platform has it."""
+    """Return ``DEVFIX_CACHE_DIR``, else the platform's cache folder of the user."""
     import platformdirs
 
     return os.environ.get("DEVFIX_CACHE_DIR") or platformdirs.user_cache_dir("devfix", appauthor=False)
@@ -39,7 +40,7 @@ def default_folder() -> str:
 
 @lru_cache(maxsize=1)
 def tool_version() -> str:
-    """Name this version of devfix under this Python: results of another one are not reused, also during development."""
+    """Return a name for this version of devfix and Python; results of another one are not reused."""
     import devfix
 
     parts = [devfix.__version__, sys.version]
@@ -54,7 +55,7 @@ def tool_version() -> str:
 
 
 class Cache:
-    """Text by key.  ``problem`` says why it cannot be used, empty while it can."""
+    """A key-value store for text.  ``problem`` says why it cannot be used; it is empty if it can."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -62,7 +63,7 @@ class Cache:
         self._connection: sqlite3.Connection | None = None
 
     def get(self, keys: Iterable[str]) -> dict[str, str]:
-        """What is kept under these keys."""
+        """Return the stored values of some keys."""
         connection = self._open()
         if connection is None:
             return {}
@@ -83,7 +84,7 @@ class Cache:
         return found
 
     def put(self, values: Mapping[str, str]) -> None:
-        """Keep these, and let go of what is old."""
+        """Store values, and delete old entries."""
         connection = self._open() if values else None
         if connection is None:
             return
@@ -99,7 +100,7 @@ class Cache:
             self._give_up(error)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

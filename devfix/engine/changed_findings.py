@@ -1,4 +1,4 @@
-"""Findings that have to do with what was changed: on changed lines, or not there before."""
+"""Findings that a change affects: on changed lines, or absent before the change."""
 
 from __future__ import annotations
 
@@ -19,19 +19,18 @@ if TYPE_CHECKING:
 
 __all__ = ["unconcerned"]
 
-#: What makes a finding the same one before and after a change, wherever it has gone in its file.
+#: Identifies a finding before and after a change, wherever it has moved in its file.
 _Likeness = tuple[str, str, str, str]
 
 
 def unconcerned(scope: Scope, space: Workspace, scans: Sequence[Scan], jobs: int) -> frozenset[Identity]:
-    """The findings that were there before, and that touch no changed line.
+    """Return the findings that existed before the change and touch no changed line.
 
     Args:
-        scope: what was changed.
-        space: the texts as they are now.
-        scans: what is found in them.
-        jobs: processes for looking at what was there before.
-
+        scope: the changed lines.
+        space: the present texts.
+        scans: their findings.
+        jobs: worker processes for the scan of the old texts.
     """
     away = [(scan, finding) for scan in scans for finding in scan.findings if not scope.touches(finding)]
     affected = sorted({scan.path for scan, _ in away if _reads(scan, scope)})
@@ -59,7 +58,7 @@ def _before(scope: Scope, file: SourceFile) -> SourceFile | None:
 
 
 def _count(space: Workspace, findings: Iterable[Finding]) -> Counter[_Likeness]:
-    """Each finding once, also where several programs have it."""
+    """Count each finding once, even if several programs have it."""
     return Counter(_likeness(space, finding) for finding in {identity(each): each for each in findings}.values())
 
 

@@ -1,8 +1,7 @@
-"""What git says has changed: the lines since a revision, and those that are staged, with the texts of the index.
+"""Changed lines, as git reports them: since a revision, or staged, with the texts of the index.
 
-Whole programs are analysed.  A finding counts where a line of its story (from the cause to the line that fails) or
-the place of its best edit is among the changed lines, and where it was not there before: who moves the model, or
-removes a move, may break lines that nobody has touched.
+Whole programs are analysed.  A finding is reported if a line of its event path or the position of its best edit is among
+the changed lines, or if it did not exist before: a new or removed move may break unchanged lines.
 """
 
 from __future__ import annotations
@@ -43,20 +42,19 @@ Stretches = tuple[tuple[int, int], ...]
 
 
 class ChangesError(Exception):
-    """Git cannot say what has changed: the message says why, in one line."""
+    """Git cannot report the changes: the message says why, in one line."""
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What a run is about.
+    """The part of the code that a run reports on.
 
     Attributes:
-        lines: changed lines by the real path of each changed file, counted in its new text; none where lines were only
-            removed, and where a file was only renamed.
-        before: what these files said before, by real path; ``None`` for a new one, and for one that Python cannot read.
-        texts: files that the index holds otherwise than the working tree, by real path; ``None`` where it has none.
+        lines: changed lines by the real path of each changed file, counted in its new text; empty if lines were only
+            removed, or the file was only renamed.
+        before: previous texts of these files, by real path; ``None`` for a new file, and for one that Python cannot read.
+        texts: files of the index that differ from the working tree, by real path; ``None`` for deleted ones.
         problems: files of the index that cannot be read.
-
     """
 
     lines: Mapping[str, Stretches]
@@ -65,18 +63,18 @@ class Scope:
     problems: tuple[Problem, ...] = ()
 
     def touches(self, finding: Finding) -> bool:
-        """Whether the finding has to do with a changed line."""
+        """Return whether a finding is affected by a changed line."""
         return any(self._changed(path, first, last) for path, first, last in _places(finding))
 
     def why_not_edited(self, fix: Fix) -> str:
-        """Why no edits of the fix are made: the index and the working tree differ in one of its files."""
+        """Return why a fix is not applied: one of its files differs between index and working tree."""
         apart = [path for path in fix.paths if self.texts.get(_real(path)) is not None]
         if not apart:
             return ""
         return f"the index and the working tree hold {apart[0]} differently: stage its changes, or stash them"
 
     def concerns(self, problem: Problem) -> bool:
-        """Whether a problem is one of a changed file; one of a path that is not there always is."""
+        """Return whether a problem is in a changed file, or in a path that does not exist."""
         return _real(problem.path) in self.lines or not os.path.exists(problem.path)
 
     def _changed(self, path: str, first: int, last: int) -> bool:
@@ -88,7 +86,7 @@ def _real(path: str) -> str:
 
 
 def _places(finding: Finding) -> Iterator[tuple[str, int, int]]:
-    """The lines of a finding's story, and where its best edit goes."""
+    """Yield the lines of a finding's event path, and the position of its best edit."""
     yield finding.path, finding.span.line, finding.span.end_line
     for event in finding.events:
         yield event.path, event.line, event.line
@@ -110,11 +108,10 @@ def _spans(edit: Edit) -> tuple[Span, ...]:
 
 # --- git ------------------------------------------------------------------------------------------------------------
 def since(paths: Sequence[str], revision: str) -> Scope:
-    """The lines that differ from where ``revision`` and the present commit part; untracked files are new.
+    """Return the lines that differ from the merge base of ``revision`` and HEAD; untracked files count as new.
 
     Raises:
-        ChangesError: no repository, several, or no such revision.
-
+        ChangesError: there is no repository, there are several, or the revision does not exist.
     """
     git = _repository(paths, "--since")
     try:
@@ -129,11 +126,10 @@ def since(paths: Sequence[str], revision: str) -> Scope:
 
 
 def staged(paths: Sequence[str]) -> Scope:
-    """The lines that the index holds otherwise than the present commit, and its texts.
+    """Return the lines of the index that differ from HEAD, and the texts of the index.
 
     Raises:
-        ChangesError: no repository, or several.
-
+        ChangesError: there is no repository, or there are several.
     """
     git = _repository(paths, "--staged")
     index, wanted = _index(git), _of_interest(git, paths)
@@ -166,7 +162,7 @@ def _staged_text(git: Git, path: str, index: Mapping[str, str]) -> SourceFile:
 
 
 def _shown(path: str) -> str:
-    """A path as people see it: relative to the current folder where it lies inside."""
+    """Return a path for people: relative to the current folder if it is inside."""
     relative = os.path.relpath(path)
     return path if relative.startswith(os.pardir) else relative
 
@@ -188,13 +184,13 @@ def _repository(paths: Sequence[str], flag: str) -> Git:
 
 
 def _of_interest(git: Git, paths: Sequence[str]) -> list[str]:
-    """Pathspecs: Python files, and what was given by name."""
+    """Return pathspecs for Python files and for files given by name."""
     named = (os.path.relpath(_real(path), git.folder).replace(os.sep, "/") for path in paths if os.path.isfile(path))
     return [*(f"*{suffix}" for suffix in sources.SUFFIXES), *(f":(literal){path}" for path in named)]
 
 
 def _index(git: Git) -> dict[str, str]:
-    """The index that git means: `git commit -a` shows its hooks another one than .git/index."""
+    """Return the index that git uses: `git commit -a` gives its hooks a temporary one."""
     given = os.environ.get("GIT_INDEX_FILE")
     here = sources.git_root(os.path.realpath(os.curdir))
     return {"GIT_INDEX_FILE": os.path.abspath(given)} if given and here == git.folder else {}
@@ -215,7 +211,7 @@ def _commit(git: Git, revision: str) -> str:
 
 
 def _parting(git: Git, commit: str) -> str:
-    """The commit where the two histories part; the given one where git does not know (unrelated, or shallow)."""
+    """Return the merge base of two commits; the given one if git knows none (unrelated or shallow histories)."""
     try:
         return git("merge-base", commit, "HEAD").strip()
     except GitError:
@@ -225,9 +221,9 @@ def _parting(git: Git, commit: str) -> str:
 def _changed(
     git: Git, against: str, wanted: Sequence[str], index: Mapping[str, str] | None = None
 ) -> tuple[dict[str, Stretches], dict[str, SourceFile | None]]:
-    """Changed lines of each changed file, and what it said before, by real path.
+    """Return the changed lines of each changed file and its previous text, by real path.
 
-    ``against`` is a commit, or ``--cached`` for what is staged.
+    ``against`` is a commit, or ``--cached`` for staged changes.
     """
     stretches = _stretches(git(*_DIFF, *_WITHOUT_CONTEXT, against, "--", *wanted, extra_env=index))
     blobs = {}  # path → the blob before
@@ -249,7 +245,7 @@ def _changed(
 
 
 def _stretches(diff: str) -> dict[str, list[tuple[int, int]]]:
-    """Where a diff without context adds lines, by path."""
+    """Yield the ranges of added lines in a diff without context, by path."""
     found: dict[str, list[tuple[int, int]]] = {}
     path, skipped = "", 0
     for line in diff.split("\n"):
@@ -267,7 +263,7 @@ def _stretches(diff: str) -> dict[str, list[tuple[int, int]]]:
 
 
 def _blobs(git: Git, names: Sequence[str]) -> dict[str, bytes]:
-    """The contents of blobs by their names, without those that git has not."""
+    """Return the contents of blobs by name, without the missing ones."""
     found: dict[str, bytes] = {}
     if not names:
         return found
@@ -290,7 +286,7 @@ def _decoded(path: str, raw: bytes | None) -> SourceFile | None:
 
 
 def _in_lines(path: str, stretches: Sequence[tuple[int, int]]) -> Stretches:
-    """The same lines as Python counts them; all, where it sees more lines than git."""
+    """Return the same lines in Python's counting; all lines if Python counts more than git."""
     if stretches and path.endswith(sources.NOTEBOOK):
         return _in_program(path, stretches)
     try:
@@ -302,7 +298,7 @@ def _in_lines(path: str, stretches: Sequence[tuple[int, int]]) -> Stretches:
 
 
 def _in_program(path: str, stretches: Sequence[tuple[int, int]]) -> Stretches:
-    """Lines of a notebook's file as lines of its program; all, where the notebook cannot be read."""
+    """Return lines of a notebook's file as lines of its program; all lines if the notebook cannot be read."""
     try:
         file = sources.read(path)
     except SourceError:

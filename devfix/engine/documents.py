@@ -14,7 +14,7 @@ __all__ = ["finding_document", "path_document", "problem_document"]
 
 
 def finding_document(resolution: Resolution, outcome: Outcome) -> dict[str, Any]:
-    """One finding and what became of it; ``outcome`` knows the cells of notebooks."""
+    """Return one finding with its status; ``outcome`` knows the cells of notebooks."""
     finding = resolution.finding
     fix = resolution.fix or (finding.fixes[0] if finding.fixes else None)
     return {
@@ -71,7 +71,7 @@ def _event(event: Event, outcome: Outcome) -> dict[str, Any]:
 
 
 def problem_document(problem: Problem, outcome: Outcome) -> dict[str, Any]:
-    """One problem, or one note."""
+    """Return one problem or note."""
     return {
         "path": path_document(problem.path),
         **_cell(problem.path, problem.line, outcome),

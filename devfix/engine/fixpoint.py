@@ -1,8 +1,8 @@
-"""Findings to codemods to new text, until no finding is left.  The only place that loops.
+"""The fixpoint: scan, repair, scan again, until no repairable finding is left.
 
-A program is an entry file with what it imports.  Each program is analysed; findings whose edits lie in the given
-files are repaired one by one: the edit must compile, the finding must be gone, and no new hazard may have come.
-An edit that does not hold is dropped, and the reason is kept.
+A program is an entry file with its imports.  Each program is scanned; findings whose edits are in the given files are
+repaired one by one: the edit must compile, the finding must be gone, and no new hazard may appear.  An edit that fails
+one of these conditions is reverted, and the reason is reported.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["apply", "check", "fix_text", "settle"]
 
 MOST_ROUNDS = 60
-_MOST_APART = 4  # of these, each two are tried together
-_MOST_FOLLOWING = 3  # findings that an edit may bring and that are repaired with it
+_MOST_APART = 4  # findings that are tried in pairs
+_MOST_FOLLOWING = 3  # new findings that are repaired together with an edit
 _NEW_FINDING = "it would bring a new finding"
 _FAILS_INSTEAD = "would fail instead"
 _NO_CACHE = "everything was read anew; --no-cache leaves it out, DEVFIX_CACHE_DIR names another folder"
@@ -49,7 +49,7 @@ def check(
     cache: Cache | None = None,
     scope: Scope | None = None,
 ) -> Outcome:
-    """Findings only; those that touch the changed lines of ``scope``."""
+    """Return the findings, with ``scope`` only those that the change affects."""
     return _run(files, settings, jobs, cache, repair=False, scope=scope)
 
 
@@ -61,14 +61,14 @@ def apply(
     cache: Cache | None = None,
     scope: Scope | None = None,
 ) -> Outcome:
-    """Findings and the patch that repairs them, but for those of ``without``; no source is written."""
+    """Return the findings and the patch that repairs them, except those of ``without``; nothing is written."""
     return _run(files, settings, jobs, cache, repair=True, without=without, scope=scope)
 
 
 def fix_text(path: str, text: str, codes: Iterable[str] = ()) -> str:
-    """One file's text after repair with the rules of these codes; the same text where there is nothing to do.
+    """Return the text of one file after repair with some rules; the same text if there is nothing to do.
 
-    Who names a rule whose every fix is unsafe asks for it.
+    Selecting a rule whose fixes are all unsafe enables them.
     """
     from devfix.rules.registry import rule_for
 
@@ -83,7 +83,7 @@ def fix_text(path: str, text: str, codes: Iterable[str] = ()) -> str:
 
 @contextmanager
 def _rare_collection() -> Iterator[None]:
-    """Syntax trees and records are many and mostly live: Python's collector would walk them again and again."""
+    """Run the garbage collector rarely: syntax trees are many and mostly live."""
     thresholds = gc.get_threshold()
     gc.set_threshold(500_000, 20, 20)
     try:
@@ -132,7 +132,7 @@ def _resolve(
 
 
 def settle(collected: Resolutions, scans: Iterable[Scan], checked: int = 0) -> Outcome:
-    """What becomes of the findings of these scans, and the patch; where it repairs, the workspace takes it on."""
+    """Resolve the findings of some scans and return the outcome; with repair, the workspace is updated."""
     for scan in scans:
         collected.problems.update(dict.fromkeys(scan.problems))
         if scan.partly:
@@ -150,11 +150,11 @@ def _repair(space: Workspace, scan: Scan, collected: Resolutions) -> None:
     original = {identity(finding): finding for finding in scan.findings}
     current = scan_program(space, scan.path) if space.changed else scan
     dropped: dict[Identity, str] = {}
-    tried_at: dict[Identity, int] = {}  # how many were repaired when the edit of this one was dropped
+    tried_at: dict[Identity, int] = {}  # number of repairs when this finding's edit was reverted
     repaired = 0
     for _ in range(MOST_ROUNDS):
         waiting = [f for f in current.findings if identity(f) not in dropped and collected.open_to_repair(f)]
-        if not waiting:  # what did not hold may hold after the others
+        if not waiting:  # a reverted edit may hold after the others
             waiting = [f for f in current.findings if tried_at.get(identity(f), repaired) < repaired]
         if not waiting:
             apart = [f for f in current.findings if _FAILS_INSTEAD in dropped.get(identity(f), "")]
@@ -167,7 +167,7 @@ def _repair(space: Workspace, scan: Scan, collected: Resolutions) -> None:
                 dropped.pop(identity(finding))
                 collected.settle(original.get(identity(finding), finding), Status.FIXED, fix=fix)
             continue
-        finding = waiting[-1]  # from the end: what is moved behind one line keeps its order
+        finding = waiting[-1]  # from the end: statements moved after one line keep their order
         shown = original.get(identity(finding), finding)
         attempt = _attempt(space, current, finding, collected)
         if isinstance(attempt, str):
@@ -180,7 +180,7 @@ def _repair(space: Workspace, scan: Scan, collected: Resolutions) -> None:
             for other in _repaired_along(current, after, fix):
                 collected.settle(original.get(identity(other), other), Status.FIXED, fix=fix)
             current = after
-            dropped = {key: reason for key, reason in dropped.items() if _NEW_FINDING not in reason}  # it may hold now
+            dropped = {key: reason for key, reason in dropped.items() if _NEW_FINDING not in reason}  # retry
     for finding in current.findings:
         if identity(finding) in dropped:
             shown = original.get(identity(finding), finding)
@@ -189,14 +189,14 @@ def _repair(space: Workspace, scan: Scan, collected: Resolutions) -> None:
 
 
 def _repaired_along(before: Scan, after: Scan, fix: Fix) -> list[Finding]:
-    """Findings that are gone because the fix of another one made their edits, too."""
+    """Yield findings that are gone because the fix of another finding made their edits as well."""
     left = {identity(finding) for finding in after.findings}
     gone = [finding for finding in before.findings if identity(finding) not in left and finding.fixes]
     return [finding for finding in gone if set(finding.fixes[0].edits) <= set(fix.edits)]
 
 
 def _attempt(space: Workspace, before: Scan, finding: Finding, collected: Resolutions) -> tuple[Fix, Scan] | str:
-    """Try the fixes of a finding in order: the first that holds, with the scan after it, or why none does."""
+    """Try the fixes of a finding in order; return the first that holds and the scan after it, or the reasons."""
     reason = ""
     fixes = collected.usable(finding)
     for fix in fixes:
@@ -213,9 +213,9 @@ def _attempt(space: Workspace, before: Scan, finding: Finding, collected: Resolu
 
 
 def _with_what_follows(space: Workspace, before: Scan, fix: Fix, collected: Resolutions) -> Fix | None:
-    """A fix together with those of the findings that it brings: what is moved meets what was with it until now.
+    """Combine a fix with those of the findings that it causes: a moved value meets others that are still on the CPU.
 
-    Only edits that keep every other line where it is: then all of them name places of the same text.
+    Only edits that keep all other lines in place are combined, so that their positions refer to the same text.
     """
     kept = dict(space.changed)
     after = _applied(space, before, fix)
@@ -237,7 +237,7 @@ def _with_what_follows(space: Workspace, before: Scan, fix: Fix, collected: Reso
 
 
 def _place_of(edit: Edit) -> Iterator[tuple[str, int]]:
-    """File and line of an edit that leaves all other lines where they are."""
+    """Return file and line of an edit that keeps all other lines in place."""
     match edit:
         case AppendCode(expression=span, code=code) | ReplaceExpression(expression=span, code=code):
             text = code
@@ -252,7 +252,7 @@ def _place_of(edit: Edit) -> Iterator[tuple[str, int]]:
 def _together(
     space: Workspace, before: Scan, apart: list[Finding], collected: Resolutions
 ) -> tuple[list[tuple[Finding, Fix]], Scan] | None:
-    """Two findings whose best edits fail one without the other: a criterion is moved, and what else it is given."""
+    """Try pairs of findings whose best edits only hold together, such as a criterion and its weights."""
     usable = [(finding, collected.usable(finding)) for finding in apart[:_MOST_APART]]
     for pair in combinations([(finding, fixes[0]) for finding, fixes in usable if fixes], 2):
         edits = tuple(dict.fromkeys(edit for _, fix in pair for edit in fix.edits))
@@ -264,7 +264,7 @@ def _together(
 
 
 def _held(space: Workspace, before: Scan, fix: Fix, findings: Sequence[Finding], collected: Resolutions) -> Scan | str:
-    """Apply a fix that is to repair some findings: the scan after it, or why it does not hold and was taken back."""
+    """Apply a fix for some findings; return the scan after it, or the reason why it was reverted."""
     kept = dict(space.changed)
     after = _applied(space, before, fix)
     if isinstance(after, str):
@@ -280,7 +280,7 @@ def _held(space: Workspace, before: Scan, fix: Fix, findings: Sequence[Finding],
 
 
 def _applied(space: Workspace, before: Scan, fix: Fix) -> Scan | str:
-    """Apply a fix: the scan after it, or why it cannot be placed; what was changed stays so."""
+    """Apply a fix; return the scan after it, or the reason why it cannot be applied.  Changes stay."""
     from devfix.rewrite import RewriteError, rewrite
 
     try:
@@ -296,7 +296,7 @@ def _applied(space: Workspace, before: Scan, fix: Fix) -> Scan | str:
 
 
 def _tells_of_failure(scan: Scan, finding: Finding) -> bool:
-    """Whether the finding's story leads to a line in which something goes wrong."""
+    """Return whether a finding's event path leads to a line with a hazard."""
     lines = {(event.path, event.source) for event in finding.events if event.kind == "used"}
     return not lines.isdisjoint(scan.failing)
 
@@ -309,7 +309,7 @@ def _is_fallback(finding: Finding) -> bool:
 
 
 def _fresh(before: Scan, after: Scan) -> list[Finding]:
-    """Findings that have come; those that only tell of a failure are weighed as hazards."""
+    """Return new findings; those that only report a failing line are counted as hazards."""
     known = Counter((other.code, other.path, other.message) for other in before.findings)
     known.subtract((other.code, other.path, other.message) for other in after.findings)
     fresh = [other for other in after.findings if known[(other.code, other.path, other.message)] < 0]
@@ -317,7 +317,7 @@ def _fresh(before: Scan, after: Scan) -> list[Finding]:
 
 
 def _objection(before: Scan, after: Scan, finding: Finding) -> str | None:
-    """Why an edit does not hold; ``None`` where it does."""
+    """Return why an edit does not hold; ``None`` if it does."""
     if after.problems:
         return after.problems[0].message
     if identity(finding) in {identity(other) for other in after.findings}:

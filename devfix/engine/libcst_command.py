@@ -1,23 +1,12 @@
-"""Rules as LibCST commands, for people who have a codemod set-up already.
+"""Rules as LibCST commands, for existing codemod set-ups.
 
-A rule module offers its command by a module ``__getattr__`` (PEP 562), so that importing it never imports LibCST::
-
-    def __getattr__(name: str) -> object:
-        if name == "ReplacedSubmodule":
-            from devfix.engine.libcst_command import command_for
-
-            return command_for(RULE)
-        raise AttributeError(name)
-
-    def __dir__() -> list[str]:  # for `python -m libcst.tool list`
-        return [*globals(), "ReplacedSubmodule"]
-
-It runs without any configuration file, because ``-x`` takes a full dotted name.  ``--no-format`` keeps LibCST from
-sending changed files through a formatter (black, where none is configured)::
+A rule's module creates its command on first use (``devfix.rules.rule.command_attributes``), so that importing a rule
+never imports LibCST.  A command needs no configuration file, because ``-x`` takes a full dotted name; ``--no-format``
+keeps LibCST from formatting changed files::
 
     python -m libcst.tool codemod -x --no-format codemods.modules.replaced_submodule.ReplacedSubmodule train.py
 
-Where a ``.libcst.codemod.yaml`` names the package (``modules: [codemods]``), the short name does::
+If a ``.libcst.codemod.yaml`` lists the package (``modules: [codemods.modules]``), the short name is enough::
 
     python -m libcst.tool codemod --no-format replaced_submodule.ReplacedSubmodule train.py
 """
@@ -37,9 +26,9 @@ __all__ = ["command_for"]
 
 @cache
 def command_for(rule: Rule) -> type[CodemodCommand]:
-    """The LibCST command of ``rule``: ``replaced-submodule`` becomes ``ReplacedSubmodule``, in the rule's module.
+    """Return the LibCST command of a rule: ``replaced-submodule`` becomes ``ReplacedSubmodule``, in the rule's module.
 
-    The same rule gives the same class each time: LibCST pickles it by name for its worker processes.
+    The same rule returns the same class, because LibCST pickles it by name for its worker processes.
     """
     name = "".join(word.capitalize() for word in rule.name.split("-"))
     members = {
@@ -57,11 +46,11 @@ class _RuleCommand(CodemodCommand, ABC):  # ABC: `libcst.tool list` then leaves 
     rule: Rule
 
     def transform_module(self, tree: cst.Module) -> cst.Module:
-        """The rewritten module, or ``tree`` itself where there is nothing to do (no metadata, so no copy)."""
+        """Return the rewritten module, or ``tree`` itself if nothing changes (no metadata, so no copy)."""
         return self.transform_module_impl(tree)
 
     def transform_module_impl(self, tree: cst.Module) -> cst.Module:
-        """The rewritten module, or ``tree`` itself where there is nothing to do."""
+        """Return the rewritten module, or ``tree`` itself if nothing changes."""
         from devfix.engine.fixpoint import fix_text
 
         text = tree.code

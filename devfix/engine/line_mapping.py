@@ -1,7 +1,6 @@
-"""After a patch: what is left is told with the lines of the files as they are now, so that who looks there finds it.
+"""Line numbers after a patch: remaining findings are reported with the lines of the patched files.
 
-A finding that was repaired keeps the place where it was found: `check` told of it there, and there the diff takes it
-away.  So do the lines of its story.
+A repaired finding and its event path keep the lines at which `check` reported them, because the diff removes them there.
 """
 
 from __future__ import annotations
@@ -20,12 +19,11 @@ __all__ = ["relocated"]
 
 
 def relocated(outcome: Outcome, files: Iterable[SourceFile]) -> tuple[Outcome, tuple[SourceFile, ...]]:
-    """What is told after the patch of an outcome, and the files in whose lines it is.
+    """Return an outcome with the lines of the patched files, and these files.
 
     Args:
-        outcome: its patch is on the disk, or wherever the new text belongs.
-        files: as they were read.
-
+        outcome: an outcome whose patch was applied.
+        files: the files as they were read.
     """
     changed = {os.path.abspath(change.path): _Changed(change) for change in outcome.patch.files}
     if not changed:
@@ -50,7 +48,7 @@ class _Changed:
         self.lines = Alignment(self.old.text, self.new.text)
 
     def source(self, event: Event, line: int) -> str:
-        """What an event shows of its line."""
+        """Return the source line that an event shows."""
         old, new = self.lines.here(event.line).strip(), self.lines.there(line).strip()
         if old == new:
             return event.source
@@ -61,7 +59,7 @@ class _Changed:
         return as_written(new)
 
     def line_of_cell(self, line: int) -> int:
-        """The line of the new program that has the same number in its cell as one of the old; itself in a script."""
+        """Return the line of the new program with the same number in its cell; the same line in a script."""
         if self.old.cells is None or self.new.cells is None:
             return line
         cell = self.old.cells.cell(line)
@@ -92,7 +90,7 @@ def _event(event: Event, changed: _ByPath) -> Event:
 
 
 def _kept(finding: Finding, changed: _ByPath) -> Finding:
-    """The finding where it was; in a notebook, in the line of its cell where it was."""
+    """Return a finding at its original position; in a notebook, at the original line of its cell."""
 
     def line(path: str, line: int) -> int:
         file = changed.get(os.path.abspath(path))

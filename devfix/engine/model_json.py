@@ -1,4 +1,4 @@
-"""The words of :mod:`devfix.model` as JSON and back, for what is kept between runs."""
+"""The data model (:mod:`devfix.model`) as JSON and back, for the cache."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["from_json", "to_json"]
 
 
 def to_json(value: Any) -> str:
-    """Frozen dataclasses of the model, enumerations, tuples and plain values; a list comes back as a tuple."""
+    """Return the JSON of dataclasses of the model, enumerations, tuples and plain values; lists become tuples."""
     return json.dumps(_plain(value), separators=(",", ":"))
 
 
 def from_json(text: str) -> Any:
-    """What :func:`to_json` wrote.  Raises ``ValueError`` for anything else."""
+    """Return the value that :func:`to_json` wrote; raise ``ValueError`` for any other text."""
     try:
         return _value(json.loads(text))
     except (AttributeError, KeyError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""What became of each finding of a run: repaired, left with a reason, suppressed, or outside of what it is about."""
+"""The resolution of each finding of a run: repaired, left with a reason, suppressed, or out of scope."""
 
 from __future__ import annotations
 
@@ -21,16 +21,15 @@ __all__ = ["Resolutions", "in_order"]
 
 
 class Resolutions:
-    """Resolutions by finding, in the order in which programs were seen; one entry for each cause.
+    """Resolutions by finding, in the order of programs; one per cause.
 
     Args:
         space: the texts of the run.
         comments: suppressions of the given files.
-        without: findings that the caller leaves out.
-        repair: whether the run repairs, or only tells.
-        scope: what the run is about; ``None`` for everything.
-        outside: findings that have nothing to do with it, of which nothing is said.
-
+        without: findings that the caller excludes.
+        repair: whether the run repairs or only reports.
+        scope: the changed lines that the run reports on; ``None`` for everything.
+        outside: findings out of scope, which are not reported.
     """
 
     def __init__(
@@ -53,12 +52,12 @@ class Resolutions:
         self.partly: list[str] = []
 
     def suppressed(self, finding: Finding) -> bool:
-        """Whether a comment in the given file covers the finding."""
+        """Return whether a comment in the given file suppresses the finding."""
         known = self.comments.get(finding.path)
         return known is not None and known.match(finding.code, finding.span, finding.name)
 
     def usable(self, finding: Finding) -> list[Fix]:
-        """Fixes that this run may apply, best first."""
+        """Return the fixes that this run may apply, best first."""
         unsafe = self.space.settings.unsafe_fixes
         allowed = [fix for fix in finding.fixes if unsafe or fix.applicability is Applicability.SAFE]
         inside = [r for r in allowed if all(os.path.abspath(path) in self.space.given for path in r.paths)]
@@ -69,18 +68,18 @@ class Resolutions:
         return self.scope.why_not_edited(fix) if self.scope is not None and self.repairing else ""
 
     def left_out(self, finding: Finding) -> bool:
-        """Whether a finding is to be left alone: suppressed, or named by the caller."""
+        """Return whether a finding is suppressed or excluded by the caller."""
         return identity(finding) in self.without or self.suppressed(finding)
 
     def open_to_repair(self, finding: Finding) -> bool:
-        """Whether this run can try to repair the finding."""
+        """Return whether this run can try to repair a finding."""
         known = self.resolutions.get(identity(finding))
         if identity(finding) in self.without or identity(finding) in self._outside:
             return False
         return known is None and bool(self.usable(finding)) and not self.suppressed(finding)
 
     def settle(self, finding: Finding, status: Status, reason: str = "", fix: Fix | None = None) -> None:
-        """Record what became of a finding; a repair wins over anything said before."""
+        """Record the resolution of a finding; a repair overrides earlier ones."""
         known = self.resolutions.get(identity(finding))
         if known is None or (status is Status.FIXED and known.status is not Status.FIXED):
             self.resolutions[identity(finding)] = Resolution(finding, status, reason, fix)
@@ -104,7 +103,7 @@ class Resolutions:
                 self.settle(finding, Status.NOT_FIXED, finding.reason or "no fix is known")
 
     def outcome(self, checked: int) -> Outcome:
-        """Everything, sorted; the patch holds the files whose text changed."""
+        """Return the sorted outcome; the patch contains the files whose text changed."""
         changes = []
         for key, text in sorted(self.space.changed.items()):
             file = self.space.given[key]
@@ -119,7 +118,7 @@ class Resolutions:
         return in_words_of_cells(Outcome(*told)) if notebooks else Outcome(*told)
 
     def _as_given(self, item: Resolution) -> Resolution:
-        """With the lines of its story as they were given: a finding that was seen after an edit shows edited ones."""
+        """Return a finding with the source lines of the given texts instead of edited ones."""
         events = tuple(map(self.space.given_event, item.finding.events))
         return item if events == item.finding.events else replace(item, finding=replace(item.finding, events=events))
 
@@ -155,5 +154,5 @@ class Resolutions:
 
 
 def in_order(resolutions: Iterable[Resolution]) -> tuple[Resolution, ...]:
-    """Resolutions by the places of their findings."""
+    """Return resolutions sorted by the positions of their findings."""
     return tuple(sorted(resolutions, key=lambda item: position(item.finding)))

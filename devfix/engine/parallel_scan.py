@@ -1,7 +1,7 @@
-"""The scans of many programs: in one process or several, and from the cache where they still hold.
+"""The scans of many programs, in one process or several, reusing cached ones that are still valid.
 
-A scan depends on the settings, on the text of each file that was read, and on what the folders hold in which imports
-were looked for; a scan with the same of all these can be taken from the cache.
+A scan depends on the settings, the text of each file that it read, and the names in the folders that it searched for
+imports.  A cached scan is reused if all of these are unchanged.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from devfix.sources.digest import digest
 
 __all__ = ["forget_listings", "scan_all"]
 
-FEW = 8  # entries that are not worth starting processes for
+FEW = 8  # entries that are not worth a worker process
 
 
 def scan_all(space: Workspace, entries: list[str], jobs: int, cache: Cache | None = None) -> list[Scan]:
-    """The scans of these entry files, in their order; those that the cache holds are not made again."""
+    """Return the scans of entry files, in their order; cached ones are reused."""
     known = {} if cache is None else _kept(space, entries, cache)
     missing = [path for path in entries if path not in known]
     if jobs <= 1 or len(missing) < FEW:
@@ -47,7 +47,7 @@ def _scan_in_parallel(space: Workspace, entries: list[str], jobs: int) -> list[S
     chunks = [entries[start : start + size] for start in range(0, len(entries), size)]
     shared = list(space.given.values()), space.settings, space.texts
     with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=shared) as pool:
-        # not pool.map: it cancels what waits when it is interrupted, and the pool trips over that
+        # not pool.map: an interrupt cancels its waiting futures, which breaks the pool
         futures = [pool.submit(_scan_in_worker, chunk) for chunk in chunks]
         return [scan for future in futures for scan in future.result()]
 
@@ -59,7 +59,7 @@ def _start_worker(files: list[SourceFile], settings: Settings, texts: Mapping[st
     global _worker_space
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command ends its workers itself
     gc.set_threshold(500_000, 20, 20)
-    if settings.plugins:  # a process that was not forked has not imported them
+    if settings.plugins:  # a spawned process has not imported them
         from devfix.rules import plugins
 
         plugins.load_local_rules(settings.plugins, settings.root)
@@ -71,7 +71,7 @@ def _scan_in_worker(paths: list[str]) -> list[Scan]:
     return [scan_program(_worker_space, path) for path in paths]
 
 
-# --- what earlier runs know -----------------------------------------------------------------------------------------
+# --- cached scans ---------------------------------------------------------------------------------------------------
 def _cache_key(space: Workspace, path: str) -> str:
     from devfix.rules import plugins
 
@@ -80,14 +80,14 @@ def _cache_key(space: Workspace, path: str) -> str:
 
 
 def _kept(space: Workspace, entries: list[str], cache: Cache) -> dict[str, Scan]:
-    """Scans of an earlier run that still hold: the same files, the same names where imports were looked for."""
+    """Return the cached scans that are still valid."""
     keys = {_cache_key(space, path): path for path in entries}
     known: dict[str, Scan] = {}
     for key, text in cache.get(keys).items():
         try:
             state, files, folders, findings, hazards, failing, partly = from_json(text)
         except ValueError:
-            continue  # written by another release, or damaged: the scan is made again
+            continue  # written by another release, or damaged: scan again
         if state == _state(space, files, folders):
             path = keys[key]
             counted = Counter({Hazard(*each): count for each, count in hazards})
@@ -113,12 +113,12 @@ def _state(space: Workspace, files: Sequence[str], folders: Sequence[str]) -> st
 
 
 def forget_listings() -> None:
-    """Files may have come or gone: look into folders again."""
+    """Forget folder listings, because files may have changed."""
     listing.cache_clear()
     _importable.cache_clear()
 
 
 @lru_cache(maxsize=4096)
 def _importable(folder: str) -> str:
-    """A digest of the names in a folder that an import can mean."""
+    """Return a digest of the importable names in a folder."""
     return digest(*sorted(name for name in listing(folder) if name.endswith(".py") or name.isidentifier()))

@@ -1,4 +1,4 @@
-"""One program, from its entry file to its findings: reading, flow, rules."""
+"""The scan of one program, from its entry file to its findings: reading, analysis, rules."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ __all__ = [
     "unparsable",
 ]
 
-DEEP_ENOUGH = 8_000  # Python frames: programs nest, and so does their interpreter
+DEEP_ENOUGH = 8_000  # Python frames: the interpreter recurses with the program
 
-#: What makes a finding the same one in two scans.
+#: Identifies a finding across scans.
 Identity = tuple[str, str, int, int, str]
 
 
 class Hazard(NamedTuple):
-    """Something that goes wrong: in which operation, with which value."""
+    """A failing operation and the value that makes it fail."""
 
     path: str
     consumer: str
@@ -48,23 +48,23 @@ class Hazard(NamedTuple):
 
 @dataclass
 class Scan:
-    """What one entry file has to say."""
+    """The result for one entry file."""
 
     path: str
     findings: list[Finding] = field(default_factory=list)
     hazards: Counter[Hazard] = field(default_factory=Counter)
-    failing: frozenset[tuple[str, str]] = frozenset()  # files, and lines of them by their source, where it goes wrong
+    failing: frozenset[tuple[str, str]] = frozenset()  # files and source lines with hazards
     problems: list[Problem] = field(default_factory=list)
     partly: bool = False
-    files: set[str] = field(default_factory=set)  # what was read, or could not be
-    folders: set[str] = field(default_factory=set)  # where imports were looked for
+    files: set[str] = field(default_factory=set)  # files that were read or could not be read
+    folders: set[str] = field(default_factory=set)  # folders that were searched for imports
 
 
 def scan_program(space: Workspace, path: str, watch: analysis.Watch | None = None) -> Scan:
-    """Analyse the program that starts at ``path``; a crash of ours is a problem of this file only.
+    """Analyse the program that starts at ``path``; an internal error becomes a problem of this file only.
 
-    Of long data a few lines are followed first; where something is wrong, all of them.
-    ``watch`` sees the values, and may end the scan by an exception that is no ``Exception``.
+    Of a long data literal only a few lines are analysed first; if there is a finding, all of them.  ``watch`` sees each
+    value, and may end the scan by an exception that is not an ``Exception``.
     """
     scan = _scan_once(space, path, watch)
     if not (scan.findings or scan.hazards or scan.partly) or not space.left_out(scan.files):
@@ -96,7 +96,7 @@ def _scan_once(space: Workspace, path: str, watch: analysis.Watch | None) -> Sca
         observations = analysis.analyse(path, read, space.root(path), latent, space.settings.device, space.parse, watch)
         if observations is not None:
             scan.findings = _findings(space, observations)
-            scan.partly = not observations.complete
+            scan.partly = not observations.is_complete
             hazards = list(_hazards(observations))
             scan.hazards = Counter(hazard for _, hazard in hazards)
             scan.failing = frozenset((point.tree.path, point.tree.line(point.span.line)) for point, _ in hazards)
@@ -109,7 +109,7 @@ def _scan_once(space: Workspace, path: str, watch: analysis.Watch | None) -> Sca
         scan.problems.append(Problem(path, str(error), hint="please report it to its authors"))
         if os.environ.get("DEVFIX_TRACEBACK"):
             raise
-    except Exception as error:  # one bad file never stops the run: it is reported, and the rest goes on
+    except Exception as error:  # one bad file never stops the run
         told = f"internal error ({type(error).__name__}: {error})"
         scan.problems.append(Problem(path, told, hint="please report it; the file was left alone"))
         if os.environ.get("DEVFIX_TRACEBACK"):
@@ -120,7 +120,7 @@ def _scan_once(space: Workspace, path: str, watch: analysis.Watch | None) -> Sca
 
 
 def unparsable(files: Sequence[SourceFile]) -> list[Problem]:
-    """What is wrong with those of these files that no scan reads, since nothing in them can matter."""
+    """Return the syntax errors of files that no scan reads because they cannot contain a finding."""
     found = []
     for file in files:
         if not can_matter(file.raw):
@@ -132,7 +132,7 @@ def unparsable(files: Sequence[SourceFile]) -> list[Problem]:
 
 
 def syntax_problem(path: str, error: SyntaxError) -> Problem:
-    """Why a file cannot be parsed, as one line."""
+    """Return a syntax error as one problem."""
     message = f"cannot be parsed: {error.msg or error}"
     hint = "correct the syntax, or exclude the file"
     if "async=" in (error.text or "").replace(" ", ""):
@@ -161,7 +161,7 @@ def _findings(space: Workspace, observations: analysis.Observations) -> list[Fin
 
 
 def _detected(rule: Rule, observations: analysis.Observations) -> Iterable[Finding]:
-    """What a rule finds; a crash in a rule of somebody else is told as theirs."""
+    """Return the findings of a rule; an error in a plugin rule is reported as the plugin's."""
     if not rule.origin:
         return rule.detect(observations)
     try:
@@ -171,32 +171,32 @@ def _detected(rule: Rule, observations: analysis.Observations) -> Iterable[Findi
 
 
 class _Theirs(Exception):
-    """A rule of a plugin has crashed: what is to be told."""
+    """A plugin rule raised an error."""
 
 
 def _place(event: Event) -> tuple[str, int]:
-    """Where an event is told: a story has one event for a line, also where several tensors are made there."""
+    """Return file and line of an event; an event path has one event per line."""
     return event.path, event.line
 
 
 def _hazards(observations: analysis.Observations) -> Iterator[tuple[ProgramPoint, Hazard]]:
-    """Everything that goes wrong, whether a rule speaks of it or not: an edit must not add to it."""
+    """Yield every failing operation, whether a rule reports it or not: an edit must not add one."""
     found = [
         (mismatch.point, mismatch.operation, operand.text)
         for mismatch in observations.mismatches
         for operand in mismatch.cpu
     ]
-    found += [(use.point, use.operation, text_of(use.expression)) for use in observations.needs_cpu.values()]
+    found += [(use.point, use.operation, text_of(use.expression)) for use in observations.host_accesses.values()]
     found += [(each.built, each.kind, each.optimizer) for each in observations.hazards if each.kind != "harmless"]
     for point, consumer, text in found:
         yield point, Hazard(point.tree.path, consumer, text)
 
 
 def position(finding: Finding) -> tuple[object, ...]:
-    """The order of findings."""
+    """Return the sort key of a finding."""
     return (finding.path, finding.span, finding.code, finding.message)
 
 
 def identity(finding: Finding) -> Identity:
-    """Code, path, line, column, message."""
+    """Return code, path, line, column and message."""
     return finding.code, finding.path, finding.span.line, finding.span.column, finding.message

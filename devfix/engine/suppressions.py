@@ -1,8 +1,8 @@
-"""Comments that tell devfix to leave something alone, and whether they were needed.
+"""Comments that suppress findings, and whether they were needed.
 
 ``# devfix: ignore[DEV201] reason`` (several codes or names, separated by commas; none means all) and ``# noqa: DEV201``
-stand on the first or last line of a statement, on the line of a decorated definition, or on the very line of the
-finding.  ``# devfix: skip-file`` anywhere leaves the whole file alone.
+apply on the first or last line of a statement, on the line of a decorated definition, or on the line of the finding.
+``# devfix: skip-file`` anywhere suppresses the whole file.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ _SKIP_FILE = re.compile(r"#\s*devfix:\s*skip-file\b")
 _IGNORE = re.compile(r"#\s*devfix:\s*ignore(?:\[(?P<codes>[^\[\]#]*)\]|(?![\w\[-]))")
 _NOQA = re.compile(r"#\s*noqa(?:\s*:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)|(?!\w|\s*:))", re.IGNORECASE)
 _OWN_CODE = re.compile(r"DEV[0-9]+")
-_CODE = re.compile(r"[A-Z]{3,10}[0-9]+")  # of a plugin's rule, or of ours
-_END_OF_LINE = 1 << 30  # a column behind every comment
+_CODE = re.compile(r"[A-Z]{3,10}[0-9]+")  # of a plugin or of devfix
+_END_OF_LINE = 1 << 30  # a column after every comment
 
 
 @dataclass
 class _Entry:
-    """One comment: the codes and names that it lists (``None`` for all), and those that were needed."""
+    """One comment: its codes and names (``None`` for all), and those that were needed."""
 
     line: int
     codes: tuple[str, ...] | None
     own: bool  # ``devfix: ignore``; a noqa belongs to every linter
-    reason: str = ""  # what is written behind it
+    reason: str = ""  # the text after it
     used: set[str] = field(default_factory=set)
 
     def covers(self, code: str, name: str) -> bool:
-        """Record and say whether the comment names this rule, by code, code prefix or name."""
+        """Record and return whether the comment lists this rule, by code, code prefix or name."""
         matching = self.naming(code, name)
         self.used |= matching
         return bool(matching)
 
     def naming(self, code: str, name: str) -> set[str]:
-        """The codes and names of the comment that stand for this rule; ``{""}`` where it names none and means all."""
+        """Return the codes and names of the comment that match a rule; ``{""}`` if it lists none and means all."""
         if self.codes is None:
             return {""}
         return {item for item in self.codes if item == name or (_CODE.fullmatch(item) and code.startswith(item))}
 
     def unused(self, enabled: Callable[[str], bool] | None) -> tuple[str, ...] | None:
-        """The codes that were not needed; ``()`` for a comment without codes, ``None`` where nothing is wrong."""
+        """Return the codes that were not needed; ``()`` for a comment without codes, ``None`` if all were needed."""
         if self.codes is None:
             blanket = self.own and not self.used and enabled is None
             return () if blanket else None
@@ -61,7 +61,7 @@ class _Entry:
 
 @dataclass
 class Suppressions:
-    """The comments of one file; ``skip_file`` where the whole file is to be left alone."""
+    """The comments of one file; ``skip_file`` suppresses the whole file."""
 
     skip_file: bool = False
     _entries: dict[int, list[_Entry]] = field(default_factory=dict)
@@ -73,40 +73,40 @@ class Suppressions:
         return list(_statements(self._tree or _parse(self._text), self._text))
 
     def match(self, code: str, span: Span, name: str = "") -> bool:
-        """Whether a finding of rule ``code`` (or ``name``) at ``span`` is suppressed; remembers what was needed."""
+        """Return whether a finding at ``span`` is suppressed, and record the comments that were needed."""
         if not self._entries:
             return False
         entries = (entry for line in self._lines(span) for entry in self._entries.get(line, ()))
-        answers = {entry.covers(code, name) for entry in entries}  # every comment is asked: each remembers its use
+        answers = {entry.covers(code, name) for entry in entries}  # no short circuit: each comment records its use
         return True in answers
 
     def reason(self, code: str, span: Span, name: str = "") -> str:
-        """Why a finding is suppressed, in the words behind the comment that does it; empty where it gives none."""
+        """Return the reason that the suppressing comment gives; empty if it gives none."""
         entries = (entry for line in sorted(self._lines(span)) for entry in self._entries.get(line, ()))
         return next((entry.reason for entry in entries if entry.reason and entry.naming(code, name)), "")
 
     def unused(self, enabled: Callable[[str], bool] | None = None) -> list[tuple[int, tuple[str, ...]]]:
-        """Line and codes of the comments that suppressed nothing, in the order of lines.
+        """Return line and codes of the comments that suppressed nothing, in the order of lines.
 
-        ``enabled`` says which codes and names this run looked for; the others are not judged, and then neither is a
-        comment without codes.  Of ``noqa`` comments only DEV codes are judged.
+        ``enabled`` tests whether this run looked for a code or name; others are not judged, and then neither is a comment
+        without codes.  For ``noqa`` comments only DEV codes are judged.
         """
         idle = ((line, entry.unused(enabled)) for line in sorted(self._entries) for entry in self._entries[line])
         return [(line, codes) for line, codes in idle if codes is not None]
 
     def _lines(self, span: Span) -> set[int]:
-        """The lines whose comments speak for ``span``: its own ends, and those of the statement around it."""
+        """Return the lines whose comments apply to ``span``: its own first and last line, and those of its statement."""
         lines = {span.line, span.end_line}
         around = [(extent, ends) for extent, ends in self._statements if _holds(extent, span)]
-        if around:  # the innermost begins last
+        if around:  # the innermost starts last
             lines |= max(around, key=lambda item: (item[0].line, item[0].column))[1]
         return lines
 
 
 def collect(text: str, tree: ast.Module | None = None) -> Suppressions:
-    """The suppressions in ``text``; ``tree`` saves parsing it again.
+    """Return the suppressions in ``text``; ``tree`` avoids parsing it again.
 
-    Text without a mark is not looked at further.  Text that does not parse keeps what its comments say by line.
+    Text without a marker is not tokenized.  If the text does not parse, comments apply by line.
     """
     if "devfix:" not in text and not any(_speaks_to_us(comment) for comment in _NOQA.finditer(text)):
         return Suppressions()
@@ -119,7 +119,7 @@ def collect(text: str, tree: ast.Module | None = None) -> Suppressions:
 
 
 def _speaks_to_us(noqa: re.Match[str]) -> bool:
-    """Whether a ``noqa`` is for every linter, or names a code of ours."""
+    """Return whether a ``noqa`` comment is unspecific or lists a code of devfix."""
     return noqa["codes"] is None or _CODE.search(noqa["codes"].upper()) is not None
 
 
@@ -128,7 +128,7 @@ def _comments(text: str) -> Iterator[tuple[int, str]]:
         for token in tokenize.generate_tokens(io.StringIO(text, newline=None).readline):
             if token.type == tokenize.COMMENT:
                 yield token.start[0], token.string
-    except (tokenize.TokenError, SyntaxError, RecursionError):  # what stands ahead of the error still counts
+    except (tokenize.TokenError, SyntaxError, RecursionError):  # comments before the error still apply
         return
 
 
@@ -154,7 +154,7 @@ def _parse(text: str) -> ast.Module:
 
 
 def _statements(tree: ast.Module, text: str) -> Iterator[tuple[Span, frozenset[int]]]:
-    """Every statement's extent (of a compound one the header alone) and the lines where a comment counts for it."""
+    """Yield the extent of each statement (the header of a compound one), and the lines whose comments apply to it."""
     lines = re.split(r"\r\n?|\n", text)
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt | ast.ExceptHandler):
@@ -165,7 +165,7 @@ def _statements(tree: ast.Module, text: str) -> Iterator[tuple[Span, frozenset[i
 
 
 def _last_line(node: ast.stmt | ast.ExceptHandler, lines: list[str]) -> int:
-    """The line where a simple statement, or the header of a compound one, ends."""
+    """Return the last line of a simple statement, or of the header of a compound one."""
     if isinstance(node, ast.Match):
         begins = node.cases[0].pattern.lineno
     elif body := getattr(node, "body", None):

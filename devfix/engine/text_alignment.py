@@ -1,4 +1,4 @@
-"""Where the places of a text stand in another version of it: lines by what they hold, columns by the words of a line.
+"""Positions of a text in another version of it: lines by content, columns by the words of a line.
 
 Lines count from 1 and end as Python ends them; columns are code points from 0.
 """
@@ -19,8 +19,8 @@ __all__ = ["Alignment"]
 
 _END = re.compile(r"\r\n|\r|\n")
 _WORD = re.compile(r"\w+|\s+|.")
-_ALIKE = 0.5  # of a line that was rewritten, how much is left of it
-_MOST_COMPARED = 40  # lines that were written instead of a line: among more, none is looked for
+_ALIKE = 0.5  # minimum similarity of a rewritten line
+_MOST_COMPARED = 40  # candidates for a rewritten line; with more, none is searched
 
 _Block = tuple[int, int, int, int]  # start and end here, start and end there
 
@@ -28,13 +28,12 @@ _Block = tuple[int, int, int, int]  # start and end here, start and end there
 class Alignment:
     """Two versions of a text.
 
-    A line that stands in both is the same one, also where it was moved; one that was rewritten is the most similar
-    one of those that were written instead; one that is gone is what follows it.
+    A line in both versions maps to itself, even if it was moved; a rewritten line maps to the most similar new one, and a
+    deleted line to the next line.
 
     Args:
-        old: the version in which places are known.
+        old: the version in which positions are known.
         new: the version in which they are wanted.
-
     """
 
     def __init__(self, old: str, new: str) -> None:
@@ -43,26 +42,26 @@ class Alignment:
         self._new = _END.split(new)
 
     def here(self, line: int) -> str:
-        """The text of a line of the old version; empty where there is none."""
+        """Return the text of a line of the old version; empty if there is none."""
         return self._old[line - 1] if 0 < line <= len(self._old) else ""
 
     def there(self, line: int) -> str:
-        """The text of a line of the new version; empty where there is none."""
+        """Return the text of a line of the new version; empty if there is none."""
         return self._new[line - 1] if 0 < line <= len(self._new) else ""
 
     def line(self, line: int) -> int:
-        """The line of the new version for one of the old."""
+        """Return the line of the new version for one of the old version."""
         return line if self._same or not 0 < line <= len(self._old) else self._line(line - 1) + 1
 
     def place(self, line: int, column: int, *, ends: bool = False) -> tuple[int, int]:
-        """Line and column in the new version; ``ends`` for the end of something: what was added there is not part."""
+        """Return line and column in the new version; with ``ends``, for an end, which excludes appended text."""
         there = self.line(line)
         if self._same or not 0 < line <= len(self._old):
             return line, column
         return there, _column(self.here(line), self.there(there), column, ends)
 
     def span(self, span: Span) -> Span:
-        """Where a piece of the old version stands in the new one."""
+        """Return the span in the new version for one of the old version."""
         start = self.place(span.line, span.column)
         end = self.place(span.end_line, span.end_column, ends=True)
         return Span(*start, *max(start, end))
@@ -84,7 +83,7 @@ class Alignment:
 
     @cached_property
     def _moved(self) -> dict[str, int]:
-        """Lines that went from one place to another, by their text: those that no other line can be mistaken for."""
+        """Return the lines that were moved, matched by unique text."""
         rewritten = [block for tag, block in self._blocks if tag != "equal"]
         gone = Counter(text.strip() for i1, i2, _, _ in rewritten for text in self._old[i1:i2])
         come = [at for _, _, j1, j2 in rewritten for at in range(j1, j2)]
@@ -105,7 +104,7 @@ class Alignment:
 
 
 def _most_alike(text: str, lines: Sequence[str], start: int, end: int, beside: int) -> int:
-    """Of the lines from ``start`` to ``end`` the one that was made of a text; ``beside`` where none was."""
+    """Return the most similar line between ``start`` and ``end``; ``beside`` if none is similar."""
     if not 1 < end - start <= _MOST_COMPARED:
         return beside
     matcher = SequenceMatcher(b=_WORD.findall(text.strip()), autojunk=False)
@@ -118,7 +117,7 @@ def _most_alike(text: str, lines: Sequence[str], start: int, end: int, beside: i
 
 
 def _column(old: str, new: str, column: int, ends: bool) -> int:
-    """A column of a line in a line that was made of it."""
+    """Map a column of the old line to the new line."""
     if old == new:
         return column
     blocks = list(_blocks_of_words(old, new))

@@ -1,4 +1,4 @@
-"""The texts of one run: files as they were given, files that they import, and what has been rewritten so far."""
+"""The texts of one run: given files, imported files, and their rewritten texts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Workspace"]
 
 
 class Workspace:
-    """The texts of one run: given files, files that they import, and what has been rewritten so far."""
+    """The texts of one run: given files, imported files, and their rewritten texts."""
 
     def __init__(
         self, files: Sequence[SourceFile], settings: Settings, texts: Mapping[str, SourceFile | None] | None = None
@@ -27,19 +27,19 @@ class Workspace:
         self.settings = settings
         self.given = {os.path.abspath(file.path): file for file in files}
         self.names = {key: file.path for key, file in self.given.items()}
-        self.texts = texts or {}  # what is to be read otherwise than from the disk
+        self.texts = texts or {}  # texts that replace those on disk
         self._read: dict[str, SourceFile | None] = {}
         self._trees: dict[tuple[str, str, bool], SourceTree] = {}
-        self.whole = False  # every line of long data is followed
+        self.whole = False  # analyse every line of data literals
         self._contents: dict[str, str] = {}
         self._common: str | None = None
         self._alignments: dict[str, tuple[str, Alignment]] = {}
         self.changed: dict[str, str] = {}
 
     def put(self, file: SourceFile, given: bool = True) -> None:
-        """Give a file, or give it anew: what was known of its old text is forgotten.
+        """Add or replace a file; cached results for its old text are dropped.
 
-        A file that is not ``given`` is read where it is imported, and not edited.
+        A file that is not ``given`` is read if it is imported, and not edited.
         """
         key = os.path.abspath(file.path)
         self.take(key)
@@ -49,7 +49,7 @@ class Workspace:
             self._read[key] = file
 
     def take(self, key: str) -> None:
-        """No longer give the file at an absolute path; and it will be read again."""
+        """Remove the file at an absolute path; it will be read again."""
         read = self._read.pop(key, None)
         file = self.given.pop(key, None) or read
         if file is not None:
@@ -61,18 +61,18 @@ class Workspace:
 
     @property
     def imported(self) -> dict[str, SourceFile | None]:
-        """Files that were read beside the given ones, by absolute path; ``None`` for those that cannot be read."""
+        """Return the files that were read besides the given ones, by absolute path; ``None`` for unreadable ones."""
         return dict(self._read)
 
     def copy(self) -> Workspace:
-        """A workspace of the same files, with what is known of them, in which files can be changed."""
+        """Return a workspace of the same files and cached results, whose files can be changed."""
         other = Workspace((), self.settings)
         other.given, other.names = dict(self.given), dict(self.names)
         other._read, other._trees, other._contents = self._read, dict(self._trees), self._contents
         return other
 
     def text(self, path: str) -> str | None:
-        """The present text of a file, ``None`` where it cannot be read."""
+        """Return the present text of a file; ``None`` if it cannot be read."""
         key = os.path.abspath(path)
         if key in self.changed:
             return self.changed[key]
@@ -80,7 +80,7 @@ class Workspace:
         return None if file is None else file.text
 
     def rewritten(self, path: str, text: str) -> None:
-        """Take a new text of a given file; raises :class:`SourceError` where the file cannot hold it."""
+        """Store a new text of a given file; raise :class:`SourceError` if the file cannot hold it."""
         key = os.path.abspath(path)
         sources.encode(self.given[key], text)
         self.changed[key] = text
@@ -102,7 +102,7 @@ class Workspace:
             return None
 
     def content(self, key: str) -> str:
-        """A digest of the file at an absolute path, and of the name that findings give it."""
+        """Return a digest of the file at an absolute path and of its displayed name."""
         if key not in self._contents:
             file = self._file(key)
             self._contents[key] = digest(
@@ -111,7 +111,7 @@ class Workspace:
         return self._contents[key]
 
     def cells(self, path: str) -> CellMap | None:
-        """Where the lines of a notebook stand; ``None`` for another file."""
+        """Return the cells of a notebook; ``None`` for any other file."""
         key = os.path.abspath(path)
         file = self._file(key)
         if file is None or file.cells is None:
@@ -123,7 +123,7 @@ class Workspace:
         return cells_in(self.changed[key], file.cells)
 
     def parse(self, path: str, text: str) -> SourceTree:
-        """A parsed file under the name that the user gave it; parsed once for the same text."""
+        """Return a parsed file under its displayed name; each text is parsed once."""
         shown = self.names.get(os.path.abspath(path), path)
         key = (shown, text, self.whole and len(text) >= COLLAPSE_THRESHOLD)
         if key not in self._trees:
@@ -131,11 +131,11 @@ class Workspace:
         return self._trees[key]
 
     def left_out(self, read: Collection[str]) -> bool:
-        """Whether lines of data were left out of one of these files."""
+        """Return whether lines of data literals were left out in one of these files."""
         return any(tree.has_collapsed_data and os.path.abspath(tree.path) in read for tree in self._trees.values())
 
     def original(self, finding: Finding) -> Finding:
-        """The finding with its places counted in the texts as they were given, so that it stays the same finding."""
+        """Return a finding with positions in the given texts, so that its identity is stable."""
         if not self.changed:
             return finding
         aligned = self._aligned(finding.path)
@@ -150,12 +150,12 @@ class Workspace:
         return replace(event, line=line, column=column)
 
     def given_event(self, event: Event) -> Event:
-        """An event whose line is counted in the text as it was given, with the source that stands there."""
+        """Return an event with the line and source of the given text."""
         aligned = self._aligned(event.path)
         return event if aligned is None else replace(event, source=aligned.there(event.line).strip())
 
     def _aligned(self, path: str) -> Alignment | None:
-        """The present text of a changed file, and the one that was given."""
+        """Return the alignment of the present text of a changed file with the given one."""
         key = os.path.abspath(path)
         if key not in self.changed:
             return None
@@ -166,7 +166,7 @@ class Workspace:
         return known[1]
 
     def root(self, path: str) -> str:
-        """The folder that bounds the program of an entry."""
+        """Return the folder that bounds the program of an entry file."""
         folder = os.path.dirname(os.path.abspath(path))
         if self._common is None:
             self._common = os.path.commonpath([os.path.dirname(key) for key in self.given]) if self.given else folder

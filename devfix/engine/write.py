@@ -1,4 +1,4 @@
-"""A patch lands on the disk, and the findings say what became of it."""
+"""Writing a patch to disk, and updating the outcome."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ __all__ = ["land"]
 def land(outcome: Outcome, *, whole: bool = False) -> Outcome:
     """Write the files of ``outcome.patch``.
 
-    A file that cannot be written becomes a problem, leaves the patch, and its findings are not fixed.
+    A file that cannot be written becomes a problem and leaves the patch, and its findings are not fixed.
 
     Args:
         outcome: the patch and the findings.
-        whole: all files or none, as a part of a patch that was proved is not proved.
-
+        whole: write all files or none, because a part of a proved patch is not proved.
     """
     refused = _write_all(outcome.patch.files) if whole else _write_each(outcome.patch.files)
     if not refused:
@@ -35,7 +34,7 @@ def land(outcome: Outcome, *, whole: bool = False) -> Outcome:
 
 
 def _write_each(changes: Sequence[FileChange]) -> dict[str, Problem]:
-    """The problems of the files that could not be written."""
+    """Write each file; return the problems of the ones that could not be written."""
     refused = {}
     for change in changes:
         try:
@@ -46,13 +45,13 @@ def _write_each(changes: Sequence[FileChange]) -> dict[str, Problem]:
 
 
 def _write_all(changes: Sequence[FileChange]) -> dict[str, Problem]:
-    """Nothing where all files are written; else every file, with the problem of the one that could not be."""
+    """Write all files or none; return the problem of the one that could not be written, for each file."""
     done: list[FileChange] = []
     try:
         for change in changes:
             sources.write(change)
             done.append(change)
-    except BaseException as error:  # Ctrl-C too leaves all files as they were
+    except BaseException as error:  # also on Ctrl-C all files are restored
         for change in done:
             sources.write(FileChange(change.path, change.new, change.old))
         if not isinstance(error, sources.SourceError):

@@ -2,6 +2,6 @@
 
 In: source files and settings.  Out: an :class:`devfix.model.Outcome` with resolutions, a patch and problems.
 
-May import ``devfix.model``, ``sources``, ``vcs``, ``config``, ``syntax``, ``models``, ``analysis``, ``rules``, ``fixes``
-and ``rewrite``; rules are loaded through :mod:`devfix.rules.registry`.
+May import ``devfix.model``, ``sources``, ``vcs``, ``config``, ``syntax``, ``models``, ``analysis``, ``rules``,
+``fixes`` and ``rewrite``; rules are loaded through :mod:`devfix.rules.registry`.
 """

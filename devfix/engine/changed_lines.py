@@ -1,7 +1,7 @@
 """Changed lines, as git reports them: since a revision, or staged, with the texts of the index.
 
-Whole programs are analysed.  A finding is reported if a line of its event path or the position of its best edit is among
-the changed lines, or if it did not exist before: a new or removed move may break unchanged lines.
+Whole programs are analysed.  A finding is reported if a line of its event path or the position of its best edit is
+among the changed lines, or if it did not exist before: a new or removed move may break unchanged lines.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class Scope:
     Attributes:
         lines: changed lines by the real path of each changed file, counted in its new text; empty if lines were only
             removed, or the file was only renamed.
-        before: previous texts of these files, by real path; ``None`` for a new file, and for one that Python cannot read.
+        before: previous texts of these files, by real path; ``None`` for a new file, and for one that Python cannot
+            read.
         texts: files of the index that differ from the working tree, by real path; ``None`` for deleted ones.
         problems: files of the index that cannot be read.
     """

@@ -1,6 +1,7 @@
 """Line numbers after a patch: remaining findings are reported with the lines of the patched files.
 
-A repaired finding and its event path keep the lines at which `check` reported them, because the diff removes them there.
+A repaired finding and its event path keep the lines at which `check` reported them, because the diff removes them
+there.
 """
 
 from __future__ import annotations

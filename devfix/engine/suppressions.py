@@ -88,14 +88,14 @@ class Suppressions:
     def unused(self, enabled: Callable[[str], bool] | None = None) -> list[tuple[int, tuple[str, ...]]]:
         """Return line and codes of the comments that suppressed nothing, in the order of lines.
 
-        ``enabled`` tests whether this run looked for a code or name; others are not judged, and then neither is a comment
-        without codes.  For ``noqa`` comments only DEV codes are judged.
+        ``enabled`` tests whether this run looked for a code or name; others are not judged, and then neither is a
+        comment without codes.  For ``noqa`` comments only DEV codes are judged.
         """
         idle = ((line, entry.unused(enabled)) for line in sorted(self._entries) for entry in self._entries[line])
         return [(line, codes) for line, codes in idle if codes is not None]
 
     def _lines(self, span: Span) -> set[int]:
-        """Return the lines whose comments apply to ``span``: its own first and last line, and those of its statement."""
+        """Return the lines whose comments apply to ``span``: first and last line, also of its statement."""
         lines = {span.line, span.end_line}
         around = [(extent, ends) for extent, ends in self._statements if _holds(extent, span)]
         if around:  # the innermost starts last

@@ -28,8 +28,8 @@ _Block = tuple[int, int, int, int]  # start and end here, start and end there
 class Alignment:
     """Two versions of a text.
 
-    A line in both versions maps to itself, even if it was moved; a rewritten line maps to the most similar new one, and a
-    deleted line to the next line.
+    A line in both versions maps to itself, even if it was moved; a rewritten line maps to the most similar new one, and
+    a deleted line to the next line.
 
     Args:
         old: the version in which positions are known.

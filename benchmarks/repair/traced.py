@@ -60,7 +60,7 @@ def repaired_by_running(program: Program, texts: Mapping[str, str], read: Mappin
         tried: list[str] = []
         started = time.monotonic()
         asked = Bounds(experiment.project, Settings(root=str(root), unsafe_fixes=True))
-        found = repair(experiment, changes, asked, tell=tried.append)
+        found = repair(experiment, changes, asked, report=tried.append)
         seconds = time.monotonic() - started
     if not found.repaired:
         return Traced(None, found.reason, found.runs, seconds, tuple(tried))

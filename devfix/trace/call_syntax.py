@@ -1,16 +1,16 @@
-"""What the source of a position says: the call, its keywords, whether its result is kept."""
+"""Syntax of the call at a traced position: its arguments, its target, and whether its result is discarded."""
 
 from __future__ import annotations
 
 import ast
 
-from devfix.trace.story import Copy, Position
+from devfix.trace.failure_trace import Copy, Position
 
-__all__ = ["call_at", "is_attribute", "is_lost", "names_cpu", "takes_map_location"]
+__all__ = ["call_at", "has_map_location", "is_attribute", "is_discarded", "names_cpu"]
 
 
 def call_at(position: Position | None) -> ast.Call | None:
-    """The call that ran at a position; None where its source is something else, or cannot be read."""
+    """Return the call at a position; None if its source is another expression, or does not parse."""
     if position is None:
         return None
     try:
@@ -20,13 +20,13 @@ def call_at(position: Position | None) -> ast.Call | None:
     return tree if isinstance(tree, ast.Call) else None
 
 
-def takes_map_location(call: ast.Call | None) -> bool:
-    """Whether a call of ``torch.load`` says where to."""
+def has_map_location(call: ast.Call | None) -> bool:
+    """Return whether a call of ``torch.load`` has the argument ``map_location``."""
     return call is not None and (len(call.args) > 1 or any(each.arg == "map_location" for each in call.keywords))
 
 
 def names_cpu(position: Position) -> bool:
-    """Whether the call asks for the CPU in so many words."""
+    """Return whether the call at a position names the CPU literally."""
     call = call_at(position)
     if call is None:
         return False
@@ -34,25 +34,25 @@ def names_cpu(position: Position) -> bool:
         return True
     return any(
         isinstance(node, ast.Constant) and node.value == "cpu"
-        for given in (*call.args, *(keyword.value for keyword in call.keywords))
-        for node in ast.walk(given)
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords))
+        for node in ast.walk(argument)
     )
 
 
-def is_lost(copy: Copy) -> bool:
-    """Whether the result of a transfer went nowhere: a bare call, or a name that was bound again."""
+def is_discarded(copy: Copy) -> bool:
+    """Return whether a transfer's result is unused: an expression statement, or a name that was rebound."""
     try:
-        statement = ast.parse(copy.chain[0].code.strip()).body[0]
+        statement = ast.parse(copy.stack[0].code.strip()).body[0]
     except (SyntaxError, IndexError):
         return False
     dropped = isinstance(statement, ast.Expr)
-    bound_again = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) and not copy.alive
-    if not isinstance(statement, (ast.Expr, ast.Assign)) or not (dropped or bound_again):
+    rebound = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) and not copy.is_alive
+    if not isinstance(statement, (ast.Expr, ast.Assign)) or not (dropped or rebound):
         return False
-    return ast.unparse(statement.value) == _normal(copy.chain[0].text)
+    return ast.unparse(statement.value) == _normalized(copy.stack[0].text)
 
 
-def _normal(text: str) -> str:
+def _normalized(text: str) -> str:
     try:
         return ast.unparse(ast.parse(text, mode="eval"))
     except SyntaxError:
@@ -60,7 +60,13 @@ def _normal(text: str) -> str:
 
 
 def is_attribute(name: str, of: tuple[str, ...] = ()) -> bool:
-    """Whether a name is that of an attribute (of one of the objects ``of``, where given), or of what is in it."""
+    """Return whether an expression is an attribute or an item of one.
+
+    Args:
+        name: the expression.
+        of: names that the attribute's object must begin with; default: any.
+
+    """
     try:
         tree = ast.parse(name, mode="eval").body
     except SyntaxError:

@@ -1,4 +1,4 @@
-"""A diagnosis, and what was done about it, in the words that all reports speak."""
+"""Convert a diagnosis and its fix into a finding, as all reports show it."""
 
 from __future__ import annotations
 
@@ -6,47 +6,49 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from devfix.model import Event, Finding, Fix, Outcome, Resolution, Severity, Span, Status
+from devfix.rules.registry import rule_for_cause
+from devfix.trace.diagnosis.context import NO_RULE
 from devfix.trace.diagnosis.diagnose import Diagnosis
+from devfix.trace.failure_trace import Position, ValueEvent
 from devfix.trace.repair.candidates import Candidate
-from devfix.trace.repair.edited_sources import Texts
-from devfix.trace.story import Happening, Position
+from devfix.trace.repair.edited_sources import EditedSources
 from devfix.verify.project import Project
 
-__all__ = ["UNNAMED", "code_and_name", "finding_of", "span_of", "with_traced"]
+__all__ = ["UNEXPLAINED", "code_and_name", "finding_of", "span_of", "with_traced"]
 
-#: Code and name of a cause that no rule names.
-UNNAMED = ("DEV000", "traced-cause")
+#: Code and name of a cause that no rule explains.
+UNEXPLAINED = (NO_RULE, "traced-cause")
 
 
 def code_and_name(diagnosis: Diagnosis) -> tuple[str, str]:
-    """Of the rule that names a cause."""
-    from devfix.rules.registry import rule_for
-
-    rule = rule_for(diagnosis.rule)
-    return (rule.code, rule.name) if rule is not None else UNNAMED
+    """Return code and name of the rule that explains the cause; :data:`UNEXPLAINED` if none does."""
+    rule = rule_for_cause(diagnosis.cause.name)
+    return (rule.code, rule.name) if rule is not None else UNEXPLAINED
 
 
-def finding_of(diagnosis: Diagnosis, project: Project, texts: Texts, candidate: Candidate | None = None) -> Finding:
-    """What a run showed, as a finding at the cause, with paths as a person would name them from here.
+def finding_of(
+    diagnosis: Diagnosis, project: Project, edited: EditedSources, candidate: Candidate | None = None
+) -> Finding:
+    """Return a diagnosis as a finding at the origin of the misplaced value, with paths relative to the current folder.
 
     Args:
         diagnosis: the cause, with paths within the project.
         project: the program.
-        texts: as it was run; lines are told as they are on the disk.
-        candidate: the edit that repairs it.
+        edited: the program as it was run; the finding's lines are those of the files on disk.
+        candidate: the edit that fixes it.
 
     """
     code, name = code_and_name(diagnosis)
-    at = diagnosis.born.position if diagnosis.born is not None and diagnosis.born.position is not None else None
-    at = at or diagnosis.where
+    origin = diagnosis.origin.position if diagnosis.origin is not None else None
+    at = origin or diagnosis.where
     return Finding(
         code,
         name,
         Severity.ERROR,
         project.shown(at.file),
-        _on_disk(span_of(at, texts), at.file, texts),
-        diagnosis.cause,
-        tuple(_events(diagnosis, project, texts)),
+        _on_disk(span_of(at, edited), at.file, edited),
+        diagnosis.cause.sentence,
+        tuple(_events(diagnosis, project, edited)),
         (_fix(candidate, project),) if candidate is not None else (),
         notes=("found by running the script",) if candidate is None else (),
     )
@@ -57,42 +59,42 @@ def _fix(candidate: Candidate, project: Project) -> Fix:
     return Fix(f"{candidate.title} (found by running the script)", edits, candidate.applicability)
 
 
-def _events(diagnosis: Diagnosis, project: Project, texts: Texts) -> Iterator[Event]:
-    def event(kind: str, at: Position, note: str) -> Event:
-        span = _on_disk(span_of(at, texts), at.file, texts)
-        return Event(kind, project.shown(at.file), span.line, span.column, at.code, note)
+def _events(diagnosis: Diagnosis, project: Project, edited: EditedSources) -> Iterator[Event]:
+    def event_at(position: Position, kind: str, note: str) -> Event:
+        span = _on_disk(span_of(position, edited), position.file, edited)
+        return Event(kind, project.shown(position.file), span.line, span.column, position.code, note)
 
-    for happening in diagnosis.culprit.strand()[:1]:
-        if happening.position is not None:
-            yield event(happening.kind, happening.position, _what_happened(happening))
-    yield event("used", diagnosis.where, _met(diagnosis))
+    for event in diagnosis.misplaced.device_history()[:1]:
+        if event.position is not None:
+            yield event_at(event.position, event.kind, _event_note(event))
+    yield event_at(diagnosis.where, "used", _use_note(diagnosis))
 
 
-def _met(diagnosis: Diagnosis) -> str:
-    if not diagnosis.culprit.role:
+def _use_note(diagnosis: Diagnosis) -> str:
+    if not diagnosis.misplaced.role:  # no value is known
         return "it fails here"
     if diagnosis.peer is not None:
-        return f"it meets {diagnosis.peer.device} here"
-    return f"an operation needs it on the {'accelerator' if diagnosis.culprit.on_cpu else 'CPU'} here"
+        return f"it is used with a value on {diagnosis.peer.device} here"
+    return f"an operation requires it on the {'accelerator' if diagnosis.misplaced.on_cpu else 'CPU'} here"
 
 
-def _what_happened(happening: Happening) -> str:
-    if happening.package is None:
-        return f"it is {happening.kind} here, on {happening.device}"
-    return f"{happening.package} called from here {happening.kind} it, on {happening.device}: {happening.package.where}"
+def _event_note(event: ValueEvent) -> str:
+    if event.package is None:
+        return f"it is {event.kind} here, on {event.device}"
+    return f"{event.package} called from here {event.kind} it, on {event.device}: {event.package.where}"
 
 
-def _on_disk(span: Span, path: str, texts: Texts) -> Span:
-    down = texts.line_before(path, span.line) - span.line
-    return Span(span.line + down, span.column, span.end_line + down, span.end_column)
+def _on_disk(span: Span, path: str, edited: EditedSources) -> Span:
+    offset = edited.line_on_disk(path, span.line) - span.line
+    return Span(span.line + offset, span.column, span.end_line + offset, span.end_column)
 
 
-def span_of(position: Position, texts: Texts) -> Span:
-    """The span of the expression, else of the line, in code points: Python tells of bytes."""
+def span_of(position: Position, edited: EditedSources) -> Span:
+    """Return the span of the expression, else of the line, with columns in code points instead of bytes."""
     if position.span is None:
         return Span(position.line, 0, position.line, len(position.code))
     line, column, end_line, end_column = position.span
-    lines = (texts.text(position.file) or "").splitlines()
+    lines = (edited.text(position.file) or "").splitlines()
     return Span(line, _code_points(lines, line, column), end_line, _code_points(lines, end_line, end_column))
 
 
@@ -103,13 +105,13 @@ def _code_points(lines: Sequence[str], line: int, column: int) -> int:
 
 
 def with_traced(outcome: Outcome, traced: Iterable[Resolution]) -> Outcome:
-    """An outcome in which what a run showed takes the place of what reading said of the same lines without repair."""
-    found = tuple(traced)
-    told = {(event.path, event.line) for item in found for event in item.finding.events}
+    """Return the outcome with traced findings in place of the unfixed static findings on the same lines."""
+    added = tuple(traced)
+    lines = {(event.path, event.line) for item in added for event in item.finding.events}
 
-    def same(item: Resolution) -> bool:
-        return item.status is not Status.FIXED and any((e.path, e.line) in told for e in item.finding.events)
+    def is_replaced(item: Resolution) -> bool:
+        return item.status is not Status.FIXED and any((e.path, e.line) in lines for e in item.finding.events)
 
-    kept = [item for item in outcome.resolutions if not same(item)]
-    ordered = sorted((*kept, *found), key=lambda item: (item.finding.path, item.finding.span, item.finding.code))
+    remaining = [item for item in outcome.resolutions if not is_replaced(item)]
+    ordered = sorted((*remaining, *added), key=lambda item: (item.finding.path, item.finding.span, item.finding.code))
     return replace(outcome, resolutions=tuple(ordered))

@@ -1,50 +1,50 @@
-"""Names of values, expressions and places, as they stand in a sentence."""
+"""Names of values, expressions and devices in messages."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from devfix.trace.story import Happening, ModuleHappening, Position, Value
+from devfix.trace.failure_trace import ModuleEvent, Position, Value, ValueEvent
 
-__all__ = ["expression", "name_of", "place", "quoted_move"]
+__all__ = ["device_noun", "expression", "name_of", "quoted_move"]
 
-_LONGEST = 60
+_MAX_LENGTH = 60
 
 
-def name_of(value: Value, line: Sequence[Happening] = ()) -> str:
-    """What the failing code calls a value: its name, that of what it was made from, or the expression that made it.
+def name_of(value: Value, events: Sequence[ValueEvent] = ()) -> str:
+    """Return a value's name in the failing frames, else that of a predecessor, else the expression that created it.
 
     Args:
         value: the value.
-        line: the events that it comes from, the oldest first.
+        events: the events that lead to it, the oldest first.
 
     """
-    if value.inside is not None:
-        return value.inside
+    if value.name_in_package is not None:
+        return value.name_in_package
     names = [name for name in value.names if name.exact]
-    for known in (value.names, *(event.names for event in reversed(line))):
-        names = names or list(known)
+    for candidates in (value.names, *(event.names for event in reversed(events))):
+        names = names or list(candidates)
     if names:
         return names[0].text
-    made = value.last.position if value.last else None
-    return expression(made) if made else value.role
+    position = value.last.position if value.last else None
+    return expression(position) if position else value.role
 
 
 def expression(position: Position) -> str:
-    """The expression at a position on one line, shortened; the line where no expression is known."""
-    statement = position.text.startswith(("for ", "async for ", "with ", "async with "))
-    text = re.sub(r"\s+", " ", position.text if position.text and not statement else position.code)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    """Return the expression at a position on one line, shortened; the line if the expression is unknown."""
+    is_statement = position.text.startswith(("for ", "async for ", "with ", "async with "))
+    text = re.sub(r"\s+", " ", position.text if position.text and not is_statement else position.code)
+    return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"
 
 
-def place(device: str) -> str:
-    """A device as a noun."""
+def device_noun(device: str) -> str:
+    """Return a device as a noun: "the CPU" or "cuda:0"."""
     return "the CPU" if device == "cpu" else device
 
 
-def quoted_move(move: ModuleHappening) -> str:
-    """The call that moved a module, and where: "`model.to(device)` at train.py:31"."""
-    if not move.chain:
-        return f"a move to {place(move.device)}"
-    return f"`{expression(move.chain[0])}` at {move.chain[0]}"
+def quoted_move(move: ModuleEvent) -> str:
+    """Return the call that moved a module, and its line: "`model.to(device)` at train.py:31"."""
+    if not move.stack:
+        return f"a move to {device_noun(move.device)}"
+    return f"`{expression(move.stack[0])}` at {move.stack[0]}"

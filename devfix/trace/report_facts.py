@@ -1,22 +1,22 @@
-"""What there is to say of each value that met, line by line: born, moved, passed on, part of which module."""
+"""Facts about each conflicting value, one per line: its creation, moves, module and last use."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from devfix.trace.diagnosis.blame import birth, is_in_module, is_part, line_from
+from devfix.trace.diagnosis.blame import events_since, is_in_module, is_part, origin_of
 from devfix.trace.diagnosis.diagnose import Diagnosis
-from devfix.trace.names import expression, name_of, place
-from devfix.trace.story import Happening, ModuleHappening, Owner, Position, Story, Value
+from devfix.trace.failure_trace import FailureTrace, ModuleEvent, Owner, Position, Value, ValueEvent
+from devfix.trace.names import device_noun, expression, name_of
 
-__all__ = ["Fact", "Told", "told_values"]
+__all__ = ["Fact", "ValueDescription", "describe_values"]
 
-_MOST_OTHERS = 4
+_MAX_ALSO_MISPLACED = 4
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One line: a word, where it was, and the code or a remark."""
+    """One line about a value: the kind of fact, its position, and code or a remark."""
 
     kind: str
     where: str
@@ -24,136 +24,146 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Told:
-    """A value with its facts; ``culprit`` is the one that is out of place, ``with_it`` what else is."""
+class ValueDescription:
+    """A value with its facts.
+
+    Attributes:
+        name: its name in the failing code.
+        value: the value.
+        facts: the facts, in order.
+        is_misplaced: whether it is the misplaced value.
+        also_misplaced: names of other operands on the same wrong device.
+
+    """
 
     name: str
     value: Value
     facts: tuple[Fact, ...]
-    culprit: bool
-    with_it: tuple[str, ...] = ()
+    is_misplaced: bool
+    also_misplaced: tuple[str, ...] = ()
 
 
-def told_values(diagnosis: Diagnosis) -> tuple[Told, ...]:
-    """The culprit, and its peer."""
-    story, culprit, peer = diagnosis.story, diagnosis.culprit, diagnosis.peer
-    others = [value for value in story.values if value is not culprit and value.device == culprit.device]
-    along = dict.fromkeys(name_of(value, line_from(value, birth(value))) for value in others if peer and value.shape)
-    told = [_culprit(diagnosis, tuple(along)[:_MOST_OTHERS])]
-    return (*told, *([_peer(story, peer)] if peer else []))
+def describe_values(diagnosis: Diagnosis) -> tuple[ValueDescription, ...]:
+    """Return the misplaced value and, if there is one, the operand that it conflicts with."""
+    failure, misplaced, peer = diagnosis.failure, diagnosis.misplaced, diagnosis.peer
+    others = [value for value in failure.values if value is not misplaced and value.device == misplaced.device]
+    names = [name_of(each, events_since(each, origin_of(each))) for each in others if peer and each.shape]
+    found = [_describe_misplaced(diagnosis, tuple(dict.fromkeys(names))[:_MAX_ALSO_MISPLACED])]
+    return (*found, *([_describe_peer(peer)] if peer else []))
 
 
-def _culprit(diagnosis: Diagnosis, along: tuple[str, ...]) -> Told:
-    value, born = diagnosis.culprit, diagnosis.born
-    line = line_from(value, born)
-    facts = [*_origin(value, born), *_module(value, line)]
-    if not any(map(is_in_module, line)):
-        facts += _last_chance(diagnosis.story, value, facts)
-    return Told(diagnosis.name, value, tuple(facts), True, along)
+def _describe_misplaced(diagnosis: Diagnosis, also_misplaced: tuple[str, ...]) -> ValueDescription:
+    value, origin = diagnosis.misplaced, diagnosis.origin
+    events = events_since(value, origin)
+    facts = [*_origin_facts(value, origin), *_module_facts(value, events)]
+    if not any(map(is_in_module, events)):
+        facts += _last_use(diagnosis.failure, value, facts)
+    return ValueDescription(diagnosis.name, value, tuple(facts), is_misplaced=True, also_misplaced=also_misplaced)
 
 
-def _peer(story: Story, value: Value) -> Told:
-    """What it met: how it came to its device, without the parameters that it was computed with."""
-    strand = value.strand()
-    if not strand or is_part(value):
-        born = birth(value)
-        line = line_from(value, born)
-        return Told(name_of(value, line), value, (*_origin(value, born), *_module(value, line)), False)
-    data = [event for event in strand if event.kind in ("moved", "created", "loaded") and not is_in_module(event)]
-    facts = _origin(value, data[0]) if data else []
+def _describe_peer(value: Value) -> ValueDescription:
+    """Return the facts that led to the value's device, without the parameters that it was computed with."""
+    history = value.device_history()
+    if not history or is_part(value):
+        origin = origin_of(value)
+        events = events_since(value, origin)
+        facts = [*_origin_facts(value, origin), *_module_facts(value, events)]
+        return ValueDescription(name_of(value, events), value, tuple(facts), is_misplaced=False)
+    data = [event for event in history if event.kind in ("moved", "created", "loaded") and not is_in_module(event)]
+    facts = _origin_facts(value, data[0]) if data else []
     if value.last is not None and value.last.kind == "computed":
         facts.append(_fact("computed", value.last))
-    return Told(name_of(value), value, tuple(facts), False)
+    return ValueDescription(name_of(value), value, tuple(facts), is_misplaced=False)
 
 
-# --- where it comes from --------------------------------------------------------------------------------------------
-def _origin(value: Value, born: Happening | None) -> list[Fact]:
-    if born is None:
-        return [Fact("born", "", "not seen: it came from outside of this process, or of PyTorch")]
-    if born.kind != "moved":
-        return [_fact(_word(born), born), *_copies(born)]
-    first = _before(value, born)
-    told = [] if first is None or first.position == born.position else [_fact(_word(first), first)]
-    return [*told, _fact("moved", born)]
+# --- origin ---------------------------------------------------------------------------------------------------------
+def _origin_facts(value: Value, origin: ValueEvent | None) -> list[Fact]:
+    if origin is None:
+        return [Fact("created", "", "not observed: it came from outside of this process, or of PyTorch")]
+    if origin.kind != "moved":
+        return [_fact(_fact_kind(origin), origin), *_copy_facts(origin)]
+    source = _source_of_move(value, origin)
+    found = [] if source is None or source.position == origin.position else [_fact(_fact_kind(source), source)]
+    return [*found, _fact("moved", origin)]
 
 
-def _before(value: Value, moved: Happening) -> Happening | None:
-    """What a transfer took: something that was computed, else what was made first."""
+def _source_of_move(value: Value, moved: ValueEvent) -> ValueEvent | None:
+    """Return the event that produced the source of a transfer, through chained transfers."""
     by_index = {each.index: each for each in value.history}
-    event = next((by_index[index] for index in moved.before if index in by_index), None)
+    event = next((by_index[index] for index in moved.predecessors if index in by_index), None)
     while event is not None and event.kind == "moved":
-        event = next((by_index[index] for index in event.before if index in by_index), None)
+        event = next((by_index[index] for index in event.predecessors if index in by_index), None)
     return event
 
 
-def _word(event: Happening) -> str:
-    if event.loader:
+def _fact_kind(event: ValueEvent) -> str:
+    if event.from_loader:
         return "loader"
-    return {"created": "born", "loaded": "loaded", "computed": "computed"}.get(event.kind, "moved")
+    return event.kind if event.kind in ("created", "loaded", "computed") else "moved"
 
 
-def _fact(word: str, event: Happening) -> Fact:
-    code = expression(event.position) if event.position else event.operation
-    parts = [code]
+def _fact(kind: str, event: ValueEvent) -> Fact:
+    parts = [expression(event.position) if event.position else event.operation]
     if event.package is not None:
         parts.append(f"in {event.package}, {event.package.where}")
-    if word == "moved":
-        parts.append(f"to {place(event.device)}")
-    return Fact(word, str(event.position or ""), "  ".join(parts))
+    if kind == "moved":
+        parts.append(f"to {device_noun(event.device)}")
+    return Fact(kind, str(event.position or ""), "  ".join(parts))
 
 
-def _copies(born: Happening) -> list[Fact]:
-    copy = born.copy
-    if copy is None or copy.module or not copy.chain:
+def _copy_facts(origin: ValueEvent) -> list[Fact]:
+    copy = origin.copy
+    if copy is None or copy.by_module or not copy.stack:
         return []
-    return [Fact("copied", str(copy.chain[0]), f"{expression(copy.chain[0])}  to {place(copy.device)}, another tensor")]
+    text = f"{expression(copy.stack[0])}  to {device_noun(copy.device)}, another tensor"
+    return [Fact("copied", str(copy.stack[0]), text)]
 
 
 # --- modules --------------------------------------------------------------------------------------------------------
-def _module(value: Value, line: tuple[Happening, ...]) -> list[Fact]:
-    owner = value.owner or next((event.owner for event in reversed(line) if event.owner), None)
+def _module_facts(value: Value, events: tuple[ValueEvent, ...]) -> list[Fact]:
+    owner = value.owner or next((event.owner for event in reversed(events) if event.owner), None)
     if owner is None:
         return []
-    events = [event for events in (owner.events, *(each.events for each in owner.above)) for event in events]
-    facts = [Fact("part of", "", _path(owner))]
-    for kind, word in (("attached", "attached"), ("moved", "module")):
-        last = max((event for event in events if event.kind == kind), key=lambda event: event.index, default=None)
-        if last is not None and last.chain:
-            facts.append(Fact(word, str(last.chain[0]), _module_text(last)))
-        elif kind == "moved":
-            facts.append(Fact(word, "", "never moved"))
+    facts = [Fact("part of", "", _owner_path(owner))]
+    for event_kind, fact_kind in (("attached", "attached"), ("moved", "module")):
+        matching = (event for event in owner.all_events if event.kind == event_kind)
+        last = max(matching, key=lambda event: event.index, default=None)
+        if last is not None and last.stack:
+            facts.append(Fact(fact_kind, str(last.stack[0]), _module_event_text(last)))
+        elif event_kind == "moved":
+            facts.append(Fact(fact_kind, "", "never moved"))
     return facts
 
 
-def _path(owner: Owner) -> str:
+def _owner_path(owner: Owner) -> str:
     kind = "plain attribute" if owner.kind == "attribute" else owner.kind
-    if not owner.above:
+    if not owner.enclosing:
         return f"{owner.type}: {kind} {owner.attribute}"
-    outermost = owner.above[-1]
+    outermost = owner.enclosing[-1]
     return f"{outermost.type}: {kind} {outermost.path}.{owner.attribute} ({owner.type})"
 
 
-def _module_text(event: ModuleHappening) -> str:
+def _module_event_text(event: ModuleEvent) -> str:
     if event.kind == "moved":
-        return f"{expression(event.chain[0])}  last moved, to {place(event.device or 'cpu')}"
-    return f"{expression(event.chain[0])}  to {event.parent}"
+        return f"{expression(event.stack[0])}  last moved, to {device_noun(event.device or 'cpu')}"
+    return f"{expression(event.stack[0])}  to {event.parent}"
 
 
-# --- the last place where it could have been moved -------------------------------------------------------------------
-def _last_chance(story: Story, value: Value, known: list[Fact]) -> list[Fact]:
-    """Where the value was bound or passed last, before the call that failed; nothing where that is told already."""
-    last = _passed(story, value) or _bound(story, value)
+# --- last use -------------------------------------------------------------------------------------------------------
+def _last_use(failure: FailureTrace, value: Value, known: list[Fact]) -> list[Fact]:
+    """Return the last line that passed or assigned the value before the failing call, unless a fact has that line."""
+    last = _passed_at(failure, value) or _assigned_at(failure, value)
     if last is None or any(fact.where == str(last) for fact in known):
         return []
-    return [Fact("last", str(last), f"{expression(last)}  the last line where it could have been moved")]
+    return [Fact("last", str(last), f"{expression(last)}  the last line that could move it")]
 
 
-def _passed(story: Story, value: Value) -> Position | None:
-    """The call of the nearest frame above the failing one that knows the value."""
-    known = sorted(name.frame for name in value.names if name.frame > 0)
-    return story.frames[known[0]] if known and known[0] < len(story.frames) else None
+def _passed_at(failure: FailureTrace, value: Value) -> Position | None:
+    """Return the call in the nearest frame above the failing one that has a name for the value."""
+    frames = sorted(name.frame for name in value.names if name.frame > 0)
+    return failure.frames[frames[0]] if frames and frames[0] < len(failure.frames) else None
 
 
-def _bound(story: Story, value: Value) -> Position | None:
+def _assigned_at(failure: FailureTrace, value: Value) -> Position | None:
     last = value.last.position if value.last else None
-    return last if last is not None and str(last) != str(story.where) else None
+    return last if last is not None and str(last) != str(failure.where) else None

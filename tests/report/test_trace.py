@@ -26,10 +26,10 @@ HOSTILE = "<script>alert('x')</script>\x1b[31m"
 
 def traced(folder, name, proposal=None, text=None):
     told = json.loads((STORIES / f"{name}.json").read_text(encoding="utf-8"))
-    failure = told.pop("story")
+    data = told.pop("story")
     if text is not None:
         told["text"] = text
-    run = Run("sim", failure=Failure(**told), story=failure, torch="2.13.0", losses=(0.5, float("nan")), steps=2)
+    run = Run("sim", failure=Failure(**told), story=data, torch="2.13.0", losses=(0.5, float("nan")), steps=2)
     experiment = Experiment(Project(folder, "main.py", "."), ("--lr", "0.1"), "/usr/bin/python3", "sim", why="a reason")
     found = read_failure_trace(run)
     return Trace(experiment, run, found, diagnose(found), proposal or Proposal(title="a reason"))
@@ -41,14 +41,14 @@ def shown(trace):
     return target.getvalue()
 
 
-def test_the_story_of_a_replaced_head_on_one_screen(tmp_path):
+def test_the_trace_of_a_replaced_head_on_one_screen(tmp_path):
     (tmp_path / "main.py").write_text("a = 1\n")
     text = shown(
         traced(tmp_path, "replaced_head", Proposal({"main.py": b"a = 2\n"}, "move it", "devfix apply main.py"))
     )
     assert "at modeling/resnet.py:25" in text
     assert "✗ self.head[0].weight  float32" in text
-    assert "on the CPU  is out of place, as self.head[0].bias" in text
+    assert "on the CPU  is misplaced, like self.head[0].bias" in text
     assert "attached modeling/heads.py:7" in text
     assert "build_backbone(cfg.width).to(cfg.device)  last moved, to cuda:0" in text
     assert "rule  DEV201 replaced-submodule" in text

@@ -1,4 +1,4 @@
-"""Failures told by hand: positions are found by the source that stands there."""
+"""Hand-written failures: positions are found by their source text."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from devfix.trace.diagnosis.context import Cause
 from devfix.trace.diagnosis.diagnose import Diagnosis
-from devfix.trace.repair.edited_sources import Texts
-from devfix.trace.story import CallName, DeviceName, Happening, Owner, Package, Position, Story, Value
+from devfix.trace.failure_trace import DeviceName, FailureTrace, Owner, Package, Position, Value, ValueEvent, ValueName
+from devfix.trace.repair.edited_sources import EditedSources
 
 
 class Program:
-    """A file of a project, and what is told of a failure in it."""
+    """A file of a project, and failures in it."""
 
     def __init__(self, root: Path, text: str, file: str = "train.py") -> None:
         self.root, self.file, self.text = root, file, dedent(text)
@@ -24,8 +25,8 @@ class Program:
         path.write_text(self.text)
 
     @property
-    def texts(self) -> Texts:
-        return Texts(self.root)
+    def edited(self) -> EditedSources:
+        return EditedSources(self.root)
 
     def at(self, fragment: str, function: str = "<module>") -> Position:
         """The position of the first expression or statement that reads so."""
@@ -35,38 +36,39 @@ class Program:
         line = self.text.splitlines()[span[0] - 1].strip()
         return Position(self.file, span[0], function, line, span, fragment)
 
-    def made(self, fragment: str, function: str = "<module>", **more: object) -> Happening:
+    def made(self, fragment: str, function: str = "<module>", **more: object) -> ValueEvent:
         """The creation of a tensor on the CPU by an expression."""
-        told: dict[str, Any] = {
+        defaults: dict[str, Any] = {
             "operation": "aten::zeros",
             "device": "cpu",
             "index": 1,
-            "before": (),
+            "predecessors": (),
             "names": (),
             "owner": None,
         }
-        chain = (self.at(fragment, function),)
-        return Happening("created", **{**told, "chain": chain, "package": None, **more})
+        return ValueEvent("created", **{**defaults, "stack": (self.at(fragment, function),), "package": None, **more})
 
-    def value(self, name: str, *history: Happening, device: str = "cpu", kind: str = "tensor") -> Value:
+    def value(self, name: str, *history: ValueEvent, device: str = "cpu", kind: str = "tensor") -> Value:
         """A tensor that the failing line (frame 0) calls by a name."""
-        return Value("other", (CallName(0, name, True, kind),), (3,), "float32", device, False, history)
+        return Value("other", (ValueName(0, name, True, kind),), (3,), "float32", device, False, history)
 
     def failure(
         self,
-        culprit: Value,
+        misplaced: Value,
         peer: Value | None,
         where: Position,
         *,
-        rule: str = "DEV102",
+        cause: str = "created-without-device",
         package: Package | None = None,
         devices: tuple[DeviceName, ...] = (),
     ) -> Diagnosis:
         """The diagnosis of a failure at ``where``."""
-        values = (culprit,) if peer is None else (culprit, peer)
-        story = Story("RuntimeError", "Expected", "mixed", (where,), None, "aten::add", None, values, {}, devices)
-        born = culprit.history[0] if culprit.history else None
-        return Diagnosis(story, culprit, peer, born, rule, "It is on the CPU.", package)
+        values = (misplaced,) if peer is None else (misplaced, peer)
+        failure = FailureTrace(
+            "RuntimeError", "Expected", "mixed", (where,), None, "aten::add", None, values, {}, devices
+        )
+        origin = misplaced.history[0] if misplaced.history else None
+        return Diagnosis(failure, misplaced, peer, origin, Cause(cause, "It is on the CPU.", package))
 
     def owned(self, kind: str, attribute: str, type_: str = "Net") -> Owner:
         """A module that keeps a tensor."""

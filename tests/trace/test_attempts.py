@@ -4,17 +4,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from devfix.trace.repair.attempts import Budget, Trials
-from devfix.trace.repair.edited_sources import Texts
+from devfix.trace.repair.attempts import Attempts, Budget
+from devfix.trace.repair.edited_sources import EditedSources
 
 
 class Experiment:
-    """Every run ends well, with a parameter that was forgotten for each changed file; every proof says ``word``."""
+    """Every run succeeds, with one forgotten parameter for each changed file; every verdict is ``status``."""
 
     def __init__(self, status="fixed"):
-        self.status, self.seconds = word, []
+        self.status, self.seconds = status, []
 
-    def watched(self, changes, seconds):
+    def run_with_provenance(self, changes, seconds):
         self.seconds.append(seconds)
         return SimpleNamespace(ok=True, forgotten=tuple(changes))
 
@@ -23,30 +23,30 @@ class Experiment:
 
 
 def trials(budget=None, status="fixed"):
-    return Trials(Experiment(word), budget or Budget(), lambda line: None)
+    return Attempts(Experiment(status), budget or Budget(), lambda line: None)
 
 
 @pytest.fixture
 def texts(tmp_path):
-    return Texts(tmp_path, {"a.py": b"x = 1\n"})
+    return EditedSources(tmp_path, {"a.py": b"x = 1\n"})
 
 
 def test_runs_are_counted_and_end_the_search(texts):
     made = trials(Budget(runs=1))
-    assert not made.spent()
+    assert not made.is_spent()
 
-    made.traced(texts)
+    made.run(texts)
 
-    assert (made.runs, made.spent()) == (1, True)
+    assert (made.runs, made.is_spent()) == (1, True)
     assert made.seen == {frozenset({("a.py", b"x = 1\n")})}
 
 
 def test_a_run_gets_the_time_that_is_left_but_never_less_than_a_few_seconds(texts):
     made = trials(Budget(seconds=100))
 
-    made.traced(texts)
+    made.run(texts)
     made.started -= 99
-    made.traced(texts)
+    made.run(texts)
 
     first, second = made.experiment.seconds
     assert 90 < first <= 100
@@ -56,20 +56,20 @@ def test_a_run_gets_the_time_that_is_left_but_never_less_than_a_few_seconds(text
 def test_the_run_without_a_change_is_the_original_one(tmp_path, texts):
     made = trials()
 
-    made.traced(texts)
+    made.run(texts)
     assert made.original is None
-    run = made.traced(Texts(tmp_path))
+    run = made.run(EditedSources(tmp_path))
 
     assert made.original is run
-    assert made.fewest_forgotten == 0
+    assert made.min_forgotten == 0
 
 
 @pytest.mark.parametrize(("status", "spent"), [("fixed", False), ("loss-differs", False), ("inconclusive", True)])
-def test_where_nothing_can_be_proved_nothing_more_is_run(texts, word, spent):
-    made = trials(status=word)
+def test_where_nothing_can_be_proved_nothing_more_is_run(texts, status, spent):
+    made = trials(status=status)
 
-    verdict = made.proved(texts, made.traced(texts))
+    verdict = made.prove(texts, made.run(texts))
 
-    assert made.spent() is spent
-    assert made.best == (None if word == "fixed" else (verdict, texts.changes))
+    assert made.is_spent() is spent
+    assert made.best == (None if status == "fixed" else (verdict, texts.changes))
     assert (made.original, made.runs) == ("the original", 2)

@@ -7,8 +7,8 @@ import dataclasses
 
 import pytest
 
+from devfix.trace.failure_trace import DeviceName
 from devfix.trace.repair.candidates import candidates
-from devfix.trace.story import DeviceName
 
 DEVICE = DeviceName(0, "device", "cuda:0")
 
@@ -60,7 +60,7 @@ def plain_attribute(program):
         """)
     made = told.made("torch.ones(3)", "__init__", owner=told.owned("attribute", "scale"))
     culprit, peer = told.value("self.scale", made), told.value("self.body(x)", device="cuda:0")
-    return told, told.failure(culprit, peer, told.at("self.body(x) * self.scale", "forward"), rule="DEV202")
+    return told, told.failure(culprit, peer, told.at("self.body(x) * self.scale", "forward"), cause="plain-attribute")
 
 
 def weights_that_nobody_moves(program):
@@ -75,7 +75,7 @@ def weights_that_nobody_moves(program):
         """)
     made = told.made("nn.Linear(3, 3)", owner=told.owned("parameter", "weight", "Linear"))
     culprit, peer = told.value("model.weight", made, kind="parameter"), told.value("x", device="cuda:0")
-    return told, told.failure(culprit, peer, told.at("model(x)"), rule="DEV204", devices=(DEVICE,))
+    return told, told.failure(culprit, peer, told.at("model(x)"), cause="module-never-moved", devices=(DEVICE,))
 
 
 def batch_of_a_loader(program):
@@ -88,9 +88,9 @@ def batch_of_a_loader(program):
         for x in torch.utils.data.DataLoader(torch.ones(8, 3), batch_size=2):
             out = model(x)
         """)
-    culprit = told.value("x", told.made("out = model(x)", loader=True, chain=()))
+    culprit = told.value("x", told.made("out = model(x)", from_loader=True, stack=()))
     peer = told.value("model.weight", device="cuda:0", kind="parameter")
-    return told, told.failure(culprit, peer, told.at("model(x)"), rule="DEV101", devices=(DEVICE,))
+    return told, told.failure(culprit, peer, told.at("model(x)"), cause="batch-from-loader", devices=(DEVICE,))
 
 
 def numpy_of_the_accelerator(program):
@@ -108,7 +108,7 @@ def numpy_of_the_accelerator(program):
         """)
     moved = dataclasses.replace(told.made("torch.randn(3).cuda()", device="cuda:0"), kind="moved", operation="cuda")
     culprit = told.value("values", moved, device="cuda:0")
-    return told, told.failure(culprit, None, told.at("values.numpy()", "plot"), rule="DEV603")
+    return told, told.failure(culprit, None, told.at("values.numpy()", "plot"), cause="generator-on-other-device")
 
 
 def rows_of_a_batch(program):
@@ -120,9 +120,11 @@ def rows_of_a_batch(program):
             images = images.to(device)
             loss = criterion(images, targets)
         """)
-    made = told.made("loader", loader=True)
+    made = told.made("loader", from_loader=True)
     culprit, peer = told.value('targets[0]["boxes"]', made), told.value("images", device="cuda:0")
-    return told, told.failure(culprit, peer, told.at("criterion(images, targets)"), devices=(DEVICE,), rule="DEV101")
+    return told, told.failure(
+        culprit, peer, told.at("criterion(images, targets)"), devices=(DEVICE,), cause="batch-from-loader"
+    )
 
 
 FAILURES = [
@@ -150,7 +152,7 @@ FIRST = {
 
 def results(told, diagnosis):
     """The program after each candidate, by its title; of those that say the same, the first."""
-    texts = told.texts
+    texts = told.edited
     found = {}
     for each in candidates(diagnosis, texts):
         found.setdefault(each.title, texts.after(each.edits).text(told.file))
@@ -216,10 +218,10 @@ def test_nothing_is_tried_in_files_outside_the_project(program, tmp_path):
     told, diagnosis = made_without_device(program)
     outside = tmp_path.parent / f"{tmp_path.name}-outside.py"
     outside.write_text(told.text)
-    (born,) = diagnosis.culprit.history
-    there = dataclasses.replace(born.chain[0], file=str(outside))
-    culprit = dataclasses.replace(diagnosis.culprit, history=(dataclasses.replace(born, chain=(there,)),))
+    (born,) = diagnosis.misplaced.history
+    there = dataclasses.replace(born.stack[0], file=str(outside))
+    culprit = dataclasses.replace(diagnosis.misplaced, history=(dataclasses.replace(born, stack=(there,)),))
     where = dataclasses.replace(diagnosis.where, file=str(outside))
     diagnosis = told.failure(culprit, diagnosis.peer, where, devices=(DEVICE,))
 
-    assert candidates(diagnosis, told.texts) == []
+    assert candidates(diagnosis, told.edited) == []

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from devfix.trace.diagnosis.diagnose import Diagnosis, diagnose
-from devfix.trace.story_json import read_story
+from devfix.trace.failure_trace_json import read_failure_trace
 from devfix.verify.runs import run
 
 HEAD = """\
@@ -24,9 +24,9 @@ def diagnosis(folder: Path, text: str, **options: Any) -> Diagnosis:
     """What is said of a script whose first line is line 5, behind imports, ``device`` and ``x``."""
     (folder / "train.py").write_text(HEAD + dedent(text))
     done = run("train.py", cwd=folder, provenance=True, **options)
-    story = read_story(done)
-    assert story is not None, done.output
-    found = diagnose(story)
+    failure = read_failure_trace(done)
+    assert failure is not None, done.output
+    found = diagnose(failure)
     assert found is not None, done.outcome
     return found
 
@@ -102,7 +102,7 @@ PROGRAMS = {
     "a tensor that is made without a device": (
         "table = torch.arange(3)\nx + table\n",
         ("DEV102", "table", 5),
-        "made at train.py:5 by `torch.arange(3)` without a device",
+        "created at train.py:5 by `torch.arange(3)` without a device",
     ),
     "the result of a move that nothing keeps": (
         "table = torch.arange(3)\ntable.to(device)\nx + table\n",
@@ -137,7 +137,7 @@ PROGRAMS = {
         optimizer.step()
         """,
         ("DEV401", "optimizer.state[0]['sum']", 6),
-        "was made at train.py:6 by `torch.optim.Adagrad(model.parameters())`, on the CPU",
+        "was created at train.py:6 by `torch.optim.Adagrad(model.parameters())`, on the CPU",
     ),
     "NumPy reads the accelerator": (
         "import numpy\ny = x * 2\nnumpy.asarray(y)\n",
@@ -150,7 +150,7 @@ PROGRAMS = {
         nn.utils.rnn.pack_padded_sequence(x.unsqueeze(2), lengths, batch_first=True)
         """,
         ("DEV602", "lengths", 5),
-        "takes it from the CPU only",
+        "requires it on the CPU",
     ),
     "one value strayed to the accelerator from a program that lives on the CPU": (
         """\
@@ -178,10 +178,10 @@ PROGRAMS = {
 @pytest.mark.parametrize(("text", "facts", "phrase"), PROGRAMS.values(), ids=PROGRAMS)
 def test_the_cause(tmp_path: Path, text: str, facts: tuple[str, str, int], phrase: str) -> None:
     found = diagnosis(tmp_path, text)
-    assert found.born is not None
-    assert found.born.position is not None
-    assert (found.rule, found.name, found.born.position.line) == facts
-    assert phrase in found.cause
+    assert found.origin is not None
+    assert found.origin.position is not None
+    assert (found.rule, found.name, found.origin.position.line) == facts
+    assert phrase in found.cause.sentence
     assert found.package is None
 
 
@@ -198,16 +198,16 @@ def test_a_package_that_makes_its_own_tensor_is_named(tmp_path: Path) -> None:
     script = "from positions import table\nx + table(3)\n"
     found = diagnosis(folder, script, env={"PYTHONPATH": str(package.parent)})
     assert (found.rule, str(found.package)) == ("DEV000", "positions 1.4.2")
-    assert "positions/__init__.py:3" in found.cause
-    assert "`table(3)` at train.py:6" in found.cause
-    assert "pin or upgrade" in found.cause
+    assert "positions/__init__.py:3" in found.cause.sentence
+    assert "`table(3)` at train.py:6" in found.cause.sentence
+    assert "pin or upgrade" in found.cause.sentence
 
 
 def test_an_error_that_is_no_device_error_has_no_diagnosis(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("import torch\ntorch.ones(2) + torch.ones(3)\n")
-    story = read_story(run("train.py", cwd=tmp_path, provenance=True))
-    assert story is not None
-    assert diagnose(story) is None
+    failure = read_failure_trace(run("train.py", cwd=tmp_path, provenance=True))
+    assert failure is not None
+    assert diagnose(failure) is None
 
 
 def test_a_batch_of_a_worker_process(tmp_path: Path) -> None:
@@ -219,15 +219,15 @@ def test_a_batch_of_a_worker_process(tmp_path: Path) -> None:
             x + image
         """,
     )
-    assert found.born is not None
-    assert (found.rule, found.name, str(found.born.position)) == ("DEV101", "image", "train.py:6")
+    assert found.origin is not None
+    assert (found.rule, found.name, str(found.origin.position)) == ("DEV101", "image", "train.py:6")
 
 
 def test_an_array_of_numpy(tmp_path: Path) -> None:
     found = diagnosis(tmp_path, "import numpy\ntable = torch.from_numpy(numpy.ones((2, 3)))\nx + table\n")
-    assert found.born is not None
-    assert (found.rule, found.name, str(found.born.position)) == ("DEV102", "table", "train.py:6")
-    assert "`torch.from_numpy(numpy.ones((2, 3)))`" in found.cause
+    assert found.origin is not None
+    assert (found.rule, found.name, str(found.origin.position)) == ("DEV102", "table", "train.py:6")
+    assert "`torch.from_numpy(numpy.ones((2, 3)))`" in found.cause.sentence
 
 
 def test_what_is_computed_on_one_accelerator_comes_to_the_module_on_the_other(tmp_path: Path) -> None:
@@ -240,8 +240,8 @@ def test_what_is_computed_on_one_accelerator_comes_to_the_module_on_the_other(tm
         """,
         devices=2,
     )
-    assert found.born is not None
-    assert (found.rule, found.name, str(found.born.position)) == ("DEV502", "hidden", "train.py:6")
+    assert found.origin is not None
+    assert (found.rule, found.name, str(found.origin.position)) == ("DEV502", "hidden", "train.py:6")
 
 
 def test_numbers_that_numpy_reads_come_out_where_they_were_computed(tmp_path: Path) -> None:
@@ -254,5 +254,5 @@ def test_numbers_that_numpy_reads_come_out_where_they_were_computed(tmp_path: Pa
         numpy.mean(losses)
         """,
     )
-    assert found.born is not None
-    assert (found.rule, found.name, str(found.born.position)) == ("DEV601", "losses[0]", "train.py:7")
+    assert found.origin is not None
+    assert (found.rule, found.name, str(found.origin.position)) == ("DEV601", "losses[0]", "train.py:7")

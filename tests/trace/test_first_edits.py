@@ -8,11 +8,11 @@ from textwrap import dedent
 
 import pytest
 
-from devfix.trace.diagnosis.diagnose import diagnose, diagnose_call
+from devfix.trace.diagnosis.diagnose import diagnose, diagnose_without_values
+from devfix.trace.failure_trace import Position
+from devfix.trace.failure_trace_json import read_failure_trace
 from devfix.trace.repair.candidates import candidates
-from devfix.trace.repair.edited_sources import Texts
-from devfix.trace.story import Position
-from devfix.trace.story_json import read_story
+from devfix.trace.repair.edited_sources import EditedSources
 from devfix.verify.runs import run
 
 HEAD = """\
@@ -26,10 +26,10 @@ x = torch.ones(2, 3, device=device)
 def first_edit(folder: Path, text: str, number: int = 0) -> list[str]:
     """The lines that a candidate takes away and adds, with their signs."""
     (folder / "train.py").write_text(HEAD + dedent(text))
-    story = read_story(run("train.py", cwd=folder, provenance=True))
-    assert story is not None
-    texts = Texts(folder)
-    tried = candidates(diagnose(story) or diagnose_call(story), texts)
+    failure = read_failure_trace(run("train.py", cwd=folder, provenance=True))
+    assert failure is not None
+    texts = EditedSources(folder)
+    tried = candidates(diagnose(failure) or diagnose_without_values(failure), texts)
     after = texts.after(tried[number].edits).content("train.py").decode()
     lines = difflib.unified_diff((HEAD + dedent(text)).splitlines(), after.splitlines(), n=0, lineterm="")
     return [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
@@ -164,6 +164,6 @@ def test_installed_packages_are_not_edited(tmp_path: Path) -> None:
     installed.write_text("import torch\ntorch.ones(3)\n")
     path = installed.relative_to(tmp_path).as_posix()
 
-    assert Texts(tmp_path).tree(path) is None
-    assert Texts(tmp_path).node_at(Position(path, 2, "<module>", "torch.ones(3)")) is None
-    assert Texts(tmp_path).tree("../outside.py") is None
+    assert EditedSources(tmp_path).tree(path) is None
+    assert EditedSources(tmp_path).node_at(Position(path, 2, "<module>", "torch.ones(3)")) is None
+    assert EditedSources(tmp_path).tree("../outside.py") is None

@@ -28,7 +28,7 @@ def stand(program, monkeypatch):
         culprit = told.value("y", told.made("torch.zeros(3)"))
         diagnosis = told.failure(culprit, told.value("x", device="cuda:0"), told.at("x + y"))
         bounds = Bounds(Project(told.root, "train.py", "."), Settings(**{"root": str(told.root), **settings}))
-        return bounds, diagnosis, told.texts
+        return bounds, diagnosis, told.edited
 
     return standing
 
@@ -36,8 +36,8 @@ def stand(program, monkeypatch):
 def test_without_a_word_everything_may_change(stand):
     bounds, diagnosis, texts = stand()
 
-    assert not bounds.ignored(diagnosis)
-    assert not bounds.answered(diagnosis, texts)
+    assert not bounds.disabled_reason(diagnosis)
+    assert not bounds.is_suppressed(diagnosis, texts)
     assert all(bounds.allows(candidate, diagnosis, texts) for _, candidate in (BIRTH, USE))
 
 
@@ -56,14 +56,14 @@ def test_without_a_word_everything_may_change(stand):
 def test_a_comment_at_the_cause_answers_for_it(stand, comment, answered):
     bounds, diagnosis, texts = stand(at_birth=comment)
 
-    assert bounds.answered(diagnosis, texts) is answered
+    assert bounds.is_suppressed(diagnosis, texts) is answered
     assert bounds.allows(BIRTH[1], diagnosis, texts) is not answered
 
 
 def test_a_comment_at_the_line_of_an_edit_keeps_the_edit_away(stand):
     bounds, diagnosis, texts = stand(at_use="  # devfix: ignore")
 
-    assert not bounds.answered(diagnosis, texts)
+    assert not bounds.is_suppressed(diagnosis, texts)
     assert bounds.allows(BIRTH[1], diagnosis, texts)
     assert not bounds.allows(USE[1], diagnosis, texts)
 
@@ -80,7 +80,7 @@ def test_a_comment_at_the_line_of_an_edit_keeps_the_edit_away(stand):
 def test_a_rule_that_is_not_looked_for_is_not_repaired(stand, settings):
     bounds, diagnosis, texts = stand(**settings)
 
-    assert bounds.ignored(diagnosis) == "DEV102 is not looked for in train.py"
+    assert bounds.disabled_reason(diagnosis) == "DEV102 is not enabled for train.py"
     assert not bounds.allows(USE[1], diagnosis, texts)
 
 
@@ -105,16 +105,16 @@ def test_files_that_may_change(tmp_path, given):
 
     bounds = Bounds(project, settings, [str(tmp_path / name) for name in names] if given else ())
 
-    assert [name for name in names if bounds.holds(name)] == (names if given else ["train.py"])
+    assert [name for name in names if bounds.may_edit(name)] == (names if given else ["train.py"])
 
 
 def test_a_comment_that_a_run_needs_is_not_told_as_unused(stand):
     bounds, diagnosis, texts = stand(at_birth="  # devfix: ignore")
     unused = Problem("train.py", "unused suppression", 3, "remove the comment")
     assert suppressions.collect(texts.text("train.py")).unused() == [(3, ())]
-    assert bounds.needed(unused)
+    assert bounds.is_still_valid(unused)
 
-    bounds.answered(diagnosis, texts)
+    bounds.is_suppressed(diagnosis, texts)
 
-    assert not bounds.needed(unused)
-    assert bounds.needed(Problem("train.py", "followed only in part, for its size"))
+    assert not bounds.is_still_valid(unused)
+    assert bounds.is_still_valid(Problem("train.py", "followed only in part, for its size"))

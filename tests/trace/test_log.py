@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from devfix.trace.log.locate import placed
+from devfix.trace.log.locate import positions_of
 from devfix.trace.log.parse import LoggedFrame, device_error, read_log
 from devfix.trace.log.ranking import LogTrace, NoFrame, read_causes
 from devfix.verify.project import find_project
@@ -223,7 +223,7 @@ def test_the_failing_line_and_the_likeliest_cause(script: str, text: str, expect
     place, _ = found.frames[0]
     assert (place.file, place.line) == expected[:2]
     assert found.causes[0].finding.code == expected[2]
-    assert "ends on the line that fails" in found.causes[0].reasons[0]
+    assert "ends on the failing line" in found.causes[0].reasons[0]
     assert found.causes[0].changes
 
 
@@ -256,7 +256,7 @@ def test_no_cause_leaves_the_meaning_of_the_message(script: str) -> None:
     text = "'lengths' argument should be a 1D CPU int64 tensor, but got 1D cuda:0 Long tensor"
     found = looked_up(script, f'  File "train.py", line 8, in <module>\nRuntimeError: {text}\n')
     assert found.causes == ()
-    assert "the lengths of packed sequences have to be on the CPU" in found.meaning
+    assert "the lengths of packed sequences must be on the CPU" in found.meaning
 
 
 def test_frames_of_other_projects_are_none_of_this_one(script: str) -> None:
@@ -268,12 +268,12 @@ def test_frames_of_other_projects_are_none_of_this_one(script: str) -> None:
 
 def test_a_file_of_an_installed_package_is_not_the_project_s_of_the_same_name() -> None:
     frame = LoggedFrame("/env/lib/python3.10/site-packages/lib/train.py", 1, "f", "import torch")
-    assert placed([frame], {"train.py": "import torch\n"}) == [None]
+    assert positions_of([frame], {"train.py": "import torch\n"}) == [None]
 
 
 def test_the_longest_end_of_a_path_decides() -> None:
     texts = {"train.py": "loss = f(x)\n", "tools/train.py": "a = 1\nloss = f(x)\n"}
-    (place,) = placed([LoggedFrame("/w/tools/train.py", 1, "f", "loss = f(x)")], texts)
+    (place,) = positions_of([LoggedFrame("/w/tools/train.py", 1, "f", "loss = f(x)")], texts)
     assert place is not None
     assert (place.file, place.line) == ("tools/train.py", 2)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from devfix.trace.repair.edited_sources import Texts
+from devfix.trace.repair.edited_sources import EditedSources
 from devfix.trace.repair.minimize import without_each
 
 OLD = b"a = 1\nb = 2\nc = 3\nd = 4\n"
 
 
 def patches(folder, changes, base=None):
-    return [texts.changes for texts in without_each(Texts(folder, changes), base or {})]
+    return [texts.changes for texts in without_each(EditedSources(folder, changes), base or {})]
 
 
 def test_one_hunk_is_needed_and_nothing_is_left_out(tmp_path):

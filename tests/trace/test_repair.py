@@ -45,7 +45,7 @@ class Toy:
         text = changes["train.py"].decode() if "train.py" in changes else (self.root / "train.py").read_text()
         return {line.split(" = ")[0]: int(line.split(" = ")[1]) for line in text.splitlines()}
 
-    def watched(self, changes=None, at_most=None) -> Run:
+    def run_with_provenance(self, changes=None, at_most=None) -> Run:
         names = self.names(changes or {})
         self.tried.append(names)
         if BROKEN in names.values():
@@ -61,7 +61,7 @@ class Toy:
     def prove(self, changes, made=None) -> Verdict:
         self.proved += 1
         if self.own_failure:
-            return Verdict("inconclusive", "the original fails without an accelerator too")
+            return Verdict("inconclusive", "the original also fails without an accelerator")
         names = self.names(changes)
         if BROKEN in names.values():
             return Verdict("broken", "TypeError")
@@ -219,7 +219,7 @@ def test_a_script_that_fails_by_itself_ends_the_search_at_once(toy):
     found = repair(experiment)
 
     assert (len(experiment.tried), experiment.proved) == (2, 1)
-    assert found.reason == "nothing can be proved: the original fails without an accelerator too"
+    assert found.reason == "nothing can be proved: the original also fails without an accelerator"
 
 
 def test_a_script_that_breaks_without_a_device_error_is_not_searched(toy):
@@ -267,7 +267,7 @@ def test_no_program_is_run_twice(toy):
 def test_a_line_for_each_run_is_told(toy):
     told = []
 
-    found = repair(toy({"a": [1, 2]}, {"a": "a == 2"}), tell=told.append)
+    found = repair(toy({"a": [1, 2]}, {"a": "a == 2"}), report=told.append)
 
     assert [line for line in told if not line.startswith("it runs")] == [
         "running it as it is",
@@ -294,7 +294,7 @@ def test_a_run_that_cannot_be_made_is_raised(toy):
     def refused(changes=None, at_most=None):
         raise RunError("no torch")
 
-    experiment.watched = refused
+    experiment.run_with_provenance = refused
 
     with pytest.raises(RunError, match="no torch"):
         repair(experiment)

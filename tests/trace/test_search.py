@@ -90,7 +90,7 @@ def test_a_run_that_hangs_ends_with_the_seconds_that_are_left(tmp_path: Path) ->
     found, text = repaired(tmp_path, waiting, Budget(seconds=1.0))
 
     assert (found.repaired, text) == (False, waiting)
-    assert found.reason == "its run shows no device error: stopped for time"
+    assert found.reason == "its run shows no device error: stopped by the time limit"
 
 
 def test_an_interrupt_leaves_the_tree_as_it_was(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_an_interrupt_leaves_the_tree_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(HIDDEN)
     experiment = prepare(str(tmp_path / "train.py"), device="sim", folder=str(tmp_path), cwd=str(tmp_path))
     with pytest.raises(KeyboardInterrupt):
-        repair(experiment, tell=interrupted)
+        repair(experiment, report=interrupted)
 
     assert (tmp_path / "train.py").read_text() == HIDDEN
     assert [path.name for path in tmp_path.iterdir() if path.name != "__pycache__"] == ["train.py"]

@@ -16,7 +16,7 @@ import pytest
 
 from devfix.trace.diagnosis.diagnose import Diagnosis, diagnose
 from devfix.trace.diagnosis.non_tensor_causes import cause_without_values
-from devfix.trace.story_json import read_story
+from devfix.trace.failure_trace_json import read_failure_trace
 from devfix.verify.runs import run
 
 if sys.version_info >= (3, 11):
@@ -73,7 +73,7 @@ def ran(name: str) -> Any:
 
 def births(diagnosis: Diagnosis) -> set[str]:
     """Where the value was born: in the project, and in the package that made it."""
-    born = diagnosis.born
+    born = diagnosis.origin
     assert born is not None
     found = {str(born.position)} if born.position else set()
     return found | ({born.package.where} if born.package else set())
@@ -88,12 +88,12 @@ def same_name(told: str, wanted: str) -> bool:
 @pytest.mark.parametrize("name", ASKED)
 def test_the_story_is_right(name: str) -> None:
     facts = META[name]["trace"]
-    story = read_story(ran(name))
-    assert story is not None
-    diagnosis = diagnose(story)
-    assert str(story.where) == facts["met"]
+    failure = read_failure_trace(ran(name))
+    assert failure is not None
+    diagnosis = diagnose(failure)
+    assert str(failure.where) == facts["met"]
     if diagnosis is None:
-        assert cause_without_values(story).rule == facts["rule"]
+        assert cause_without_values(failure).rule == facts["rule"]
         return
     right = {facts["moved"]} if "moved" in facts else {facts["born"], *facts.get("also", ())}
     assert births(diagnosis) & right

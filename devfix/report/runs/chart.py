@@ -1,20 +1,20 @@
-"""Two loss curves in the coordinates of a picture, for pages to draw."""
+"""Coordinates of two loss curves for SVG pages."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from devfix.report.runs.curves import Curve, thinned, ticks
+from devfix.report.runs.curves import Curve, downsample, ticks
 
-__all__ = ["Chart", "Line", "Place", "chart"]
+__all__ = ["Chart", "Line", "Point", "chart"]
 
-_FEW_POINTS = 60  # up to here each loss is marked
+_MAX_MARKS = 60  # lines with more losses have no markers
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 760, 300, 64, 12, 12, 36
 
 
-class Place(NamedTuple):
-    """A loss, its number from 1, and where it is drawn."""
+class Point(NamedTuple):
+    """A loss, its number from 1, and its coordinates."""
 
     number: int
     loss: float
@@ -23,25 +23,25 @@ class Place(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A curve in the picture: the name of its run, and its losses."""
+    """A curve in the chart: the name of its run, and its losses."""
 
     name: str
-    places: list[Place]
+    losses: list[Point]
 
     @property
     def points(self) -> str:
-        """As SVG's ``points``."""
-        return " ".join(f"{place.x},{place.y}" for place in self.places)
+        """The points in the format of SVG's ``points``."""
+        return " ".join(f"{point.x},{point.y}" for point in self.losses)
 
     @property
     def marks(self) -> list[tuple[float, float]]:
-        """Where a loss is marked; of many, none."""
-        return [(place.x, place.y) for place in self.places] if len(self.places) <= _FEW_POINTS else []
+        """Marker positions; empty if there are too many points."""
+        return [(point.x, point.y) for point in self.losses] if len(self.losses) <= _MAX_MARKS else []
 
 
 @dataclass(frozen=True)
 class Chart:
-    """The picture: its size, the edges of the field that curves are drawn in, curves, and texts along the edges."""
+    """A chart: its size, the edges of the plotting area, the curves, and the tick labels with their coordinates."""
 
     lines: list[Line]
     levels: list[tuple[float, str]]
@@ -54,25 +54,25 @@ class Chart:
     bottom: int = _HEIGHT - _BOTTOM
 
 
-def chart(found: list[Curve], most: int = 1200) -> Chart | None:
-    """The picture of curves, with at most about ``most`` points each; None where there are none."""
-    if not found:
+def chart(curves: list[Curve], max_points: int = 1200) -> Chart | None:
+    """Return the chart of curves, with at most about ``max_points`` points each; None if there are no curves."""
+    if not curves:
         return None
-    last = max(points[-1][0] for _, points in found)
-    values = [loss for _, points in found for _, loss in points]
+    last = max(points[-1][0] for _, points in curves)
+    values = [loss for _, points in curves for _, loss in points]
     low, high = min(values), max(values)
     if high == low:
         low, high = low - (abs(low) or 1.0) * 0.1, high + (abs(high) or 1.0) * 0.1
 
-    def across(number: float) -> float:
+    def x_of(number: float) -> float:
         return round(_LEFT + (number - 1) / max(last - 1, 1) * (_WIDTH - _LEFT - _RIGHT), 1)
 
-    def down(loss: float) -> float:
+    def y_of(loss: float) -> float:
         return round(_TOP + (high - loss) / (high - low) * (_HEIGHT - _TOP - _BOTTOM), 1)
 
     lines = [
-        Line(name, [Place(number, loss, across(number), down(loss)) for number, loss in thinned(points, most)])
-        for name, points in found
+        Line(name, [Point(number, loss, x_of(number), y_of(loss)) for number, loss in downsample(points, max_points)])
+        for name, points in curves
     ]
     levels = [low + (high - low) * step / 4 for step in range(5)]
-    return Chart(lines, [(down(level), f"{level:.4g}") for level in levels], [(across(n), n) for n in ticks(last)])
+    return Chart(lines, [(y_of(level), f"{level:.4g}") for level in levels], [(x_of(n), n) for n in ticks(last)])

@@ -1,4 +1,4 @@
-"""Loss curves of the reference and the patched script over each other, for the terminal."""
+"""Loss curves of the reference and the patched script in one chart for the terminal."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from devfix.verify.result import Proof
 
-__all__ = ["Curve", "curves", "drawable", "terminal", "thinned", "ticks"]
+__all__ = ["Curve", "curves", "downsample", "finite_curves", "terminal_chart", "ticks"]
 
 _COLOURS = re.compile("\x1b\\[[0-9;]*m")
 _HEIGHT = 14
-_NARROWEST, _WIDEST = 40, 100
+_MIN_WIDTH, _MAX_WIDTH = 40, 100
 
-#: A curve is a name and its points: number of the loss from 1, and the loss.  Points that are no number are left out.
+#: A name, and the finite losses with their numbers from 1.
 Curve = tuple[str, list[tuple[int, float]]]
 
 
 def curves(proof: Proof) -> list[Curve]:
-    """The losses of the reference and of the patched script on the device, where both have at least two."""
+    """Return the losses of the reference and of the patched script on the device, if both have at least two."""
     runs = proof.verdict.runs
-    return drawable({name: enumerate(runs[name].losses, 1) for name in (proof.compared_with, "patched/device")})
+    return finite_curves({name: enumerate(runs[name].losses, 1) for name in (proof.compared_with, "patched/device")})
 
 
-def drawable(losses: Mapping[str, Iterable[tuple[int, float]]]) -> list[Curve]:
-    """The losses of two runs, by the runs' names, as two curves; none where one of them has less than two points."""
+def finite_curves(losses: Mapping[str, Iterable[tuple[int, float]]]) -> list[Curve]:
+    """Return the losses of two runs, by name, as two curves; none if a run has fewer than two finite losses."""
     found = []
     for name, numbered in losses.items():
         points = [(number, loss) for number, loss in numbered if math.isfinite(loss)]
@@ -36,26 +36,26 @@ def drawable(losses: Mapping[str, Iterable[tuple[int, float]]]) -> list[Curve]:
     return found if len(found) == 2 else []
 
 
-def thinned(points: Sequence[tuple[int, float]], most: int) -> list[tuple[int, float]]:
-    """At most about ``most`` points: of each stretch the smallest and the largest, so that no spike is lost."""
-    stride = max(1, math.ceil(2 * len(points) / most))
+def downsample(points: Sequence[tuple[int, float]], max_points: int) -> list[tuple[int, float]]:
+    """Return about ``max_points`` points: the minimum and the maximum of each stretch, so that spikes remain."""
+    stride = max(1, math.ceil(2 * len(points) / max_points))
     if stride < 3:
         return list(points)
-    kept: list[tuple[int, float]] = []
+    points_left: list[tuple[int, float]] = []
     for start in range(0, len(points), stride):
         part = points[start : start + stride]
         ends = {min(part, key=lambda point: point[1]), max(part, key=lambda point: point[1])}
-        kept.extend(sorted(ends))
-    return kept
+        points_left.extend(sorted(ends))
+    return points_left
 
 
 def ticks(last: int) -> list[int]:
-    """A few whole numbers from 1 to ``last``."""
+    """Return up to five integers from 1 to ``last``."""
     return sorted({round(1 + (last - 1) * step / 4) for step in range(5)})
 
 
-def terminal(proof: Proof, width: int, coloured: bool) -> str | None:
-    """The chart as lines of text; None where there is nothing to draw.
+def terminal_chart(proof: Proof, width: int, coloured: bool) -> str | None:
+    """Return the chart as lines of text; None if there are no curves.
 
     Raises:
         ImportError: plotext is not installed.
@@ -68,18 +68,18 @@ def terminal(proof: Proof, width: int, coloured: bool) -> str | None:
 
     plotext.clear_figure()
     plotext.theme("clear")
-    plotext.plot_size(max(_NARROWEST, min(width, _WIDEST)), _HEIGHT)
+    plotext.plot_size(max(_MIN_WIDTH, min(width, _MAX_WIDTH)), _HEIGHT)
     legend = []
-    for (name, points), (marker, sign, colour) in zip(found, _LOOKS, strict=False):
-        few = thinned(points, 4 * width)
+    for (name, points), (marker, symbol, colour) in zip(found, _STYLES, strict=False):
+        few = downsample(points, 4 * width)
         draw = plotext.plot if marker == "braille" else plotext.scatter
         draw([number for number, _ in few], [loss for _, loss in few], marker=marker, color=colour)
-        legend.append(f"{sign} {name}")
+        legend.append(f"{symbol} {name}")
     plotext.xticks(ticks(max(points[-1][0] for _, points in found)))
-    drawn = plotext.build().rstrip("\n")
+    text = plotext.build().rstrip("\n")
     plotext.clear_figure()
-    text = f"loss ({', '.join(legend)}) by backward pass\n{drawn}"
-    return text if coloured else "\n".join(line.rstrip() for line in _COLOURS.sub("", text).split("\n"))
+    chart = f"loss ({', '.join(legend)}) by backward pass\n{text}"
+    return chart if coloured else "\n".join(line.rstrip() for line in _COLOURS.sub("", chart).split("\n"))
 
 
-_LOOKS = (("braille", "⠤", "blue"), ("x", "x", "orange"))
+_STYLES = (("braille", "⠤", "blue"), ("x", "x", "orange"))

@@ -1,4 +1,4 @@
-"""Where everything lives, as tables for people and as JSON for programs; schema/map-2.json documents the JSON."""
+"""A device map as tables for terminals, and as JSON; ``schema/map-2.json`` documents the JSON."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from devfix import __version__
 from devfix.report.runs.verdict import console
 from devfix.report.sanitize import printable
-from devfix.verify.result import device_in_words
+from devfix.verify.result import describe_device
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from devfix.trace.device_map.rows import Environment, PlaceMap, Row
+    from devfix.trace.device_map.rows import DeviceMap, Environment, Row
     from devfix.trace.device_map.survey import Survey
 
 __all__ = ["SCHEMA_VERSION", "cells", "document", "dumps", "environment_lines", "memory_cells", "show", "sized"]
@@ -26,11 +26,11 @@ _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def show(found: Survey, to: Console | None = None) -> None:
-    """Print environment, things by section, memory, and the sentence."""
+    """Print environment, rows by section, memory, and the summary."""
     from rich.text import Text
 
     to = to or console()
-    to.print(Text(f"on {device_in_words(found.experiment)}, {found.experiment.python}", style="dim"), soft_wrap=True)
+    to.print(Text(f"on {describe_device(found.experiment)}, {found.experiment.python}", style="dim"), soft_wrap=True)
     if found.map is not None:
         for heading, text in environment_lines(found.map.environment):
             to.print(Text.assemble((f"{heading:<16}", "bold"), printable(text)), soft_wrap=True)
@@ -44,7 +44,7 @@ def show(found: Survey, to: Console | None = None) -> None:
 
 
 def environment_lines(environment: Environment) -> Iterator[tuple[str, str]]:
-    """Heading and text of what the interpreter says of its devices."""
+    """Yield heading and text of each fact about the interpreter's devices."""
     built = f", built for {environment.built_for}" if environment.built_for else ""
     yield "torch", f"{environment.torch}{built}, Python {environment.python}"
     kind = environment.kind
@@ -59,21 +59,21 @@ def environment_lines(environment: Environment) -> Iterator[tuple[str, str]]:
 
 
 def cells(row: Row) -> tuple[str, str, str, str, str]:
-    """Name, type, places, size and what there is to say of a row."""
+    """Return name, type, devices, size and note of a row."""
     remark = f"✗ {row.problem}" if row.problem else row.remark
-    places = ", ".join(row.devices) or "no tensors"
-    return "  " * row.depth + row.name, row.type, places, sized(row.bytes) if row.bytes else "", remark
+    devices = ", ".join(row.devices) or "no tensors"
+    return "  " * row.depth + row.name, row.type, devices, sized(row.bytes) if row.bytes else "", remark
 
 
-def memory_cells(found: PlaceMap) -> Iterator[tuple[str, str, str, str, str, str]]:
-    """Device, modules, gradients, optimizer states, other tensors and their sum."""
+def memory_cells(found: DeviceMap) -> Iterator[tuple[str, str, str, str, str, str]]:
+    """Yield device, modules, gradients, optimizer states, other tensors and their sum."""
     for each in found.memory:
         sizes = (each.modules, each.gradients, each.optimizers, each.others, each.total)
         yield (each.device, *map(sized, sizes))  # type: ignore[misc]  # five, for five sizes
 
 
 def sized(size: float) -> str:
-    """``1.5 MB``; a kB is 1,000 bytes."""
+    """Return a size with a unit: ``1.5 MB``; a kB is 1,000 bytes."""
     for unit in _UNITS:
         if size < 1000 or unit == _UNITS[-1]:
             break
@@ -81,13 +81,13 @@ def sized(size: float) -> str:
     return f"{size:.0f} {unit}" if unit == "B" else f"{size:.3g} {unit}"
 
 
-def _show_rows(found: PlaceMap, to: Console) -> None:
+def _show_rows(found: DeviceMap, to: Console) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("what", "type", "lives on", "size", ""):
+    for heading in ("name", "type", "device", "size", ""):
         table.add_column(heading, justify="right" if heading == "size" else "left", overflow="fold")
     section = None
     for row in found.rows:
@@ -100,12 +100,12 @@ def _show_rows(found: PlaceMap, to: Console) -> None:
         to.print(table)
 
 
-def _show_memory(found: PlaceMap, to: Console) -> None:
+def _show_memory(found: DeviceMap, to: Console) -> None:
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("device", "modules", "gradients", "optimizer states", "other tensors", "in all"):
+    for heading in ("device", "modules", "gradients", "optimizer states", "other tensors", "total"):
         table.add_column(heading, justify="left" if heading == "device" else "right")
     for texts in memory_cells(found):
         table.add_row(*texts)
@@ -114,13 +114,13 @@ def _show_memory(found: PlaceMap, to: Console) -> None:
 
 
 def dumps(found: Survey) -> str:
-    """The document as ASCII text, two spaces deep, with a newline at the end."""
+    """Return the document as ASCII text with an indentation of two spaces and a final newline."""
     return json.dumps(document(found), indent=2) + "\n"
 
 
 def document(found: Survey) -> dict[str, Any]:
-    """The map as dicts, lists, strings and numbers."""
-    experiment, place_map = found.experiment, found.map
+    """Return the map as JSON values."""
+    experiment, device_map = found.experiment, found.map
     failure = found.run.failure
     return {
         "schema_version": SCHEMA_VERSION,
@@ -133,14 +133,14 @@ def document(found: Survey) -> dict[str, Any]:
         "failure": failure and {"type": failure.type, "message": failure.text, "where": failure.where},
         "exit_code": found.exit_code,
         "summary": found.summary,
-        "map": place_map
+        "map": device_map
         and {
-            "moment": place_map.moment,
-            "steps": place_map.steps,
-            "where": str(place_map.where) if place_map.where else None,
-            "environment": asdict(place_map.environment),
-            "rows": [asdict(row) for row in place_map.rows],
-            "memory": [asdict(each) for each in place_map.memory],
-            "notes": list(place_map.notes),
+            "moment": device_map.moment,
+            "steps": device_map.steps,
+            "where": str(device_map.where) if device_map.where else None,
+            "environment": asdict(device_map.environment),
+            "rows": [asdict(row) for row in device_map.rows],
+            "memory": [asdict(each) for each in device_map.memory],
+            "notes": list(device_map.notes),
         },
     }

@@ -1,4 +1,4 @@
-"""Where everything lives as one HTML file."""
+"""A device map as one HTML file."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
 __all__ = ["page"]
 
 
-def page(found: Survey) -> str:
-    """The whole file.
+def page(result: Survey) -> str:
+    """Return the HTML file.
 
     Raises:
         ImportError: jinja2 is not installed.
 
     """
-    place_map = found.map
+    device_map = result.map
     return render_page(
         "map.html",
-        found=found,
-        where=describe_device(found.experiment),
-        environment=list(environment_lines(place_map.environment)) if place_map else [],
-        sections=_sections(place_map) if place_map else [],
-        memory=list(memory_cells(place_map)) if place_map else [],
-        notes=place_map.notes if place_map else (),
+        found=result,
+        where=describe_device(result.experiment),
+        environment=list(environment_lines(device_map.environment)) if device_map else [],
+        sections=_sections(device_map) if device_map else [],
+        memory=list(memory_cells(device_map)) if device_map else [],
+        notes=device_map.notes if device_map else (),
     )
 
 
-def _sections(place_map: DeviceMap) -> list[tuple[str, list[tuple[Row, tuple[str, ...]]]]]:
-    """Headings and rows, with the texts of each."""
-    found: dict[str, list[tuple[Row, tuple[str, ...]]]] = {}
-    for row in place_map.rows:
-        found.setdefault(row.section, []).append((row, cells(row)))
-    return list(found.items())
+def _sections(device_map: DeviceMap) -> list[tuple[str, list[tuple[Row, tuple[str, ...]]]]]:
+    """Return the rows by section, with their cells."""
+    rows_by_section: dict[str, list[tuple[Row, tuple[str, ...]]]] = {}
+    for row in device_map.rows:
+        rows_by_section.setdefault(row.section, []).append((row, cells(row)))
+    return list(rows_by_section.items())

@@ -1,4 +1,4 @@
-"""What reading says of the error in a log: for a person, and as JSON (schema/log-1.json documents it)."""
+"""The static findings for the error in a log, as text and as JSON; ``schema/log-1.json`` documents the JSON."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from devfix.trace.failure_trace import Position
     from devfix.trace.log.ranking import LogTrace, RankedCause
-    from devfix.trace.story import Position
 
 __all__ = ["SCHEMA_VERSION", "document", "dumps", "show"]
 
 SCHEMA_VERSION = 1
-_MOST_FRAMES = 4
+_MAX_FRAMES = 4
 
 
 def show(found: LogTrace, to: Console | None = None) -> None:
-    """Print it."""
+    """Print the error and its ranked causes."""
     to = to or console()
     for line in _lines(found):
         to.print(line, soft_wrap=True)
@@ -37,18 +37,18 @@ def _lines(found: LogTrace) -> Iterator[Text]:
     error = found.error
     process = f" ({error.process})" if error.process else ""
     yield Text(printable(f"{error.type or 'error'}{process}: {error.message}"), style="bold red")
-    for number, (place, line) in enumerate(found.frames[:_MOST_FRAMES]):
-        told = f"  (line {line} in the log)" if line and line != place.line else ""
+    for number, (position, line) in enumerate(found.frames[:_MAX_FRAMES]):
+        remark = f"  (line {line} in the log)" if line and line != position.line else ""
         yield Text.assemble(
-            "  at " if number == 0 else "  by ", (str(place), "bold"), f"  {printable(place.code)}{told}"
+            "  at " if number == 0 else "  by ", (str(position), "bold"), f"  {printable(position.code)}{remark}"
         )
     yield Text()
     for number, cause in enumerate(found.causes, 1):
         yield from _cause(found, cause, number)
     if not found.causes:
         yield Text(f"The message means: {found.meaning}.")
-        yield Text("Reading finds no cause on these lines.")
-    yield Text(f"What a run shows, and reading cannot: devfix trace {printable(_script(found))}", style="dim")
+        yield Text("Static analysis finds no cause on these lines.")
+    yield Text(f"To trace a run: devfix trace {printable(_script(found))}", style="dim")
 
 
 def _script(found: LogTrace) -> str:
@@ -61,7 +61,7 @@ def _cause(found: LogTrace, cause: RankedCause, number: int) -> Iterator[Text]:
     finding = cause.finding
     yield Text.assemble(
         (f"{number}. ", "bold"),
-        (printable(str(found.place(finding))), "bold"),
+        (printable(str(found.position_of(finding))), "bold"),
         f" {finding.severity.value} {finding.code} {finding.name}: {printable(finding.message)}",
     )
     for reason in cause.reasons:
@@ -74,12 +74,12 @@ def _cause(found: LogTrace, cause: RankedCause, number: int) -> Iterator[Text]:
 
 
 def dumps(found: LogTrace) -> str:
-    """The document as ASCII text, two spaces deep, with a newline at the end."""
+    """Return the document as ASCII text with an indentation of two spaces and a final newline."""
     return json.dumps(document(found), indent=2) + "\n"
 
 
 def document(found: LogTrace) -> dict[str, Any]:
-    """What was found as dicts, lists, strings and numbers."""
+    """Return the result as JSON values."""
     error = found.error
     return {
         "schema_version": SCHEMA_VERSION,
@@ -93,17 +93,17 @@ def document(found: LogTrace) -> dict[str, Any]:
             "meaning": found.meaning,
             "process": error.process or None,
             "frames": [
-                {"path": place.file, **_line(place), "line_in_log": line or None, "source": place.code}
-                for place, line in found.frames
+                {"path": position.file, **_line(position), "line_in_log": line or None, "source": position.code}
+                for position, line in found.frames
             ],
         },
         "causes": [_document(found, cause) for cause in found.causes],
     }
 
 
-def _line(place: Position) -> dict[str, int]:
-    """The line; in a notebook the cell and the line in it."""
-    return {"line": place.line} if place.place is None else {"cell": place.place[0], "line": place.place[1]}
+def _line(position: Position) -> dict[str, int]:
+    """Return the line; in a notebook, the cell and the line in it."""
+    return {"line": position.line} if position.cell is None else {"cell": position.cell[0], "line": position.cell[1]}
 
 
 def _document(found: LogTrace, cause: RankedCause) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _document(found: LogTrace, cause: RankedCause) -> dict[str, Any]:
         "rule": finding.code,
         "severity": finding.severity.value,
         "path": finding.path,
-        **_line(found.place(finding)),
+        **_line(found.position_of(finding)),
         "message": finding.message,
         "score": cause.score,
         "reasons": list(cause.reasons),

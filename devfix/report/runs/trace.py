@@ -1,4 +1,4 @@
-"""What a run showed of a device error, for a person in a hurry: one screen."""
+"""The device error of a traced run as text, on one screen."""
 
 from __future__ import annotations
 
@@ -7,66 +7,75 @@ from typing import TYPE_CHECKING
 
 from devfix.report.runs.verdict import console
 from devfix.report.sanitize import printable
-from devfix.verify.result import device_in_words
+from devfix.verify.result import describe_device
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
     from devfix.trace.repair.proposal import Proposal
-    from devfix.trace.report_facts import Told
+    from devfix.trace.report_facts import ValueDescription
     from devfix.trace.tracing import Trace
     from devfix.verify.patches import Changes
     from devfix.verify.project import Project
 
-__all__ = ["described", "diff_text", "edit_words", "last_words", "readable_lines", "rules_told", "show", "where_run"]
+__all__ = [
+    "diff_text",
+    "edit_text",
+    "environment_text",
+    "last_output_lines",
+    "readable_diff",
+    "rules_text",
+    "show",
+    "value_text",
+]
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
-_MOST_FRAMES = 4
-_MOST_WORDS = 5
+_MAX_FRAMES = 4
+_MAX_OUTPUT_LINES = 5
 
 
 def show(trace: Trace, to: Console | None = None) -> None:
-    """Print it."""
+    """Print the trace."""
     to = to or console()
     for line in _lines(trace):
         to.print(line, soft_wrap=True)
 
 
-def where_run(trace: Trace) -> str:
-    """On what, and with what."""
+def environment_text(trace: Trace) -> str:
+    """Return device, torch version and interpreter."""
     experiment, run = trace.experiment, trace.run
-    parts = [device_in_words(experiment), f"torch {run.torch}" if run.torch else "", experiment.python]
+    parts = [describe_device(experiment), f"torch {run.torch}" if run.torch else "", experiment.python]
     return ", ".join(part for part in parts if part)
 
 
-def described(told: Told) -> str:
-    """Shape, type and device: "float32 (16, 10) on the CPU"."""
-    from devfix.trace.names import place
+def value_text(description: ValueDescription) -> str:
+    """Return data type, shape and device: "float32 (16, 10) on the CPU"."""
+    from devfix.trace.names import device_noun
 
-    value = told.value
-    return f"{value.dtype} {value.shape} on {place(value.device)}"
+    value = description.value
+    return f"{value.dtype} {value.shape} on {device_noun(value.device)}"
 
 
-def last_words(trace: Trace) -> list[str]:
-    """The last lines of output of a run that ended neither well nor with an exception."""
+def last_output_lines(trace: Trace) -> list[str]:
+    """Return the last lines of output of a run that neither ended normally nor raised."""
     run = trace.run
-    return [] if run.ok or run.failure is not None else run.output.rstrip().splitlines()[-_MOST_WORDS:]
+    return [] if run.ok or run.failure is not None else run.output.rstrip().splitlines()[-_MAX_OUTPUT_LINES:]
 
 
 def _lines(trace: Trace) -> Iterator[Text]:
     from rich.text import Text
 
-    yield Text(f"on {where_run(trace)}", style="dim")
+    yield Text(f"on {environment_text(trace)}", style="dim")
     style = "bold red" if trace.run.device_error else "bold green" if trace.run.ok else "bold yellow"
     yield Text(printable(trace.summary), style=style)
     if not trace.run.device_error:
-        yield from (Text(f"  {printable(line)}", style="dim") for line in last_words(trace))
+        yield from (Text(f"  {printable(line)}", style="dim") for line in last_output_lines(trace))
         return
     yield from _frames(trace)
-    for told in trace.values:
+    for description in trace.values:
         yield Text()
-        yield from _value(told)
+        yield from _value(description)
     yield Text()
     yield from _cause(trace)
     yield from _edit(trace)
@@ -75,32 +84,33 @@ def _lines(trace: Trace) -> Iterator[Text]:
 def _frames(trace: Trace) -> Iterator[Text]:
     from rich.text import Text
 
-    if trace.story is None:
+    if trace.failure is None:
         yield Text("  no code of the project was on the stack", style="dim")
         return
-    if trace.story.package is not None:
-        package = trace.story.package
+    if trace.failure.package is not None:
+        package = trace.failure.package
         yield Text(f"  in {package}, {package.where}  {printable(package.position.code)}")
-    for number, frame in enumerate(trace.story.frames[:_MOST_FRAMES]):
+    for number, frame in enumerate(trace.failure.frames[:_MAX_FRAMES]):
         yield Text.assemble("  at " if number == 0 else "  by ", (str(frame), "bold"), f"  {printable(frame.code)}")
 
 
-def _value(told: Told) -> Iterator[Text]:
+def _value(description: ValueDescription) -> Iterator[Text]:
     from rich.text import Text
 
     yield Text.assemble(
-        ("✗ " if told.culprit else "  ", "bold red"),
-        (printable(told.name), "bold"),
-        f"  {described(told)}",
-        (f"  is out of place{_along(told)}" if told.culprit else "", "red"),
+        ("✗ " if description.is_misplaced else "  ", "bold red"),
+        (printable(description.name), "bold"),
+        f"  {value_text(description)}",
+        (f"  is misplaced{_also_misplaced(description)}" if description.is_misplaced else "", "red"),
     )
-    for fact in told.facts:
+    for fact in description.facts:
         where = f"{fact.where}  " if fact.where else ""
         yield Text.assemble("    ", (f"{fact.kind:<9}", "cyan"), (where, "blue"), printable(fact.text))
 
 
-def _along(told: Told) -> str:
-    return f", as {', '.join(map(printable, told.with_it))}" if told.with_it else ""
+def _also_misplaced(description: ValueDescription) -> str:
+    names = ", ".join(map(printable, description.also_misplaced))
+    return f", like {names}" if names else ""
 
 
 def _cause(trace: Trace) -> Iterator[Text]:
@@ -110,25 +120,25 @@ def _cause(trace: Trace) -> Iterator[Text]:
     if cause is None:
         return
     yield Text.assemble(("cause ", "bold"), printable(cause.sentence))
-    yield Text.assemble(("rule  ", "bold"), rules_told(trace))
+    yield Text.assemble(("rule  ", "bold"), rules_text(trace))
 
 
-def rules_told(trace: Trace) -> str:
-    """The rule of the cause; where reading repairs it as a case of others, these as well."""
+def rules_text(trace: Trace) -> str:
+    """Return the rule of the cause, and the rules of the static findings that the edit fixes, if they differ."""
     if trace.cause is None:
         return ""
     known = trace.proposal.rules if trace.proposal else ()
     if not known or trace.cause.rule in known:
-        return rule_words(trace.cause.rule)
-    return f"{rule_words(trace.cause.rule)}; read as {', '.join(map(rule_words, known))}"
+        return rule_text(trace.cause.rule)
+    return f"{rule_text(trace.cause.rule)}; static analysis: {', '.join(map(rule_text, known))}"
 
 
-def rule_words(code: str) -> str:
-    """A rule's code with its name."""
+def rule_text(code: str) -> str:
+    """Return a rule's code with its name."""
     from devfix.rules.registry import rule_for
 
     rule = rule_for(code)
-    return f"{code} {rule.name}" if rule else f"{code}: no rule describes it"
+    return f"{code} {rule.name}" if rule else f"{code}: no rule explains it"
 
 
 def _edit(trace: Trace) -> Iterator[Text]:
@@ -141,19 +151,19 @@ def _edit(trace: Trace) -> Iterator[Text]:
         hint = f": {proposal.command} searches for one" if proposal.command else ""
         yield Text.assemble(("edit  ", "bold"), printable(f"none, {proposal.title}{hint}"))
         return
-    yield Text.assemble(("edit  ", "bold"), printable(edit_words(proposal)))
+    yield Text.assemble(("edit  ", "bold"), printable(edit_text(proposal)))
     yield from diff_text(trace.experiment.project, proposal.changes)
 
 
-def edit_words(proposal: Proposal) -> str:
-    """What an edit does, and what applies it."""
+def edit_text(proposal: Proposal) -> str:
+    """Return the description of an edit, and the command that applies it."""
     if proposal.certain:
         return f"{proposal.title}: {proposal.command}"
-    return f"{proposal.title} (it gets further with that; {proposal.command} proves it, or finds a better one)"
+    return f"{proposal.title} (the script gets further with it; {proposal.command} proves it, or finds a better one)"
 
 
-def readable_lines(project: Project, changes: Changes) -> Iterator[str]:
-    """The changes as lines of a diff for people."""
+def readable_diff(project: Project, changes: Changes) -> Iterator[str]:
+    """Yield the lines of a diff for terminals."""
     from devfix.report import terminal_diff
 
     for name in sorted(changes):
@@ -162,9 +172,9 @@ def readable_lines(project: Project, changes: Changes) -> Iterator[str]:
 
 
 def diff_text(project: Project, changes: Changes) -> Iterator[Text]:
-    """A diff in colours."""
+    """Yield the lines of a coloured diff."""
     from rich.text import Text
 
-    for line in readable_lines(project, changes):
+    for line in readable_diff(project, changes):
         bold = line.startswith(("--- ", "+++ "))
         yield Text(printable(line), style="bold" if bold else _STYLES.get(line[:1], ""))

@@ -1,4 +1,4 @@
-"""What a run showed, for programs; schema/trace-2.json documents it."""
+"""A trace as JSON; ``schema/trace-2.json`` documents it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from devfix import __version__
 
 if TYPE_CHECKING:
-    from devfix.trace.report_facts import Told
-    from devfix.trace.story import Happening, Package, Position, Story, Value
+    from devfix.trace.failure_trace import FailureTrace, Package, Position, Value, ValueEvent
+    from devfix.trace.report_facts import ValueDescription
     from devfix.trace.tracing import Trace
 
 __all__ = ["SCHEMA_VERSION", "document", "dumps"]
@@ -19,12 +19,12 @@ SCHEMA_VERSION = 2
 
 
 def dumps(trace: Trace) -> str:
-    """The document as ASCII text, two spaces deep, with a newline at the end."""
+    """Return the document as ASCII text with an indentation of two spaces and a final newline."""
     return json.dumps(document(trace), indent=2) + "\n"
 
 
 def document(trace: Trace) -> dict[str, Any]:
-    """What was shown as dicts, lists, strings and numbers; a loss that is no finite number is a string."""
+    """Return the trace as JSON values; a non-finite loss is a string."""
     experiment, run = trace.experiment, trace.run
     return {
         "schema_version": SCHEMA_VERSION,
@@ -50,22 +50,22 @@ def document(trace: Trace) -> dict[str, Any]:
             "output": run.output,
             "traceback": run.failure.traceback if run.failure else None,
         },
-        "error": _error(trace.story) if trace.story and run.device_error else None,
+        "error": _error(trace.failure) if trace.failure and run.device_error else None,
         "cause": _cause(trace),
-        "values": [_told(told) for told in trace.values],
+        "values": [_description(description) for description in trace.values],
         "edit": _edit(trace),
     }
 
 
-def _error(story: Story) -> dict[str, Any]:
+def _error(failure: FailureTrace) -> dict[str, Any]:
     return {
-        "type": story.error,
-        "message": story.message,
-        "family": story.family,
-        "operation": story.operation,
-        "function": story.function,
-        "frames": [_position(frame) for frame in story.frames],
-        "package": _package(story.package),
+        "type": failure.error,
+        "message": failure.message,
+        "family": failure.family,
+        "operation": failure.operation,
+        "function": failure.function,
+        "frames": [_position(frame) for frame in failure.frames],
+        "package": _package(failure.package),
     }
 
 
@@ -76,13 +76,13 @@ def _cause(trace: Trace) -> dict[str, Any] | None:
     return {"rule": cause.rule, "sentence": cause.sentence, "package": _package(cause.package)}
 
 
-def _told(told: Told) -> dict[str, Any]:
+def _description(description: ValueDescription) -> dict[str, Any]:
     return {
-        "name": told.name,
-        "misplaced": told.culprit,
-        "together_with": list(told.with_it),
-        **_value(told.value),
-        "facts": [{"kind": fact.kind, "where": fact.where, "text": fact.text} for fact in told.facts],
+        "name": description.name,
+        "misplaced": description.is_misplaced,
+        "together_with": list(description.also_misplaced),
+        **_value(description.value),
+        "facts": [{"kind": fact.kind, "where": fact.where, "text": fact.text} for fact in description.facts],
     }
 
 
@@ -97,15 +97,15 @@ def _value(value: Value) -> dict[str, Any]:
     }
 
 
-def _event(event: Happening) -> dict[str, Any]:
+def _event(event: ValueEvent) -> dict[str, Any]:
     return {
         "kind": event.kind,
         "operation": event.operation,
         "device": event.device,
         "index": event.index,
-        "before": list(event.before),
-        "loader": event.loader,
-        "chain": [_position(position) for position in event.chain],
+        "before": list(event.predecessors),
+        "loader": event.from_loader,
+        "chain": [_position(position) for position in event.stack],
         "package": _package(event.package),
     }
 
@@ -113,8 +113,8 @@ def _event(event: Happening) -> dict[str, Any]:
 def _position(position: Position) -> dict[str, Any]:
     return {
         "path": position.file,
-        **({} if position.place is None else {"cell": position.place[0]}),
-        "line": position.line if position.place is None else position.place[1],
+        **({} if position.cell is None else {"cell": position.cell[0]}),
+        "line": position.line if position.cell is None else position.cell[1],
         "function": position.function,
         "source": position.code,
         "expression": position.text or None,

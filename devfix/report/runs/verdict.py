@@ -1,6 +1,6 @@
-"""A proof for people, as a table and a sentence, and for programs, as JSON.
+"""A proof as a table and a sentence for terminals, and as JSON.
 
-schema/verdict-1.json documents the JSON.
+``schema/verdict-1.json`` documents the JSON.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ __all__ = [
 
 SCHEMA_VERSION = 1
 
-_WIDTH_OF_A_FILE = 120
+_FILE_WIDTH = 120
 _STYLES = {"fixed": "bold green", "no-error": "bold green", "inconclusive": "bold yellow"}
 
 
 def cells(proof: Proof, name: str) -> tuple[str, str, str, str, str]:
-    """Outcome, steps, first loss, last loss, and largest difference of one run as text."""
+    """Return outcome, steps, first loss, last loss, and largest difference of a run as text."""
     run = proof.verdict.runs[name]
     difference = proof.difference(name)
     return (
@@ -50,30 +50,30 @@ def cells(proof: Proof, name: str) -> tuple[str, str, str, str, str]:
 
 
 def _ending(run: Run) -> str:
-    """How a run ended, without the message, which is too long for a table."""
+    """Return a run's outcome without the message of its exception."""
     if run.failure is None or run.stopped is not None:
         return run.outcome
     return f"{run.failure.type} at {run.failure.where}" if run.failure.file else run.failure.type
 
 
 def sentence(proof: Proof) -> str:
-    """The verdict in one sentence."""
+    """Return the verdict in one sentence."""
     reason = proof.verdict.reason
     return f"{proof.verdict.status}: {printable(reason)}" + ("" if reason.endswith((".", "!", "?")) else ".")
 
 
 def console(stderr: bool = False) -> Console:
-    """Where a proof is shown: wide enough for its table where nothing says how wide it is."""
+    """Return a console that is wide enough for the table if the output's width is unknown."""
     from rich.console import Console
 
-    made = Console(highlight=False, stderr=stderr)
-    if not made.is_terminal and "COLUMNS" not in os.environ:
-        made.width = _WIDTH_OF_A_FILE
-    return made
+    result = Console(highlight=False, stderr=stderr)
+    if not result.is_terminal and "COLUMNS" not in os.environ:
+        result.width = _FILE_WIDTH
+    return result
 
 
 def show(proof: Proof, to: Console | None = None) -> None:
-    """Print table, remarks and verdict."""
+    """Print table, notes and verdict."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -95,7 +95,7 @@ def show(proof: Proof, to: Console | None = None) -> None:
 
 
 def _show_curves(proof: Proof, to: Console) -> None:
-    """The chart, where the output can show it and plotext is there to draw it."""
+    """Print the chart if the output can display it and plotext is installed."""
     from rich.text import Text
 
     if "utf" not in to.encoding.lower():
@@ -103,7 +103,7 @@ def _show_curves(proof: Proof, to: Console) -> None:
     from devfix.report.runs import curves
 
     try:
-        chart = curves.terminal(proof, to.width, to.is_terminal and not to.no_color)
+        chart = curves.terminal_chart(proof, to.width, to.is_terminal and not to.no_color)
     except ImportError:
         if to.is_terminal:
             to.print(Text("for loss curves: pip install 'devfix[verify]'", style="dim"), soft_wrap=True)
@@ -114,12 +114,12 @@ def _show_curves(proof: Proof, to: Console) -> None:
 
 
 def dumps(proof: Proof) -> str:
-    """The document as ASCII text, two spaces deep, with a newline at the end."""
+    """Return the document as ASCII text with an indentation of two spaces and a final newline."""
     return json.dumps(document(proof), indent=2) + "\n"
 
 
 def document(proof: Proof) -> dict[str, Any]:
-    """The proof as dicts, lists, strings, and numbers; a loss that is no finite number is a string."""
+    """Return the proof as JSON values; a non-finite loss is a string."""
     experiment, verdict = proof.experiment, proof.verdict
     return {
         "schema_version": SCHEMA_VERSION,
@@ -186,5 +186,5 @@ def _finite(value: float) -> float | str:
 
 
 def number(value: float) -> str:
-    """A loss or a difference as people read it."""
+    """Return a loss or a difference with six significant digits."""
     return "0" if value == 0 else f"{value:.6g}"

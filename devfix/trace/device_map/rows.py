@@ -1,4 +1,4 @@
-"""Where everything lives after the first step, row by row, and what is out of place."""
+"""The device map: one row per module, optimizer, batch and tensor, with its devices and the reason if misplaced."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from devfix.trace.device_map.misplaced import Judge
-from devfix.trace.story import Position
+from devfix.trace.device_map.misplaced import MisplacementCheck
+from devfix.trace.failure_trace import Position
 from devfix.verify.records import Run
 
-__all__ = ["SECTIONS", "Environment", "Memory", "PlaceMap", "Row", "read_map"]
+__all__ = ["SECTIONS", "DeviceMap", "Environment", "Memory", "Row", "read_map"]
 
 #: Headings of the map, in order.
 SECTIONS = ("modules", "criteria", "plain attributes", "optimizers", "batches", "variables")
@@ -18,15 +18,15 @@ SECTIONS = ("modules", "criteria", "plain attributes", "optimizers", "batches", 
 
 @dataclass(frozen=True)
 class Environment:
-    """What the script's interpreter says of its devices.
+    """The devices of the script's interpreter.
 
     Attributes:
         python, torch: versions.
-        built_for: what PyTorch was built for, as ``CUDA 12.6`` or ``CPU``; None where the device is simulated.
+        built_for: PyTorch's build, such as ``CUDA 12.6`` or ``CPU``; None on a simulated device.
         kind: ``cuda``, ``mps``, ``xpu``; None on a machine without accelerator.
-        simulated: whether the device is.
-        available: whether ``is_available()`` says so.
-        names: of the devices.
+        simulated: whether the device is simulated.
+        available: the result of ``is_available()``.
+        names: names of the devices.
 
     """
 
@@ -41,17 +41,17 @@ class Environment:
 
 @dataclass(frozen=True)
 class Row:
-    """Something that lives somewhere.
+    """A module, optimizer, batch or tensor.
 
     Attributes:
         section: one of :data:`SECTIONS`.
-        name: what the program calls it; of an unfolded part, its name in what it is a part of.
+        name: its name in the program; for a submodule, its name in the parent.
         type: its class, or dtype and shape.
-        devices: where it lives, as PyTorch writes devices; empty if it holds no tensor.
-        bytes: of its tensors.
-        depth: 0, or how deep in an unfolded module.
-        problem: why it is out of place; None if it is not.
-        remark: what else there is to say; the empty string if nothing.
+        devices: devices of its tensors, as PyTorch writes them; empty if it holds no tensor.
+        bytes: size of its tensors.
+        depth: nesting depth in an expanded module; 0 for a root.
+        problem: the reason if it is misplaced; None if it is not.
+        remark: a remark; may be empty.
 
     """
 
@@ -67,7 +67,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes on one device: of modules, of gradients, of optimizers' states, of other tensors that Python can reach."""
+    """Bytes on one device: of modules, gradients, optimizer states, and other tensors that Python can reach."""
 
     device: str
     modules: int
@@ -81,17 +81,17 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class PlaceMap:
-    """The whole map.
+class DeviceMap:
+    """The device map of a run.
 
     Attributes:
         moment: ``step``: after the first steps; ``failure``: when the run failed; ``end``: it ended without a step.
-        steps: how many steps had been made.
-        where: the line of the step or the failure; None where no code of the project ran.
+        steps: number of optimizer steps.
+        where: the line of the step or the failure; None if no code of the project ran.
         environment: the interpreter and its devices.
-        rows: by section.
-        memory: by device.
-        notes: remarks about the whole.
+        rows: the rows, by section.
+        memory: memory by device.
+        notes: remarks on the whole map.
 
     """
 
@@ -105,126 +105,134 @@ class PlaceMap:
 
     @property
     def misplaced(self) -> tuple[Row, ...]:
-        """What is out of place."""
+        """The misplaced rows."""
         return tuple(row for row in self.rows if row.problem)
 
 
-def read_map(run: Run) -> PlaceMap | None:
-    """The map of a run that was asked for one; None where it ended before it could be taken."""
-    told = run.map
-    if told is None:
+def read_map(run: Run) -> DeviceMap | None:
+    """Return the device map of a run; None if the run ended before the map was taken."""
+    data = run.map
+    if data is None:
         return None
-    judge = Judge(told)
-    rows = (*_modules(told, judge), *_attributes(told, judge), *_optimizers(told), *_batches(told, judge))
-    environment = _environment(told["environment"])
+    check = MisplacementCheck(data)
+    rows = (*_modules(data, check), *_attributes(data, check), *_optimizers(data), *_batches(data, check))
+    environment = _environment(data["environment"])
     ordered = tuple(row for section in SECTIONS for row in rows if row.section == section)
-    where = told["where"]
-    return PlaceMap(
-        told["moment"],
-        told["steps"],
-        where and Position(where["file"], where["line"], where["function"], where["code"], place=where.get("place")),
+    where = data["where"]
+    return DeviceMap(
+        data["moment"],
+        data["steps"],
+        where and Position(where["file"], where["line"], where["function"], where["code"], cell=where.get("place")),
         environment,
         ordered,
-        tuple(_memory(place, told["memory"][place]) for place in sorted(told["memory"], key=_accelerators_first)),
+        tuple(_memory(device, data["memory"][device]) for device in sorted(data["memory"], key=_accelerators_first)),
         tuple(_notes(environment, ordered)),
     )
 
 
-def _environment(told: Mapping[str, Any]) -> Environment:
-    names = tuple(told["names"])
-    versions = told["python"], told["torch"], told["built_for"]
-    return Environment(*versions, told["kind"], told["simulated"], told["available"], names)
+def _environment(data: Mapping[str, Any]) -> Environment:
+    names = tuple(data["names"])
+    versions = data["python"], data["torch"], data["built_for"]
+    return Environment(*versions, data["kind"], data["simulated"], data["available"], names)
 
 
-def _accelerators_first(place: str) -> tuple[bool, str]:
-    return place == "cpu", place
+def _accelerators_first(device: str) -> tuple[bool, str]:
+    return device == "cpu", device
 
 
-def _memory(place: str, told: Mapping[str, int]) -> Memory:
-    return Memory(place, *(told.get(kind, 0) for kind in ("modules", "gradients", "optimizers", "others")))
+def _memory(device: str, data: Mapping[str, int]) -> Memory:
+    return Memory(device, *(data.get(kind, 0) for kind in ("modules", "gradients", "optimizers", "others")))
 
 
 def _notes(environment: Environment, rows: tuple[Row, ...]) -> Iterator[str]:
-    used = {place.partition(":")[0] for row in rows for place in row.devices}
+    used = {device.partition(":")[0] for row in rows for device in row.devices}
     if environment.available and environment.kind not in used and used:
-        yield f"{environment.kind} is available, and nothing lives there"
+        yield f"{environment.kind} is available, and nothing is on it"
 
 
-def _where(places: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(sorted(places, key=_accelerators_first))
+def _devices(tensors_by_device: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(sorted(tensors_by_device, key=_accelerators_first))
 
 
-def _size(places: Mapping[str, Any]) -> int:
-    return sum(size for _, size in places.values())
+def _size(tensors_by_device: Mapping[str, Any]) -> int:
+    return sum(size for _, size in tensors_by_device.values())
 
 
-def _modules(told: Mapping[str, Any], judge: Judge) -> Iterator[Row]:
-    for tree in told["modules"]:
+def _modules(data: Mapping[str, Any], check: MisplacementCheck) -> Iterator[Row]:
+    for tree in data["modules"]:
         section = "criteria" if tree["criterion"] else "modules"
-        places = tree["places"]
+        devices = tree["places"]
         remark = "" if tree["trained"] or tree["criterion"] else "not trained"
-        problem = judge.module(tree)
-        yield Row(section, tree["name"], tree["type"], _where(places), _size(places), 0, problem, remark)
-        yield from _unfolded(section, tree, judge, tree, 1)
+        problem = check.module(tree)
+        yield Row(section, tree["name"], tree["type"], _devices(devices), _size(devices), 0, problem, remark)
+        yield from _unfolded(section, tree, check, tree, 1)
 
 
 def _unfolded(
-    section: str, node: Mapping[str, Any], judge: Judge, root: Mapping[str, Any], depth: int
+    section: str, node: Mapping[str, Any], check: MisplacementCheck, root: Mapping[str, Any], depth: int
 ) -> Iterator[Row]:
     for tensor in node.get("tensors", ()):
-        problem = judge.tensor(tensor, node, root)
+        problem = check.tensor(tensor, node, root)
         yield Row(section, tensor["name"], _type(tensor), (tensor["place"],), tensor["bytes"], depth, problem)
     for part in node.get("parts", ()):
-        places = part["places"]
-        problem = judge.part(part, root)
-        yield Row(section, part["name"], part["type"], _where(places), _size(places), depth, problem)
-        yield from _unfolded(section, part, judge, root, depth + 1)
+        devices = part["places"]
+        problem = check.part(part, root)
+        yield Row(section, part["name"], part["type"], _devices(devices), _size(devices), depth, problem)
+        yield from _unfolded(section, part, check, root, depth + 1)
 
 
 def _type(tensor: Mapping[str, Any]) -> str:
-    """``float32 [3, 4]``."""
+    """Return dtype and shape: ``float32 [3, 4]``."""
     shape = tensor["shape"]
     return str(tensor["dtype"]) if shape is None else f"{tensor['dtype']} {list(shape)}"
 
 
-def _sent(tensor: Mapping[str, Any]) -> str:
+def _sent_remark(tensor: Mapping[str, Any]) -> str:
     return f"sent to {tensor['sent']}" if tensor["sent"] not in (None, tensor["place"]) else ""
 
 
-def _attributes(told: Mapping[str, Any], judge: Judge) -> Iterator[Row]:
-    for each in told["attributes"]:
-        problem = judge.attribute(each)
-        place = (each["place"],)
+def _attributes(data: Mapping[str, Any], check: MisplacementCheck) -> Iterator[Row]:
+    for each in data["attributes"]:
+        problem = check.attribute(each)
+        device = (each["place"],)
         yield Row(
-            "plain attributes", each["name"], _type(each), place, each["bytes"], problem=problem, remark=_sent(each)
+            "plain attributes",
+            each["name"],
+            _type(each),
+            device,
+            each["bytes"],
+            problem=problem,
+            remark=_sent_remark(each),
         )
 
 
-def _optimizers(told: Mapping[str, Any]) -> Iterator[Row]:
-    for each in told["optimizers"]:
-        places = _where({**each["parameters"], **each["state"]})
+def _optimizers(data: Mapping[str, Any]) -> Iterator[Row]:
+    for each in data["optimizers"]:
+        devices = _devices({**each["parameters"], **each["state"]})
         remark = "" if each["stepped"] else "no step yet"
-        yield Row("optimizers", each["name"], each["type"], places, _size(each["state"]), remark=remark)
+        yield Row("optimizers", each["name"], each["type"], devices, _size(each["state"]), remark=remark)
         for stray in each["strays"]:
             name = f"state of {stray['parameter']}: {stray['key']}"
             problem = f"its parameter is on {stray['parameter_place']}"
             yield Row("optimizers", name, _type(stray), (stray["place"],), stray["bytes"], 1, problem)
-    for each in told["scalers"]:
-        places = (each["place"],) if each["place"] else ()
+    for each in data["scalers"]:
+        devices = (each["place"],) if each["place"] else ()
         remark = "" if each["place"] else "disabled" if not each["enabled"] else "no scale yet"
-        yield Row("optimizers", each["name"], each["type"], places, 0, remark=remark)
+        yield Row("optimizers", each["name"], each["type"], devices, 0, remark=remark)
 
 
-def _batches(told: Mapping[str, Any], judge: Judge) -> Iterator[Row]:
-    for loader in told["batches"]:
+def _batches(data: Mapping[str, Any], check: MisplacementCheck) -> Iterator[Row]:
+    for loader in data["batches"]:
         for field in loader["fields"]:
-            held = ", ".join(field["variables"])
-            name = f"{held or field['field'] or 'batch'} of {loader['name']}"
-            place, problem = (field["place"],), judge.field(field)
-            yield Row("batches", name, _type(field), place, field["bytes"], problem=problem, remark=_sent(field))
-    for each in told["tensors"]:
+            variables = ", ".join(field["variables"])
+            name = f"{variables or field['field'] or 'batch'} of {loader['name']}"
+            device, problem = (field["place"],), check.field(field)
+            yield Row(
+                "batches", name, _type(field), device, field["bytes"], problem=problem, remark=_sent_remark(field)
+            )
+    for each in data["tensors"]:
         section = "batches" if each["batch"] else "variables"
-        problem = judge.field(each) if each["batch"] or each["operand"] else None
-        many = f"{each['count']} tensors" if each["count"] > 1 else ""
-        remark = ", ".join(part for part in (many, _sent(each) if each["batch"] else "") if part)
+        problem = check.field(each) if each["batch"] or each["operand"] else None
+        count = f"{each['count']} tensors" if each["count"] > 1 else ""
+        remark = ", ".join(part for part in (count, _sent_remark(each) if each["batch"] else "") if part)
         yield Row(section, each["name"], _type(each), (each["place"],), each["bytes"], problem=problem, remark=remark)

@@ -1,138 +1,143 @@
-"""Which of the values that met is out of place, and which event put it there."""
+"""Find the misplaced value among the operands of a failed call, and the event that put it on its device."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from devfix.trace.story import Happening, Story, Value
+from devfix.trace.failure_trace import FailureTrace, Value, ValueEvent
 
-__all__ = ["NEED_CPU", "Accused", "accuse", "birth", "emergence", "is_in_module", "is_part", "line_from"]
+__all__ = [
+    "REQUIRES_CPU",
+    "Misplacement",
+    "computed_origin",
+    "events_since",
+    "find_misplaced",
+    "is_in_module",
+    "is_part",
+    "origin_of",
+]
 
-#: Families of errors of operations that want the CPU, whatever else they are given.
-NEED_CPU = frozenset({"numpy", "cpu-only", "pack", "pin", "rng-state", "split"})
+#: Families of errors raised by operations that require a CPU tensor, independent of their other operands.
+REQUIRES_CPU = frozenset({"numpy", "cpu-only", "pack", "pin", "rng-state", "split"})
 
-#: The parameter that has to be on the CPU, where an operation takes others that need not be.
+#: Parameters that must be on the CPU, of operations that accept other operands on any device.
 _CPU_ROLES = {"lengths", "tensor_indices_or_sections", "new_state", "lengths_"}
 
 
-class Accused(NamedTuple):
-    """The value that is out of place, and one that is on the device where it should be, or None."""
+class Misplacement(NamedTuple):
+    """The misplaced value, and an operand on the expected device; None if there is no such operand."""
 
-    culprit: Value
+    value: Value
     peer: Value | None
 
 
-def accuse(story: Story) -> Accused | None:
-    """The culprit of a device error; None where none of the values is one."""
-    values = [value for value in story.values if not _stays_on_cpu(value)]
-    if story.family in NEED_CPU:
+def find_misplaced(failure: FailureTrace) -> Misplacement | None:
+    """Return the misplaced value of a device error; None if no operand is misplaced."""
+    values = [value for value in failure.values if not _may_stay_on_cpu(value)]
+    if failure.family in REQUIRES_CPU:
         away = [value for value in values if not value.on_cpu]
-        return Accused(min(away, key=lambda value: value.role not in _CPU_ROLES), None) if away else None
+        return Misplacement(min(away, key=lambda value: value.role not in _CPU_ROLES), None) if away else None
     devices = list(dict.fromkeys(value.device for value in values))
     if len(devices) < 2:
-        return _alone(story, values)
-    wrong = _wrong_device(story, values, devices)
-    culprits = [value for value in values if value.device == wrong]
+        return _without_peer(failure, values)
+    wrong = _wrong_device(failure, values, devices)
+    misplaced = [value for value in values if value.device == wrong]
     peers = [value for value in values if value.device != wrong]
-    return Accused(min(culprits, key=_rank), min(peers, key=lambda value: (not value.names, is_part(value))))
+    return Misplacement(min(misplaced, key=_rank), min(peers, key=lambda value: (not value.names, is_part(value))))
 
 
-def _stays_on_cpu(value: Value) -> bool:
-    """Whether it is the step counter of an optimizer, which is on the CPU wherever the parameters are."""
+def _may_stay_on_cpu(value: Value) -> bool:
+    """Return whether it is an optimizer's step counter, which may be on the CPU with parameters on any device."""
     return any(name.kind == "state" and name.text.endswith("['step']") for name in value.names)
 
 
-def _alone(story: Story, values: Sequence[Value]) -> Accused | None:
-    """The culprit where no other value is to be seen, as for a process group that takes one kind of device."""
+def _without_peer(failure: FailureTrace, values: Sequence[Value]) -> Misplacement | None:
+    """Return the misplaced value if all operands are on one device, as for a process group of another device type."""
     on_cpu = [value for value in values if value.on_cpu]
-    return Accused(min(on_cpu, key=_rank), None) if story.family == "group" and on_cpu else None
+    return Misplacement(min(on_cpu, key=_rank), None) if failure.family == "group" and on_cpu else None
 
 
-def _wrong_device(story: Story, values: Sequence[Value], devices: Sequence[str]) -> str:
+def _wrong_device(failure: FailureTrace, values: Sequence[Value], devices: Sequence[str]) -> str:
     if "cpu" in devices:
-        there = [value for value in values if not value.on_cpu]
-        here = [value for value in values if value.on_cpu]
-        return there[0].device if _all_live_on_cpu(story) and _works(here) and not _works(there) else "cpu"
-    bare = [device for device in devices if not any(is_part(value) for value in values if value.device == device)]
-    if len(bare) == 1:  # what was computed came to the module, and not the module to it
-        return bare[0]
-    home = max(devices, key=lambda device: (story.homes.get(device, 0), -devices.index(device)))
-    return next(device for device in devices if device != home)
+        accelerated = [value for value in values if not value.on_cpu]
+        on_cpu = [value for value in values if value.on_cpu]
+        is_cpu_program = set(failure.parameter_counts) == {"cpu"}
+        is_stray = is_cpu_program and _is_model_input(on_cpu) and not _is_model_input(accelerated)
+        return accelerated[0].device if is_stray else "cpu"
+    without_parts = [
+        device for device in devices if not any(is_part(value) for value in values if value.device == device)
+    ]
+    if len(without_parts) == 1:  # the activation is moved to the module, not the module to the activation
+        return without_parts[0]
+    main = max(devices, key=lambda device: (failure.parameter_counts.get(device, 0), -devices.index(device)))
+    return next(device for device in devices if device != main)
 
 
-def _all_live_on_cpu(story: Story) -> bool:
-    return set(story.homes) == {"cpu"}
-
-
-def _works(values: Iterable[Value]) -> bool:
-    """Whether the values show that a model computes on their device: its parts are there, and what it was given."""
-    roots = [root for value in values for root in _roots(value.strand())]
+def _is_model_input(values: Iterable[Value]) -> bool:
+    """Return whether the values derive from parameters and from other data on their device: a model computes there."""
+    roots = [root for value in values for root in _roots(value.device_history())]
     return any(is_in_module(root) for root in roots) and not all(is_in_module(root) for root in roots)
 
 
 def is_part(value: Value) -> bool:
-    """Whether a module keeps it as a parameter or a buffer."""
+    """Return whether the value is a parameter or buffer of a module."""
     return value.last is not None and is_in_module(value.last)
 
 
-def is_in_module(event: Happening) -> bool:
-    """Whether what an event left behind is a parameter or a buffer."""
+def is_in_module(event: ValueEvent) -> bool:
+    """Return whether the result of an event is a parameter or buffer of a module."""
     if event.owner is not None:
         return event.owner.kind in ("parameter", "buffer")
     return any(name.kind in ("parameter", "buffer") for name in event.names)
 
 
 def _rank(value: Value) -> tuple[bool, bool, bool]:
-    """Which of the values on the wrong device is named: the weight rather than its bias, the first rather than others.
+    """Return the sort key among the values on the wrong device: a weight precedes its bias.
 
-    A number (a tensor without dimensions) on the CPU is allowed in most operations.
+    Zero-dimensional tensors come last, because most operations accept them on the CPU.
     """
-    owner = value.owner
-    born = birth(value)
-    owner = owner or (born.owner if born else None)
-    return not value.shape, born is None, owner is not None and owner.attribute != "weight"
+    origin = origin_of(value)
+    owner = value.owner or (origin.owner if origin else None)
+    return not value.shape, origin is None, owner is not None and owner.attribute != "weight"
 
 
-def birth(value: Value) -> Happening | None:
-    """The event that put a value where it is: the earliest one that stands there by itself; None where none is known.
+def origin_of(value: Value) -> ValueEvent | None:
+    """Return the event that put a value on its device: the earliest one without predecessors on it; None if unknown.
 
-    Of several, a part of a module rather than an attribute, then the batch of a loader, then what has a name, then the
-    first.
+    Of several, parts of a module precede attributes; then come the batch of a loader, events with a name, and the
+    first event.
     """
-    strand = value.strand()
-    roots = _roots(strand)
-    loaded = [event for event in strand if event.loader]
-    if loaded and not any(is_in_module(root) for root in roots):
-        return loaded[-1]
+    history = value.device_history()
+    roots = _roots(history)
+    from_loader = [event for event in history if event.from_loader]
+    if from_loader and not any(is_in_module(root) for root in roots):
+        return from_loader[-1]
     root = min(roots, key=_importance, default=None)
-    if root is None or is_in_module(root) or root.copy is None or not root.copy.module:
+    if root is None or is_in_module(root) or root.copy is None or not root.copy.by_module:
         return root
-    # the parameter that it was has moved since: what stayed is the copy
-    return next((event for event in strand if root.index in event.before), root)
+    # the parameter itself has moved since; its copy stayed
+    return next((event for event in history if root.index in event.predecessors), root)
 
 
-def emergence(value: Value) -> Happening | None:
-    """The event that a value comes out of which is rightly where it was computed: its last one.
-
-    One that was not computed has its birth.
-    """
-    return value.last if value.last is not None and value.last.kind == "computed" else birth(value)
+def computed_origin(value: Value) -> ValueEvent | None:
+    """Return the last event if it computed the value on its device; otherwise the origin."""
+    return value.last if value.last is not None and value.last.kind == "computed" else origin_of(value)
 
 
-def line_from(value: Value, born: Happening | None) -> tuple[Happening, ...]:
-    """The events that lead from its birth to a value, the oldest first."""
-    found: list[Happening] = [] if born is None else [born]
-    for event in value.strand():
-        if event.kind != "moved" and any(known.index in event.before for known in found):
+def events_since(value: Value, origin: ValueEvent | None) -> tuple[ValueEvent, ...]:
+    """Return the events that lead from the origin to the value, the oldest first."""
+    found: list[ValueEvent] = [] if origin is None else [origin]
+    for event in value.device_history():
+        if event.kind != "moved" and any(known.index in event.predecessors for known in found):
             found.append(event)
     return tuple(found)
 
 
-def _importance(root: Happening) -> tuple[bool, bool, bool, int]:
+def _importance(root: ValueEvent) -> tuple[bool, bool, bool, int]:
     return not is_in_module(root), root.owner is None, not root.names, root.index
 
 
-def _roots(strand: Sequence[Happening]) -> list[Happening]:
-    known = {event.index for event in strand}
-    return [event for event in strand if event.kind == "moved" or known.isdisjoint(event.before)]
+def _roots(events: Sequence[ValueEvent]) -> list[ValueEvent]:
+    indexes = {event.index for event in events}
+    return [event for event in events if event.kind == "moved" or indexes.isdisjoint(event.predecessors)]

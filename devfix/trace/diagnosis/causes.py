@@ -1,7 +1,8 @@
-"""The rule that names a cause, and the cause as one sentence.
+"""The cause of a misplaced value, by a list of detectors: each recognizes one kind, and the first match wins.
 
-Each reader below knows one kind of cause; the first that recognises its own is right.  ``DEV000`` stands for causes
-that no rule describes.
+A cause has a name, such as ``plain-attribute``.  The rules declare the causes that they explain
+(:attr:`devfix.rules.rule.Rule.causes`).  No rule explains ``package-tensor``, ``computed-before-move``,
+``created-on-variable-device`` and ``unclassified``.
 """
 
 from __future__ import annotations
@@ -9,206 +10,239 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from devfix.trace.call_syntax import call_at, is_attribute, is_lost
+from devfix.trace.call_syntax import call_at, is_attribute, is_discarded
 from devfix.trace.diagnosis import part_causes
-from devfix.trace.diagnosis.blame import NEED_CPU, Accused, is_in_module, is_part
+from devfix.trace.diagnosis.blame import REQUIRES_CPU, Misplacement, is_in_module, is_part
 from devfix.trace.diagnosis.context import (
-    NO_RULE,
-    Case,
     Cause,
-    before,
-    call_names,
-    device_of_peer,
+    Context,
+    all_names,
     last_move_away,
-    made,
-    others,
+    origin_clause,
+    peer_clause,
+    peer_device,
+    preceding_events,
 )
-from devfix.trace.diagnosis.load_causes import loaded
+from devfix.trace.diagnosis.load_causes import detect_load
+from devfix.trace.failure_trace import FailureTrace, Package, ValueEvent
 from devfix.trace.names import expression, quoted_move
-from devfix.trace.story import Happening, Package, Story
 
-__all__ = ["NO_RULE", "Cause", "cause_of"]
-
-
-def cause_of(story: Story, accused: Accused, born: Happening | None) -> Cause:
-    """What put the culprit on the wrong device."""
-    case = Case(story, accused.culprit, accused.peer, born)
-    return next(found for reader in _READERS if (found := reader(case)) is not None)
+__all__ = ["Cause", "cause_of"]
 
 
-# --- the operation is what matters ----------------------------------------------------------------------------------
-def _needs_cpu(case: Case) -> Cause | None:
-    if case.story.family not in NEED_CPU:
+def cause_of(failure: FailureTrace, misplacement: Misplacement, origin: ValueEvent | None) -> Cause:
+    """Return the cause for which the misplaced value is on the wrong device.
+
+    Args:
+        failure: the failure.
+        misplacement: the misplaced value, and the operand that it conflicts with.
+        origin: the event that put the value on its device; None if unknown.
+
+    """
+    context = Context(failure, misplacement.value, misplacement.peer, origin)
+    return next(found for detect in _DETECTORS if (found := detect(context)) is not None)
+
+
+# --- operations with device requirements ----------------------------------------------------------------------------
+def _requires_cpu(context: Context) -> Cause | None:
+    failure = context.failure
+    if failure.family not in REQUIRES_CPU:
         return None
-    since = f"{case.name}, {made(case)}, is on {case.here}"
-    if case.story.family == "numpy":
-        return Cause("DEV601", f"{since}, and NumPy reads the CPU's memory only: {case.story.where} needs a copy.")
-    if case.story.family == "rng-state":
-        return Cause("DEV301", f"{since}, and the state of a random number generator is a tensor of the CPU.")
-    return Cause("DEV602", f"{since}, and `{case.story.function or case.story.operation}` takes it from the CPU only.")
+    since = f"{context.name}, {origin_clause(context)}, is on {context.device}"
+    if failure.family == "numpy":
+        return Cause(
+            "numpy-reads-accelerator", f"{since}, and NumPy reads the CPU's memory only: {failure.where} needs a copy."
+        )
+    if failure.family == "rng-state":
+        return Cause(
+            "rng-state-on-accelerator", f"{since}, and the state of a random number generator must be on the CPU."
+        )
+    return Cause("cpu-only-operand", f"{since}, and `{failure.function or failure.operation}` requires it on the CPU.")
 
 
-def _between_accelerators(case: Case) -> Cause | None:
-    """One half of a model gives it to the other, which is on another accelerator."""
-    if case.peer is None or case.culprit.on_cpu or case.peer.on_cpu or case.part is not None:
+def _between_accelerators(context: Context) -> Cause | None:
+    """Detect a value that one half of a model passes to the other half on another accelerator."""
+    if context.peer is None or context.value.on_cpu or context.peer.on_cpu or context.registered_in is not None:
         return None
-    return Cause("DEV502", f"{case.name}, {made(case)}, is on {case.here}, and {others(case)} on {case.there}.")
+    return Cause(
+        "between-accelerators",
+        f"{context.name}, {origin_clause(context)}, is on {context.device}, and {peer_clause(context)} on"
+        f" {context.expected_device}.",
+    )
 
 
-# --- state of an optimizer ------------------------------------------------------------------------------------------
-def _optimizer_state(case: Case) -> Cause | None:
-    if not any(name.kind == "state" for name in case.culprit.names):
+# --- optimizer state ------------------------------------------------------------------------------------------------
+def _optimizer_state(context: Context) -> Cause | None:
+    if not any(name.kind == "state" for name in context.value.names):
         return None
-    moved = _move_of_parameters(case)
-    later = f"; its parameters moved to {case.there} at {moved.position}" if moved and moved.position else ""
-    return Cause("DEV401", f"The optimizer's state {case.name} was {made(case)}, on {case.here}{later}.")
+    move = _move_of_parameters(context)
+    later = f"; its parameters moved to {context.expected_device} at {move.position}" if move and move.position else ""
+    return Cause(
+        "optimizer-state-left-behind",
+        f"The optimizer's state {context.name} was {origin_clause(context)}, on {context.device}{later}.",
+    )
 
 
-def _move_of_parameters(case: Case) -> Happening | None:
-    """The transfer of a parameter that the failed call was given, or comes from."""
-    others = [value for value in case.story.values if value.device == device_of_peer(case)]
+def _move_of_parameters(context: Context) -> ValueEvent | None:
+    """Return the transfer of a parameter in the history of the other operands."""
+    others = [value for value in context.failure.values if value.device == peer_device(context)]
     moves = [event for value in others for event in value.history if event.kind == "moved" and is_in_module(event)]
     return moves[0] if moves else None
 
 
 # --- other tensors --------------------------------------------------------------------------------------------------
-def _dropped(case: Case) -> Cause | None:
-    """A copy was made where it should be, and nothing kept it: a bare call, or a name that was bound again."""
-    copies = [event.copy for event in case.line if event.copy and event.copy.chain and not event.copy.module]
-    copy = next((each for each in copies if each.device == device_of_peer(case) and is_lost(each)), None)
+def _discarded_copy(context: Context) -> Cause | None:
+    """Detect a copy on the expected device whose result was discarded or rebound."""
+    copies = [event.copy for event in context.events if event.copy and event.copy.stack and not event.copy.by_module]
+    copy = next((each for each in copies if each.device == peer_device(context) and is_discarded(each)), None)
     if copy is None:
         return None
-    where = copy.chain[0]
+    where = copy.stack[0]
     return Cause(
-        "DEV103",
-        f"`{expression(where)}` at {where} returned a copy that nothing keeps, so {case.name} stayed on {case.here}.",
+        "discarded-copy",
+        f"`{expression(where)}` at {where} returned a copy that is not used, so {context.name} stayed on"
+        f" {context.device}.",
     )
 
 
-def _attribute(case: Case) -> Cause | None:
-    if case.born is None or case.born.loader or case.born.package is not None:
+def _plain_attribute(context: Context) -> Cause | None:
+    if context.origin is None or context.origin.from_loader or context.origin.package is not None:
         return None
-    if case.owner is not None and case.owner.kind == "attribute":
-        keeper, attribute = case.owner.type, case.owner.attribute
-        moved = last_move_away(case)
-        left = f", which {quoted_move(moved)} left where it was" if moved else ", which no module moves"
-        return Cause("DEV202", f"{case.name} (`{attribute}` of `{keeper}`), {made(case)}, is a plain attribute{left}.")
-    held = next((name.text for name in call_names(case) if is_attribute(name.text, of=("self", "cls"))), None)
-    if case.born.kind == "created" and held is not None and _born_elsewhere(case):
-        what = case.name if f"`{held}`" == case.name else f"{case.name} (`{held}`)"
-        return Cause("DEV202", f"{what}, {made(case)}, is kept as an attribute that no module moves.")
+    if context.owner is not None and context.owner.kind == "attribute":
+        move = last_move_away(context)
+        left = f", which {quoted_move(move)} does not move" if move else ", which no module moves"
+        return Cause(
+            "plain-attribute",
+            f"{context.name} (`{context.owner.attribute}` of `{context.owner.type}`), {origin_clause(context)}, is a"
+            f" plain attribute{left}.",
+        )
+    attribute = next((name.text for name in all_names(context) if is_attribute(name.text, of=("self", "cls"))), None)
+    if context.origin.kind == "created" and attribute is not None and _created_in_other_function(context):
+        name = context.name if f"`{attribute}`" == context.name else f"{context.name} (`{attribute}`)"
+        return Cause(
+            "plain-attribute", f"{name}, {origin_clause(context)}, is stored in an attribute that no module moves."
+        )
     return None
 
 
-def _born_elsewhere(case: Case) -> bool:
-    born = case.born.position if case.born else None
-    return born is not None and (born.file, born.function) != (case.story.where.file, case.story.where.function)
+def _created_in_other_function(context: Context) -> bool:
+    position = context.origin.position if context.origin else None
+    where = context.failure.where
+    return position is not None and (position.file, position.function) != (where.file, where.function)
 
 
-def _batch(case: Case) -> Cause | None:
-    if case.born is None:
-        if is_part(case.culprit) or not case.culprit.on_cpu:
-            return None
-        return Cause("DEV101", f"{case.name} came from outside of this process, as from a loader's worker, on the CPU.")
-    if not case.born.loader or not case.culprit.on_cpu:
-        return None
-    line = next((each for each in reversed(case.born.chain) if each.text and each == case.born.position), None)
-    at = f" at {line}" if line else case.at
-    return Cause(
-        "DEV101", f"{case.name} came from a data loader{at} on the CPU, and nothing moved it before {case.story.where}."
-    )
-
-
-def _copied_early(case: Case) -> Cause | None:
-    """Computed from a parameter that has moved since."""
-    if case.born is None or case.born.position is None or not any(_moved_with_module(each) for each in before(case)):
-        return None
-    return Cause(
-        "DEV401" if _steps(case) else NO_RULE,
-        f"{case.name} was {made(case)}, on {case.here}, and stayed there when what it was made from moved.",
-    )
-
-
-def _moved_with_module(event: Happening) -> bool:
-    return event.copy is not None and event.copy.module
-
-
-def _steps(case: Case) -> bool:
-    """Whether the failing code is that of an optimizer."""
-    return any(position.function == "step" for position in case.story.frames)
-
-
-def _foreign(case: Case) -> Cause | None:
-    """Made by an installed package, on the CPU."""
-    package = case.born.package if case.born else None
-    if package is None:
-        return None
-    kept = case.owner is not None and case.owner.kind == "attribute"
-    made = f"{package} made {case.name} on {case.here} in {package.where}"
-    return Cause("DEV202" if kept else NO_RULE, f"{made}, {_advice(case, package, kept)}.", package)
-
-
-def _advice(case: Case, package: Package, kept: bool) -> str:
-    """What the user can do about a tensor of a package."""
-    call = f"{case.code}{case.at}" if case.born and case.born.position else "the call"
-    if kept and case.owner is not None:
-        return (
-            f"a plain attribute of `{case.owner.type}` that moving the module leaves there: move"
-            f" `{case.owner.attribute}` by itself after that, or pin or upgrade {package.name}"
-        )
-    if case.story.package is not None:
-        return (
-            f"and meets values on {case.there} in its own code, called at {case.story.where}: pin or upgrade"
-            f" {package.name}, or give it values on {case.here}"
-        )
-    return f"called by {call}: move the result to {case.there} there, or pin or upgrade {package.name}"
-
-
-def _sent(case: Case) -> Cause | None:
-    """Moved where it is by the project."""
-    if case.born is None or case.born.kind != "moved":
-        return None
-    return Cause(
-        "DEV501", f"{case.code}{case.at} moved {case.name} to {case.here}, and {others(case)} on {case.there}."
-    )
-
-
-def _made_without_device(case: Case) -> Cause | None:
-    if case.born is None or case.born.kind != "created" or case.born.position is None:
-        return None
-    call = call_at(case.born.position)
-    told = next((each for each in call.keywords if each.arg == "device"), None) if call else None
-    if told is None:
-        if not case.culprit.on_cpu:
+def _batch(context: Context) -> Cause | None:
+    if context.origin is None:
+        if is_part(context.value) or not context.value.on_cpu:
             return None
         return Cause(
-            "DEV102", f"{case.name} was {made(case)} without a device, so on the CPU; {others(case)} on {case.there}."
+            "batch-from-loader",
+            f"{context.name} came from another process, such as a data loader's worker, on the CPU.",
         )
-    literal = isinstance(told.value, ast.Constant)
+    if not context.origin.from_loader or not context.value.on_cpu:
+        return None
+    stack = context.origin.stack
+    line = next((each for each in reversed(stack) if each.text and each == context.origin.position), None)
+    at = f" at {line}" if line else context.at_origin
     return Cause(
-        "DEV501" if literal else NO_RULE,
-        f"{case.name} was {made(case)}, where `{ast.unparse(told.value)}` is {case.here}; {others(case)} on"
-        f" {case.there}.",
+        "batch-from-loader",
+        f"{context.name} came from a data loader{at} on the CPU, and was not moved before {context.failure.where}.",
     )
 
 
-def _unnamed(case: Case) -> Cause:
-    known = f"was {made(case)}, on {case.here}" if case.born else f"is on {case.here}"
-    return Cause(NO_RULE, f"{case.name} {known}, and {others(case)} on {case.there}.")
+def _copied_before_move(context: Context) -> Cause | None:
+    """Detect a value that was computed from a parameter before the parameter moved."""
+    if context.origin is None or context.origin.position is None:
+        return None
+    if not any(event.copy is not None and event.copy.by_module for event in preceding_events(context)):
+        return None
+    return Cause(
+        "parameter-copied-before-move" if _in_optimizer_step(context) else "computed-before-move",
+        f"{context.name} was {origin_clause(context)}, on {context.device}, and stayed there when its source moved.",
+    )
 
 
-_READERS: tuple[Callable[[Case], Cause | None], ...] = (
-    _needs_cpu,
+def _in_optimizer_step(context: Context) -> bool:
+    return any(position.function == "step" for position in context.failure.frames)
+
+
+def _created_by_package(context: Context) -> Cause | None:
+    package = context.origin.package if context.origin else None
+    if package is None:
+        return None
+    is_plain = context.owner is not None and context.owner.kind == "attribute"
+    created = f"{package} created {context.name} on {context.device} in {package.where}"
+    return Cause(
+        "plain-attribute" if is_plain else "package-tensor",
+        f"{created}, {_package_advice(context, package, is_plain=is_plain)}.",
+        package,
+    )
+
+
+def _package_advice(context: Context, package: Package, *, is_plain: bool) -> str:
+    """Return the end of the sentence: how the project can work around a package's tensor."""
+    if is_plain and context.owner is not None:
+        return (
+            f"a plain attribute of `{context.owner.type}` that moving the module does not move: move"
+            f" `{context.owner.attribute}` separately after that, or pin or upgrade {package.name}"
+        )
+    if context.failure.package is not None:
+        return (
+            f"and combines it with values on {context.expected_device} in its code, called at"
+            f" {context.failure.where}: pin or upgrade {package.name}, or pass it values on {context.device}"
+        )
+    has_position = context.origin and context.origin.position
+    call = f"{context.origin_code}{context.at_origin}" if has_position else "the call"
+    return f"called by {call}: move the result to {context.expected_device} there, or pin or upgrade {package.name}"
+
+
+def _moved_by_project(context: Context) -> Cause | None:
+    if context.origin is None or context.origin.kind != "moved":
+        return None
+    return Cause(
+        "moved-to-other-device",
+        f"{context.origin_code}{context.at_origin} moved {context.name} to {context.device}, and"
+        f" {peer_clause(context)} on {context.expected_device}.",
+    )
+
+
+def _created_on_device(context: Context) -> Cause | None:
+    if context.origin is None or context.origin.kind != "created" or context.origin.position is None:
+        return None
+    call = call_at(context.origin.position)
+    device = next((each for each in call.keywords if each.arg == "device"), None) if call else None
+    peer = f"{peer_clause(context)} on {context.expected_device}"
+    if device is None:
+        if not context.value.on_cpu:
+            return None
+        return Cause(
+            "created-without-device",
+            f"{context.name} was {origin_clause(context)} without a device, so on the CPU; {peer}.",
+        )
+    return Cause(
+        "created-on-literal-device" if isinstance(device.value, ast.Constant) else "created-on-variable-device",
+        f"{context.name} was {origin_clause(context)}, where `{ast.unparse(device.value)}` is {context.device};"
+        f" {peer}.",
+    )
+
+
+def _unclassified(context: Context) -> Cause:
+    created = f"was {origin_clause(context)}, on {context.device}" if context.origin else f"is on {context.device}"
+    return Cause("unclassified", f"{context.name} {created}, and {peer_clause(context)} on {context.expected_device}.")
+
+
+_DETECTORS: tuple[Callable[[Context], Cause | None], ...] = (
+    _requires_cpu,
     _between_accelerators,
     _optimizer_state,
-    *part_causes.READERS,
-    _dropped,
-    _copied_early,
+    *part_causes.DETECTORS,
+    _discarded_copy,
+    _copied_before_move,
     _batch,
-    _foreign,
-    _attribute,
-    loaded,
-    _sent,
-    _made_without_device,
-    _unnamed,
+    _created_by_package,
+    _plain_attribute,
+    detect_load,
+    _moved_by_project,
+    _created_on_device,
+    _unclassified,
 )

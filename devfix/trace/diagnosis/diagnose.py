@@ -1,67 +1,72 @@
-"""Which value is out of place, and what put it there."""
+"""The diagnosis of a device error: the misplaced value, its origin, and the cause."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from devfix.trace.diagnosis.blame import accuse, birth, emergence, is_part, line_from
+from devfix.trace.diagnosis.blame import computed_origin, events_since, find_misplaced, is_part, origin_of
 from devfix.trace.diagnosis.causes import Cause, cause_of
+from devfix.trace.diagnosis.non_tensor_causes import cause_without_values
+from devfix.trace.failure_trace import FailureTrace, Package, Position, Value, ValueEvent
 from devfix.trace.names import name_of
-from devfix.trace.story import Happening, Package, Position, Story, Value
 
-__all__ = ["Diagnosis", "diagnose", "diagnose_call"]
+__all__ = ["NO_VALUE", "Diagnosis", "diagnose", "diagnose_without_values"]
+
+#: The misplaced value of a failure without known operands.
+NO_VALUE = Value("", (), (), "", "cpu", False, ())
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The cause of a failure, as far as it is known.
+    """The cause of a failure.
 
     Attributes:
-        story: what was told.
-        culprit: the value that is out of place.
-        peer: a value that it met, on the device where the culprit should be; None where an operation needs the CPU.
-        born: the event that put the culprit where it is: its creation, or its last transfer.
-        rule: the code of the rule that names the cause; ``DEV000`` where none does.
-        cause: one sentence.
-        package: the installed package that is at fault; None if the project is.
+        failure: the failure.
+        misplaced: the value on the wrong device; :data:`NO_VALUE` if no value is known.
+        peer: an operand on the expected device; None if an operation requires the CPU.
+        origin: the event that put the value on its device: its creation, or its last transfer.
+        cause: the cause.
 
     """
 
-    story: Story
-    culprit: Value
+    failure: FailureTrace
+    misplaced: Value
     peer: Value | None
-    born: Happening | None
-    rule: str
-    cause: str
-    package: Package | None
+    origin: ValueEvent | None
+    cause: Cause
+
+    @property
+    def rule(self) -> str:
+        """The code of the rule that explains the cause; ``DEV000`` if none does."""
+        return self.cause.rule
+
+    @property
+    def package(self) -> Package | None:
+        """The installed package at fault; None if the project is at fault."""
+        return self.cause.package
 
     @property
     def name(self) -> str:
-        """What the failing code calls the culprit: a name, or the expression that made it."""
-        return name_of(self.culprit, line_from(self.culprit, self.born))
+        """The misplaced value's name in the failing code, or the expression that created it."""
+        return name_of(self.misplaced, events_since(self.misplaced, self.origin))
 
     @property
     def where(self) -> Position:
-        """The line that fails."""
-        return self.story.where
+        """The failing line."""
+        return self.failure.where
 
 
-def diagnose(story: Story) -> Diagnosis | None:
-    """The cause of a device error; None where the story is of another failure or of no values."""
-    accused = accuse(story) if story.family is not None else None
-    if accused is None:
+def diagnose(failure: FailureTrace) -> Diagnosis | None:
+    """Return the diagnosis of a device error; None for other errors, and if no operand is known."""
+    misplacement = find_misplaced(failure) if failure.family is not None else None
+    if misplacement is None:
         return None
-    culprit, peer = accused
-    computed = peer is None or not (culprit.on_cpu or peer.on_cpu)
-    born = emergence(culprit) if computed and not culprit.on_cpu and not is_part(culprit) else birth(culprit)
-    cause: Cause = cause_of(story, accused, born)
-    return Diagnosis(story, accused.culprit, accused.peer, born, cause.rule, cause.sentence, cause.package)
+    value, peer = misplacement
+    is_computed = peer is None or not (value.on_cpu or peer.on_cpu)
+    origin = computed_origin(value) if is_computed and not value.on_cpu and not is_part(value) else origin_of(value)
+    return Diagnosis(failure, value, peer, origin, cause_of(failure, misplacement, origin))
 
 
-def diagnose_call(story: Story) -> Diagnosis:
-    """What is known of a device error from its message and the call that failed; the culprit is nothing."""
-    from devfix.trace.diagnosis.non_tensor_causes import cause_without_values
-
-    cause = cause_without_values(story)
-    nothing = Value("", (), (), "", "cpu", False, ())
-    return Diagnosis(story, nothing, None, None, cause.rule, cause.sentence, cause.package)
+def diagnose_without_values(failure: FailureTrace) -> Diagnosis:
+    """Return the diagnosis of a device error from its message and the failing call alone."""
+    return Diagnosis(failure, NO_VALUE, None, None, cause_without_values(failure))

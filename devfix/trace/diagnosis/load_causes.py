@@ -1,19 +1,21 @@
-"""The cause of a value that came out of a file to the wrong device."""
+"""The cause of a value that was loaded from a file onto the wrong device."""
 
 from __future__ import annotations
 
-from devfix.trace.call_syntax import call_at, takes_map_location
-from devfix.trace.diagnosis.context import Case, Cause, made
+from devfix.trace.call_syntax import call_at, has_map_location
+from devfix.trace.diagnosis.context import Cause, Context, origin_clause
 
-__all__ = ["loaded"]
+__all__ = ["detect_load"]
 
 
-def loaded(case: Case) -> Cause | None:
-    if case.born is None or case.born.kind != "loaded":
+def detect_load(context: Context) -> Cause | None:
+    """Return the cause if the value was loaded from a file."""
+    if context.origin is None or context.origin.kind != "loaded":
         return None
-    mapped = takes_map_location(call_at(case.born.position))
-    how = "with a map_location" if mapped else "without map_location"
+    is_mapped = has_map_location(call_at(context.origin.position))
+    how = "with a map_location" if is_mapped else "without map_location"
     return Cause(
-        "DEV302" if mapped else "DEV301",
-        f"{case.name} was {made(case)} {how}, which put it on {case.here}, while {case.there} is where the rest is.",
+        "loaded-with-map-location" if is_mapped else "loaded-without-map-location",
+        f"{context.name} was {origin_clause(context)} {how}, which put it on {context.device}; the other operands are"
+        f" on {context.expected_device}.",
     )

@@ -1,111 +1,119 @@
-"""Causes of a parameter or buffer on the wrong device: replaced, never moved, moved away, out of its module's sight."""
+"""Causes of a parameter or buffer on the wrong device: replaced, never moved, moved away, or not registered."""
 
 from __future__ import annotations
 
 from devfix.trace.call_syntax import is_attribute, names_cpu
 from devfix.trace.diagnosis.context import (
-    Case,
     Cause,
-    before,
-    call_names,
-    device_of_peer,
-    events_of,
+    Context,
+    all_names,
     last_move_away,
-    made,
+    origin_clause,
+    peer_device,
+    preceding_events,
 )
-from devfix.trace.diagnosis.load_causes import loaded
+from devfix.trace.diagnosis.load_causes import detect_load
+from devfix.trace.failure_trace import ModuleEvent, Owner
 from devfix.trace.names import quoted_move
-from devfix.trace.story import ModuleHappening, Owner
 
-__all__ = ["READERS"]
+__all__ = ["DETECTORS"]
 
 
-def _in_container(case: Case) -> Cause | None:
-    if case.part is None or case.part.container is None:
+def _module_in_container(context: Context) -> Cause | None:
+    if context.registered_in is None or context.registered_in.container is None:
         return None
-    keeper, attribute, container = case.part.container
+    holder, attribute, container = context.registered_in.container
     return Cause(
-        "DEV203",
-        f"{case.name}, {made(case)}, is in the {container} `{attribute}` of `{keeper}`, where its module is not"
-        f" registered, so moving `{keeper}` left it on {case.here}.",
+        "module-in-container",
+        f"{context.name}, {origin_clause(context)}, is in the {container} `{attribute}` of `{holder}`, which does not"
+        f" register its modules, so moving `{holder}` left it on {context.device}.",
     )
 
 
-def _parameter_in_container(case: Case) -> Cause | None:
-    """A parameter that no module has, and that is found in a container which an attribute holds."""
-    names = call_names(case)
-    if case.owner is not None or not any(name.kind == "parameter" for name in names):
+def _parameter_in_container(context: Context) -> Cause | None:
+    """Detect a parameter that no module registers, in a container that is an attribute."""
+    names = all_names(context)
+    if context.owner is not None or not any(name.kind == "parameter" for name in names):
         return None
-    held = next((name.text for name in names if name.text.endswith("]") and is_attribute(name.text)), None)
-    if held is None:
+    item = next((name.text for name in names if name.text.endswith("]") and is_attribute(name.text)), None)
+    if item is None:
         return None
     return Cause(
-        "DEV203",
-        f"`{held}`, {made(case)}, is a parameter in a Python container, where it is not registered: it stayed on"
-        f" {case.here}.",
+        "parameter-in-container",
+        f"`{item}`, {origin_clause(context)}, is a parameter in a Python container, which does not register it: it"
+        f" stayed on {context.device}.",
     )
 
 
-def _moved_away(case: Case) -> Cause | None:
-    if case.part is None or case.born is None or case.born.kind != "moved":
+def _moved_away(context: Context) -> Cause | None:
+    if context.registered_in is None or context.origin is None or context.origin.kind != "moved":
         return None
-    if len(case.culprit.history) > 1 and any(event.device == device_of_peer(case) for event in before(case)):
-        return Cause("DEV701", f"{case.code}{case.at} moved {case.name} to {case.here}, and nothing brought it back.")
-    return Cause("DEV501", f"{case.code}{case.at} moved {case.name} to {case.here}, while the rest is on {case.there}.")
+    moved = f"{context.origin_code}{context.at_origin} moved {context.name} to {context.device}"
+    was_expected = any(event.device == peer_device(context) for event in preceding_events(context))
+    if len(context.value.history) > 1 and was_expected:
+        return Cause("not-moved-back", f"{moved}, and nothing moved it back.")
+    return Cause("moved-to-other-device", f"{moved}, while the other operands are on {context.expected_device}.")
 
 
-def _loaded_part(case: Case) -> Cause | None:
-    if case.part is None or case.born is None or case.born.kind != "loaded":
+def _loaded_part(context: Context) -> Cause | None:
+    if context.registered_in is None or context.origin is None or context.origin.kind != "loaded":
         return None
-    return loaded(case)
+    return detect_load(context)
 
 
-def _replaced(case: Case) -> Cause | None:
-    """Made, or put into its module, after the module had moved."""
-    if case.part is None or case.born is None:
+def _replaced(context: Context) -> Cause | None:
+    """Detect a part that was created, or attached to its module, after the module's move."""
+    if context.registered_in is None or context.origin is None:
         return None
-    move = last_move_away(case)
+    move = last_move_away(context)
     if move is None:
         return None
-    if case.born.index > move.index:
+    if context.origin.index > move.index:
         return Cause(
-            "DEV201",
-            f"{case.name} was {made(case)}, after {quoted_move(move)} had moved {case.whole}, so it stayed on"
-            f" {case.here}.",
+            "created-after-move",
+            f"{context.name} was {origin_clause(context)}, after {quoted_move(move)} had moved {context.root_module},"
+            f" so it stayed on {context.device}.",
         )
-    attached = _attached_after(case.part, move)
+    attached = _attached_after(context.registered_in, move)
     if attached is None:
         return None
-    where = f" at {attached.chain[0]}" if attached.chain else ""
+    where = f" at {attached.stack[0]}" if attached.stack else ""
     return Cause(
-        "DEV201",
-        f"{case.name}, {made(case)}, became a part of `{attached.parent}`{where} after {quoted_move(move)}, so it"
-        f" stayed on {case.here}.",
+        "attached-after-move",
+        f"{context.name}, {origin_clause(context)}, became a part of `{attached.parent}`{where} after"
+        f" {quoted_move(move)}, so it stayed on {context.device}.",
     )
 
 
-def _attached_after(owner: Owner, move: ModuleHappening) -> ModuleHappening | None:
-    attached = [event for event in events_of(owner) if event.kind == "attached" and event.index > move.index]
+def _attached_after(owner: Owner, move: ModuleEvent) -> ModuleEvent | None:
+    attached = [event for event in owner.all_events if event.kind == "attached" and event.index > move.index]
     return min(attached, key=lambda event: event.index, default=None)
 
 
-def _never_moved(case: Case) -> Cause | None:
-    if case.part is None:
+def _never_moved(context: Context) -> Cause | None:
+    owner = context.registered_in
+    if owner is None:
         return None
-    stayed = [event for event in events_of(case.part) if event.kind == "moved" and event.device == case.culprit.device]
-    to_cpu = [event for event in stayed if event.chain and names_cpu(event.chain[0])]
-    if to_cpu and not last_move_away(case):
+    moves = [event for event in owner.all_events if event.kind == "moved" and event.device == context.value.device]
+    to_cpu = [event for event in moves if event.stack and names_cpu(event.stack[0])]
+    if to_cpu and not last_move_away(context):
         return Cause(
-            "DEV501", f"{quoted_move(to_cpu[-1])} put {case.whole} with {case.name} on {case.here}, while the rest is"
-            f" on {case.there}.",
-        )  # fmt: skip
-    if last_move_away(case):
+            "moved-to-other-device",
+            f"{quoted_move(to_cpu[-1])} moved {context.root_module} with {context.name} to {context.device}, while the"
+            f" other operands are on {context.expected_device}.",
+        )
+    if last_move_away(context):
         return None
-    return Cause("DEV204", f"{case.whole} was never moved: {case.name}, {made(case)}, is still on {case.here}.")
+    return Cause(
+        "module-never-moved",
+        f"{context.root_module} was never moved: {context.name}, {origin_clause(context)}, is still on"
+        f" {context.device}.",
+    )
 
 
-READERS = (
-    _in_container,
+#: The detectors, in order: the first cause found is the cause.
+DETECTORS = (
+    _module_in_container,
     _parameter_in_container,
     _moved_away,
     _loaded_part,

@@ -1,4 +1,4 @@
-"""Which lines of the project the frames of a log are: by the ends of paths, and by the source that was printed."""
+"""Map the frames of a log to lines of the project, by the ends of their paths and by their printed source."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from devfix.sources import NOTEBOOK
+from devfix.trace.failure_trace import Position
 from devfix.trace.log.parse import LoggedFrame
-from devfix.trace.story import Position
 
-__all__ = ["located", "placed"]
+__all__ = ["positions_of", "with_cell"]
 
 _INSTALLED = re.compile(r"(?:site|dist)-packages[\\/]|[\\/]lib[\\/]python\d|[\\/]conda[\\/]pkgs[\\/]", re.IGNORECASE)
-_SHORTEST = 8  # characters of source that say more than ``x`` or ``pass`` do
+_MIN_CODE = 8  # characters of source that identify a line
 
 
-def placed(frames: Iterable[LoggedFrame], texts: Mapping[str, str]) -> list[Position | None]:
-    """The position of each frame in the project; None for a frame that is elsewhere, or in another version of it.
+def positions_of(frames: Iterable[LoggedFrame], texts: Mapping[str, str]) -> list[Position | None]:
+    """Return the position of each frame in the project; None for frames of other projects or of other versions.
 
     Args:
-        frames: as the log has them.
-        texts: the project's files by the names that positions are to have.
+        frames: the frames of the log.
+        texts: contents of the project's files, by the names for the result.
 
     """
     lines = {name: text.splitlines() for name, text in texts.items()}
     return [_position(frame, lines) for frame in frames]
 
 
-def located(position: Position, texts: Mapping[str, str]) -> Position:
-    """The position with its cell, where its file is a notebook."""
+def with_cell(position: Position, texts: Mapping[str, str]) -> Position:
+    """Return the position with its cell if its file is a notebook."""
     if not position.file.endswith(NOTEBOOK):
         return position
     from devfix.sources.notebooks import place_in
 
-    return replace(position, place=place_in(texts.get(position.file, ""), position.line))
+    return replace(position, cell=place_in(texts.get(position.file, ""), position.line))
 
 
 def _position(frame: LoggedFrame, texts: Mapping[str, Sequence[str]]) -> Position | None:
@@ -56,12 +56,12 @@ def _position(frame: LoggedFrame, texts: Mapping[str, Sequence[str]]) -> Positio
 
 
 def _is_cell(frame: LoggedFrame) -> bool:
-    """Whether it is a frame of a notebook, whose cells are files of their own."""
+    """Return whether the frame is a notebook cell, which has a file of its own in a log."""
     return frame.file is None or frame.file.startswith("<") or bool(re.search(r"ipykernel_\d+[\\/]", frame.file))
 
 
 def _shared_end(file: str, name: str) -> int:
-    """How many parts the ends of two paths have in common."""
+    """Return the number of trailing components that two paths share."""
     parts = [re.split(r"[\\/]+", path.removeprefix("~")) for path in (file, str(PurePosixPath(name)))]
     shared = 0
     for one, other in zip(*map(reversed, parts), strict=False):
@@ -72,20 +72,20 @@ def _shared_end(file: str, name: str) -> int:
 
 
 def _line(frame: LoggedFrame, lines: Sequence[str], must_have_code: bool) -> int | None:
-    """The line with the frame's source that is nearest; without source, the line of its number."""
-    wanted = _normal(frame.code)
-    if not wanted:
+    """Return the nearest line with the frame's source; without source, the frame's line number."""
+    code = _normalized(frame.code)
+    if not code:
         return frame.line if not must_have_code and 0 < frame.line <= len(lines) else None
-    same = [number for number, line in enumerate(lines, 1) if _is_same(wanted, _normal(line))]
-    if must_have_code and (len(wanted) < _SHORTEST or len(same) > 1):
+    matching = [number for number, line in enumerate(lines, 1) if _matches(code, _normalized(line))]
+    if must_have_code and (len(code) < _MIN_CODE or len(matching) > 1):
         return None
-    return min(same, key=lambda number: abs(number - frame.line), default=None)
+    return min(matching, key=lambda number: abs(number - frame.line), default=None)
 
 
-def _normal(code: str) -> str:
+def _normalized(code: str) -> str:
     return re.sub(r"\s+", "", code.split("  # ")[0]).rstrip("…")
 
 
-def _is_same(wanted: str, line: str) -> bool:
-    """Equal, or cut off by the width of a terminal."""
-    return wanted == line or (len(wanted) >= 2 * _SHORTEST and line.startswith(wanted))
+def _matches(code: str, line: str) -> bool:
+    """Return whether two lines are equal, or the first is the second cut off by the width of a terminal."""
+    return code == line or (len(code) >= 2 * _MIN_CODE and line.startswith(code))

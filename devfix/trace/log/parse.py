@@ -1,8 +1,8 @@
-"""The device error in a pasted traceback or log, and its frames.
+"""Parse the device errors of a traceback or log, with their frames.
 
-Understood: CPython's tracebacks, also with colours, with progress bars in between and with prefixes (time stamps,
-levels, ``[rank0]:``, ``(Worker pid=7)``, names of containers), those of IPython and of notebooks' cells, old and new,
-of rich and of pytest; chained ones, cut off ones, and those of several processes at once.
+Supported formats: tracebacks of CPython, IPython, notebook cells, rich and pytest; with colours, progress bars and
+prefixes (time stamps, levels, ``[rank0]:``, ``(Worker pid=7)``, container names); chained, truncated, and interleaved
+ones of several processes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["LoggedError", "LoggedFrame", "device_error", "read_log"]
 
 @dataclass(frozen=True)
 class LoggedFrame:
-    """A frame as it was printed: ``file`` as it stands there, None for a cell; ``line`` is 0 where it is not there."""
+    """A printed frame: ``file`` as printed, None for a notebook cell; ``line`` is 0 if unknown."""
 
     file: str | None
     line: int
@@ -28,14 +28,14 @@ class LoggedFrame:
 
 @dataclass(frozen=True)
 class LoggedError:
-    """An exception as it was printed.
+    """A printed exception.
 
     Attributes:
-        type: its class; the empty string where only the message is left.
-        message: the first line of its text, or more where that is needed.
-        family: the family of device errors it belongs to; None if it is none.
-        frames: the deepest first.
-        process: what marks the lines of its process, such as ``rank0``; the empty string without a mark.
+        type: its class; empty if only the message is printed.
+        message: the first line of its text, or more lines if they are needed to classify it.
+        family: the message's family of device errors; None for other errors.
+        frames: its frames, the deepest first.
+        process: the mark of its process's lines, such as ``rank0``; empty without a mark.
 
     """
 
@@ -46,7 +46,7 @@ class LoggedError:
     process: str
 
 
-# Colours, titles of windows, and what else a terminal obeys.
+# Terminal escape sequences.
 _ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _STAMP = r"\[?\d{4}-\d\d-\d\d[T ,]+\d\d:\d\d:\d\d[^\s|\]]*\]?|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?|\[\d\d/\d\d/\d\d[^\]]*\]"
 _LEVEL = r"\[?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL|stderr|stdout)\]?(?=[\s:|\]-]|$)"
@@ -55,7 +55,7 @@ _PROCESS = (
 )
 _CONTAINER = r"(?P<container>[\w.-]{1,40})\s+\|(?=\s)"
 _PREFIX = re.compile(rf"\s*(?:{_STAMP}|{_LEVEL}|{_PROCESS}|{_CONTAINER})(?:\s*[:|-](?=\s|$))?\s?")
-_CAUGHT = re.compile(r"\s*(?:[│|┃]\s)?(.*?)(?:\s+[│|┃])?\s*$", re.DOTALL)
+_BOXED = re.compile(r"\s*(?:[│|┃]\s)?(.*?)(?:\s+[│|┃])?\s*$", re.DOTALL)
 
 _START = re.compile(r"Traceback \(most recent call last\)")
 _PATH = r"(?:~|\.{1,2}[\\/]|[\\/]|[A-Za-z]:[\\/])[^\s:*?\"]*"
@@ -79,13 +79,16 @@ _WRAPPED_LINES = 2
 
 
 def device_error(text: str) -> LoggedError | None:
-    """The first device error of a log, one with frames if there is one; None if there is none."""
+    """Return the first device error of a log, preferably one with frames; None if there is none."""
     found = [error for error in read_log(text) if error.family is not None]
     return next((error for error in found if error.frames), found[0] if found else None)
 
 
 def read_log(text: str) -> list[LoggedError]:
-    """All errors of a log, in order; where no device error has its type before it, lines that could be its message."""
+    """Return all errors of a log, in order.
+
+    If no device error is printed with its type, lines that match a device error's message are returned as errors.
+    """
     lines = _cleaned(text)
     processes: dict[str, _Process] = {}
     found: list[LoggedError] = []
@@ -103,10 +106,10 @@ def read_log(text: str) -> list[LoggedError]:
 
 
 def _cleaned(text: str) -> list[tuple[str, str]]:
-    """Process and text of each line, without colours, prefixes, frames around boxes, and progress bars."""
+    """Return process and text of each line, without colours, prefixes, box borders and progress bars."""
     cleaned = []
     for raw in re.split(r"\r?\n", _ESCAPE.sub("", text)):
-        for part in raw.split("\r"):  # a progress bar is written over
+        for part in raw.split("\r"):  # a progress bar overwrites its line
             process, rest = _unprefixed(part.expandtabs(4))
             cleaned.append((process, rest))
     return cleaned
@@ -118,8 +121,8 @@ def _unprefixed(line: str) -> tuple[str, str]:
         marks = [mark for mark in found.groupdict().values() if mark]
         process = process or (marks[0].replace(" ", "") if marks else "")
         line = line[found.end() :]
-    caught = _CAUGHT.match(line)
-    return process, caught[1] if caught else line.strip()
+    boxed = _BOXED.match(line)
+    return process, boxed[1] if boxed else line.strip()
 
 
 def _following(lines: list[tuple[str, str]], number: int, process: str) -> list[str]:
@@ -129,18 +132,18 @@ def _following(lines: list[tuple[str, str]], number: int, process: str) -> list[
 
 @dataclass
 class _Process:
-    """Reads the lines of one process."""
+    """Parser of the lines of one process."""
 
     mark: str
     frames: list[LoggedFrame] = field(default_factory=list)
-    waits_for_code: bool = False
+    expects_code: bool = False
     quoted: str = ""
-    pending: LoggedError | None = None  # pytest prints the place after the error
+    pending: LoggedError | None = None  # pytest prints the position after the error
 
     def read(self, line: str, following: Iterable[str]) -> list[LoggedError]:
-        """The error that ends with this line, if one does."""
+        """Return the errors that end with this line: at most one."""
         if start := _START.search(line):
-            self.frames, self.waits_for_code = [], False
+            self.frames, self.expects_code = [], False
             line = line[start.end() :].lstrip(": ")
         frame = _frame(line)
         if frame is not None:
@@ -148,21 +151,21 @@ class _Process:
         arrow = _ARROW.match(line)
         if arrow and self.frames:
             self.frames[-1] = replace(self.frames[-1], line=int(arrow["line"]), code=arrow["code"].strip())
-            self.waits_for_code = False
+            self.expects_code = False
             return []
         if quoted := _QUOTED.match(line):
             self.quoted = quoted["code"].strip()
             return []
         if error := _ERROR.match(line):
             return self._end(error, following)
-        if self.waits_for_code and line and not _UNDERLINE.match(line):
+        if self.expects_code and line and not _UNDERLINE.match(line):
             self.frames[-1] = replace(self.frames[-1], code=line.strip())
-            self.waits_for_code = False
+            self.expects_code = False
         return []
 
     def _add(self, frame: LoggedFrame) -> list[LoggedError]:
         frame = replace(frame, code=self.quoted)
-        self.waits_for_code, self.quoted = not self.quoted, ""
+        self.expects_code, self.quoted = not self.quoted, ""
         if self.pending is not None and frame.function == self.pending.type:
             ended, self.pending = replace(self.pending, frames=(frame, *self.pending.frames)), None
             return [ended]
@@ -171,13 +174,13 @@ class _Process:
 
     def _end(self, error: re.Match[str], following: Iterable[str]) -> list[LoggedError]:
         message, family = error["message"].strip(), device_family(error["message"])
-        for line in following:  # a terminal may have wrapped it
+        for line in following:  # a terminal may have wrapped the message
             if family is None:
                 longer = f"{message} {line.strip()}"
                 message, family = longer, device_family(longer)
-        frames, self.frames, self.waits_for_code = tuple(reversed(self.frames)), [], False
-        short = message if family else error["message"].strip()
-        ended = LoggedError(error["type"].rpartition(".")[2], short, family, frames, self.mark)
+        frames, self.frames, self.expects_code = tuple(reversed(self.frames)), [], False
+        text = message if family else error["message"].strip()
+        ended = LoggedError(error["type"].rpartition(".")[2], text, family, frames, self.mark)
         if not error[0].startswith("E "):
             return [ended]
         self.pending = ended

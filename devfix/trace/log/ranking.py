@@ -1,4 +1,4 @@
-"""What reading finds about the lines of a log, the likeliest cause first."""
+"""Rank the static findings on the lines of a log, the likeliest cause first."""
 
 from __future__ import annotations
 
@@ -8,43 +8,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from devfix.model import Finding, Outcome, Severity
+from devfix.rules.registry import all_rules, rule_for
 from devfix.trace.diagnosis.non_tensor_causes import meaning
-from devfix.trace.log.locate import located, placed
+from devfix.trace.failure_trace import Position
+from devfix.trace.log.locate import positions_of, with_cell
 from devfix.trace.log.parse import LoggedError, device_error
-from devfix.trace.story import Position
 from devfix.verify.patches import Changes, changes_of, program_files
 from devfix.verify.project import Project
 
 __all__ = ["LogTrace", "NoFrame", "RankedCause", "read_causes"]
 
-#: Rules whose causes end in other messages than that two values are on different devices.
-_RULES = {
-    "load": ("DEV301", "DEV302"),
-    "rng-state": ("DEV301", "DEV302"),
-    "generator": ("DEV603",),
-    "numpy": ("DEV601",),
-    "pack": ("DEV602",),
-    "pin": ("DEV602",),
-    "cpu-only": ("DEV601", "DEV602"),
-    "split": ("DEV602",),
-    "absent": ("DEV501", "DEV301"),
-    "ordinal": ("DEV501", "DEV302"),
-    "fused": ("DEV401",),
-    "foreach": ("DEV401", "DEV201"),
-}
-_ELSEWHERE = frozenset(rule for rules in _RULES.values() for rule in rules) - {"DEV301", "DEV302", "DEV401", "DEV201"}
-_OF_MODULES = frozenset({"DEV201", "DEV202", "DEV203", "DEV204", "DEV701", "DEV104"})
-_OF_VALUES = frozenset({"DEV101", "DEV102", "DEV103"})
+#: The family of messages about conflicting operands; rules without a family of their own end in it.
+_MISMATCH = "same-device"
 
-# What the message says is on the CPU: weights, or what they were given.
+# Messages about weights on the CPU, and about inputs on the CPU.
 _WEIGHTS_ON_CPU = re.compile(
     r"weight type \(torch\.\w*Tensor\)|mat1 is on (?!cpu)|mat2 is on cpu|got weight is on cpu|index is on (?!cpu)"
 )
-_VALUES_ON_CPU = re.compile(
+_INPUTS_ON_CPU = re.compile(
     r"Input type \(torch\.\w*Tensor\)|mat1 is on cpu|(target|index|input|tensors?) is on cpu|for argument target in"
 )
 
-_ON_LINE, _MEETS, _IN_CALLER, _FITS, _ERROR, _REPAIRS = 60, 20, 30, 25, 10, 5
+_ON_LINE, _IS_USE, _IN_CALLER, _MESSAGE, _ERROR, _HAS_FIX = 60, 20, 30, 25, 10, 5
 
 
 class NoFrame(Exception):
@@ -53,7 +38,7 @@ class NoFrame(Exception):
 
 @dataclass(frozen=True)
 class RankedCause:
-    """A finding, why it is thought to be the cause, and what its repair would change."""
+    """A finding, its score as the cause, the reasons for the score, and the changes of its fix."""
 
     finding: Finding
     score: int
@@ -63,14 +48,14 @@ class RankedCause:
 
 @dataclass(frozen=True)
 class LogTrace:
-    """What reading says of the error in a log.
+    """The result of static analysis for the error in a log.
 
     Attributes:
         project: the script, and its project.
         error: the error.
-        frames: positions in the project, the deepest first, each with the line that the log has for it.
-        causes: the likeliest first.
-        texts: the files of the program, by the names that findings give them.
+        frames: positions in the project, the deepest first, each with its line number in the log.
+        causes: the findings, the likeliest cause first.
+        texts: contents of the program's files, by their names in findings.
 
     """
 
@@ -80,21 +65,28 @@ class LogTrace:
     causes: tuple[RankedCause, ...]
     texts: Mapping[str, str] = field(default_factory=dict)
 
-    def place(self, finding: Finding) -> Position:
-        """Where the cause of a finding is."""
-        return located(Position(finding.path, finding.span.line, "", ""), self.texts)
+    def position_of(self, finding: Finding) -> Position:
+        """Return the position of a finding."""
+        return with_cell(Position(finding.path, finding.span.line, "", ""), self.texts)
 
     @property
     def meaning(self) -> str:
-        """What the message means, in a clause."""
+        """The meaning of the message, as a clause."""
         return meaning(self.error.family or "")
 
 
 def read_causes(project: Project, text: str) -> LogTrace | None:
-    """What reading finds of the device error in a log; None if there is none in it.
+    """Return the static findings that explain the device error in a log.
+
+    Args:
+        project: the project that the log is from.
+        text: the log.
+
+    Returns:
+        The error with ranked causes; None if the log has no device error.
 
     Raises:
-        NoFrame: none of its frames is in the project.
+        NoFrame: none of the error's frames is in the project.
 
     """
     error = device_error(text)
@@ -102,15 +94,17 @@ def read_causes(project: Project, text: str) -> LogTrace | None:
         return None
     names = {project.shown(path): path for path in program_files(project)}
     files = {name: source for name, path in names.items() if (source := _text(path)) is not None}
-    places = [place and located(place, files) for place in placed(error.frames, files)]
-    frames = tuple((place, frame.line) for place, frame in zip(places, error.frames, strict=True) if place)
+    positions = [position and with_cell(position, files) for position in positions_of(error.frames, files)]
+    frames = tuple((position, frame.line) for position, frame in zip(positions, error.frames, strict=True) if position)
     if not frames:
         raise NoFrame(error.message)
     findings = _findings(list(names))
-    ranked = list(_ranked(error, [place for place, _ in frames], findings)) or list(_elsewhere(error, findings))
+    ranked = list(_ranked(error, [position for position, _ in frames], findings)) or list(
+        _on_other_lines(error, findings)
+    )
     ranked.sort(key=lambda cause: -cause.score)
-    with_edit = [replace(cause, changes=_repair(project, list(names), cause, findings)) for cause in ranked[:1]]
-    return LogTrace(project, error, frames, (*with_edit, *ranked[1:]), files)
+    with_changes = [replace(cause, changes=_fix_changes(project, list(names), cause, findings)) for cause in ranked[:1]]
+    return LogTrace(project, error, frames, (*with_changes, *ranked[1:]), files)
 
 
 def _text(path: str) -> str | None:
@@ -123,10 +117,9 @@ def _text(path: str) -> str | None:
 
 
 def _run(names: Sequence[str], without: Sequence[Finding] | None = None) -> Outcome:
-    """What reading says of these files, latent findings too; with ``without``, what repairing the others changes."""
+    """Return all findings on these files, including latent ones; with ``without``, apply the fixes of the others."""
     from devfix import config, sources
     from devfix.engine import fixpoint
-    from devfix.rules.registry import all_rules
 
     settings = config.load(names, {rule.code: rule.name for rule in all_rules()})
     settings = replace(settings, severity=Severity.LATENT, unsafe_fixes=True)
@@ -140,7 +133,7 @@ def _findings(names: Sequence[str]) -> list[Finding]:
     return [resolution.finding for resolution in _run(names).resolutions]
 
 
-def _repair(project: Project, names: Sequence[str], cause: RankedCause, findings: Sequence[Finding]) -> Changes:
+def _fix_changes(project: Project, names: Sequence[str], cause: RankedCause, findings: Sequence[Finding]) -> Changes:
     if not cause.finding.fixes:
         return {}
     others = [finding for finding in findings if finding is not cause.finding]
@@ -150,44 +143,46 @@ def _repair(project: Project, names: Sequence[str], cause: RankedCause, findings
 # --- ranks ----------------------------------------------------------------------------------------------------------
 def _ranked(error: LoggedError, frames: Sequence[Position], findings: Sequence[Finding]) -> Iterator[RankedCause]:
     for finding in findings:
-        score, reasons = _touching(finding, frames)
-        if score and _can_say(finding.code, error.family or ""):
-            yield _weighed(error, finding, score, reasons)
+        score, reasons = _nearest_frame(finding, frames)
+        if score and _can_end_in(finding, error.family or ""):
+            yield _scored(error, finding, score, reasons)
 
 
-def _elsewhere(error: LoggedError, findings: Sequence[Finding]) -> Iterator[RankedCause]:
-    """Errors of the program that could end in the message, though no line of theirs is in the log."""
+def _on_other_lines(error: LoggedError, findings: Sequence[Finding]) -> Iterator[RankedCause]:
+    """Yield errors of the program that can end in the message, and are on no line of the log."""
     for finding in findings:
-        if finding.severity is Severity.ERROR and _can_say(finding.code, error.family or ""):
-            yield _weighed(error, finding, 0, ["it is wrong in this program, though on none of the lines in the log"])
+        if finding.severity is Severity.ERROR and _can_end_in(finding, error.family or ""):
+            yield _scored(
+                error, finding, 0, ["it is an error of this program, although on none of the lines in the log"]
+            )
 
 
-def _weighed(error: LoggedError, finding: Finding, score: int, reasons: list[str]) -> RankedCause:
+def _scored(error: LoggedError, finding: Finding, score: int, reasons: list[str]) -> RankedCause:
     for points, reason in _evidence(finding, error):
         score += points
         reasons = [*reasons, reason] if reason else reasons
     return RankedCause(finding, score, tuple(reasons), {})
 
 
-def _can_say(code: str, family: str) -> bool:
-    """Whether a cause that a rule names can end in a message of this family."""
-    if family in _RULES:
-        return code in _RULES[family] or code == "DEV100"
-    return code not in _ELSEWHERE or code == "DEV501"
+def _can_end_in(finding: Finding, family: str) -> bool:
+    """Return whether a finding can end in a message of this family."""
+    rule = rule_for(finding.code)
+    if rule is None or rule.fallback:
+        return True
+    has_rule = any(family in each.error_families for each in all_rules())
+    return (family if has_rule else _MISMATCH) in rule.error_families
 
 
-def _touching(finding: Finding, frames: Sequence[Position]) -> tuple[int, list[str]]:
-    """Points for the nearest frame that is a line of the finding's story, and in words."""
+def _nearest_frame(finding: Finding, frames: Sequence[Position]) -> tuple[int, list[str]]:
+    """Return score and reason for the deepest frame on the path of the finding; 0 if there is none."""
     for depth, frame in enumerate(frames):
         at = [event for event in finding.events if _is_at(frame, event.path, event.line)]
         if not at and not _is_at(frame, finding.path, finding.span.line):
             continue
         if depth:
-            return max(_IN_CALLER - depth, 1), [
-                f"its story leads through {frame}, from where the failing line was called"
-            ]
-        meets = any(event.kind == "used" for event in at)
-        return _ON_LINE + meets * _MEETS, [f"its story {'ends' if meets else 'is'} on the line that fails, {frame}"]
+            return max(_IN_CALLER - depth, 1), [f"its path leads through {frame}, a caller of the failing line"]
+        is_use = any(event.kind == "used" for event in at)
+        return _ON_LINE + is_use * _IS_USE, [f"its path {'ends' if is_use else 'is'} on the failing line, {frame}"]
     return 0, []
 
 
@@ -196,13 +191,15 @@ def _is_at(frame: Position, path: str, line: int) -> bool:
 
 
 def _evidence(finding: Finding, error: LoggedError) -> Iterator[tuple[int, str]]:
-    if finding.code in _RULES.get(error.family or "", ()):
-        yield _FITS, "the message is the one that this cause ends in"
-    if finding.code in _OF_MODULES and _WEIGHTS_ON_CPU.search(error.message):
-        yield _FITS, "the message says that weights are on the CPU"
-    if finding.code in _OF_VALUES and _VALUES_ON_CPU.search(error.message):
-        yield _FITS, "the message says that what the weights were given is on the CPU"
+    rule = rule_for(finding.code)
+    family = error.family or ""
+    if rule is not None and family != _MISMATCH and family in rule.error_families:
+        yield _MESSAGE, "this cause ends in this message"
+    if rule is not None and rule.concerns == "modules" and _WEIGHTS_ON_CPU.search(error.message):
+        yield _MESSAGE, "the message says that weights are on the CPU"
+    if rule is not None and rule.concerns == "values" and _INPUTS_ON_CPU.search(error.message):
+        yield _MESSAGE, "the message says that an input is on the CPU"
     if finding.severity is Severity.ERROR:
         yield _ERROR, ""
     if finding.fixes:
-        yield _REPAIRS, ""
+        yield _HAS_FIX, ""

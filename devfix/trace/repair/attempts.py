@@ -1,4 +1,4 @@
-"""Runs of a program that is being repaired: what they take, what was run before, and what they prove."""
+"""Run the program during a repair: count runs, enforce the budget, and prove what ran to its end."""
 
 from __future__ import annotations
 
@@ -7,21 +7,26 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from devfix.trace.repair.edited_sources import Texts
+from devfix.trace.repair.edited_sources import EditedSources
 from devfix.verify.experiment import Experiment
 from devfix.verify.records import Run
 from devfix.verify.verdict import Verdict
 
-__all__ = ["Budget", "Trials"]
+__all__ = ["Attempts", "Budget"]
 
-_LEAST_SECONDS = 5.0  # for a run that was begun
+_MIN_SECONDS = 5.0  # for the last run
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What a search may take: runs on the accelerator, seconds, failures that follow each other, tries for each.
+    """The budget of a search; no run lasts longer than the remaining seconds.
 
-    No run lasts longer than what is left of the seconds.
+    Attributes:
+        runs: runs on the accelerator.
+        seconds: seconds for the whole search.
+        depth: consecutive failures.
+        tries: candidates for each failure.
+
     """
 
     runs: int = 60
@@ -31,73 +36,75 @@ class Budget:
 
 
 @dataclass
-class Trials:
-    """What was run, and what it came to.
+class Attempts:
+    """The runs of a search and their results.
 
     Attributes:
-        experiment: the script, and where it runs.
-        budget: when to give up.
-        tell: is given one line for each run.
-        runs: on the accelerator, so far.
+        experiment: the script, and its device.
+        budget: the limits of the search.
+        report: called with one line for each run.
+        runs: number of runs on the accelerator.
+        started: time at which the search began.
         seen: the changes that were run.
-        unprovable: a verdict said of the script itself that it proves nothing.
-        original: the run without any change.
-        fewest_forgotten: parameters that got a gradient and no optimizer held, of the runs that ended.
-        best: the first verdict that is no proof, and the changes that it is about.
+        was_proved: whether a proof was made.
+        is_unprovable: whether a verdict says that nothing can be proved about this script.
+        original: the run without changes.
+        min_forgotten: the smallest number of parameters with a gradient that no optimizer held, of the runs that ended.
+        best: the first verdict other than ``fixed``, with its changes.
 
     """
 
     experiment: Experiment
     budget: Budget
-    tell: Callable[[str], None]
+    report: Callable[[str], None]
     runs: int = 0
     started: float = field(default_factory=time.monotonic)
     seen: set[frozenset[tuple[str, bytes]]] = field(default_factory=set)
-    proved_once: bool = False
-    unprovable: bool = False
+    was_proved: bool = False
+    is_unprovable: bool = False
     original: Run | None = None
-    fewest_forgotten: float = math.inf
+    min_forgotten: float = math.inf
     best: tuple[Verdict, Mapping[str, bytes]] | None = None
 
-    def spent(self) -> bool:
-        """Whether nothing more is to be run."""
-        late = time.monotonic() - self.started > self.budget.seconds
-        return self.unprovable or self.runs >= self.budget.runs or late
+    def is_spent(self) -> bool:
+        """Return whether the search must end."""
+        is_late = time.monotonic() - self.started > self.budget.seconds
+        return self.is_unprovable or self.runs >= self.budget.runs or is_late
 
-    def traced(self, texts: Texts) -> Run:
-        """A run of a program on the accelerator, with the story of its failure."""
+    def run(self, edited: EditedSources) -> Run:
+        """Run a program on the accelerator with provenance."""
         self.runs += 1
-        self.seen.add(frozenset(texts.changes.items()))
-        left = self.budget.seconds - (time.monotonic() - self.started)
-        run = self.experiment.watched(texts.changes, max(left, _LEAST_SECONDS))
-        if not texts.changes:
+        self.seen.add(frozenset(edited.changes.items()))
+        remaining = self.budget.seconds - (time.monotonic() - self.started)
+        run = self.experiment.run_with_provenance(edited.changes, max(remaining, _MIN_SECONDS))
+        if not edited.changes:
             self.original = run
         if run.ok:
-            self.fewest_forgotten = min(self.fewest_forgotten, len(run.forgotten))
+            self.min_forgotten = min(self.min_forgotten, len(run.forgotten))
         return run
 
-    def proved(self, texts: Texts, run: Run) -> Verdict:
-        """The verdict on a program that ran to its end; the first that is no proof is kept."""
-        self.tell("it runs; comparing what it trains")
-        verdict = self.verdict(texts, run)
+    def prove(self, edited: EditedSources, run: Run) -> Verdict:
+        """Return the verdict on a program that ran to its end; store the first one that is not ``fixed``."""
+        self.report("it runs; comparing its training with the CPU's")
+        verdict = self.verdict(edited, run)
         if verdict.status != "fixed" and self.best is None:
-            self.best = (verdict, texts.changes)
-        self.unprovable = self.unprovable or verdict.status == "inconclusive"
+            self.best = (verdict, edited.changes)
+        self.is_unprovable = self.is_unprovable or verdict.status == "inconclusive"
         return verdict
 
-    def verdict(self, texts: Texts, run: Run) -> Verdict:
-        """That of the proof, which takes the runs as they were made."""
-        made = {"patched/device": run, **({"original/device": self.original} if self.original else {})}
-        verdict = self.experiment.prove(texts.changes, made)
+    def verdict(self, edited: EditedSources, run: Run) -> Verdict:
+        """Return the proof's verdict, reusing the runs that were made."""
+        runs = {"patched/device": run, **({"original/device": self.original} if self.original else {})}
+        verdict = self.experiment.prove(edited.changes, runs)
         if self.original is None and "original/device" in verdict.runs:
             self.runs += 1
-        self.original, self.proved_once = verdict.runs.get("original/device", self.original), True
+        self.original, self.was_proved = verdict.runs.get("original/device", self.original), True
         return verdict
 
-    def find_own_failure(self, texts: Texts, run: Run) -> None:
-        """Where the script fails without an accelerator too, nothing can be proved: one proof tells."""
-        if self.proved_once:
+    def check_provable(self, edited: EditedSources, run: Run) -> None:
+        """Find out, once, whether the script fails without an accelerator, so that nothing can be proved."""
+        if self.was_proved:
             return
-        verdict = self.verdict(texts, run)
+        verdict = self.verdict(edited, run)
         if verdict.status == "inconclusive":
-            self.best, self.unprovable = (verdict, texts.changes), True
+            self.best, self.is_unprovable = (verdict, edited.changes), True

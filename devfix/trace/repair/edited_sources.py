@@ -1,4 +1,4 @@
-"""The program's files as a repair has made them so far: trees, the nodes at positions, and what edits make of them."""
+"""The program's files with the edits of a repair: contents, trees, nodes at positions, and further edits."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from devfix.engine.text_alignment import Alignment
 from devfix.model import Edit
 from devfix.sources import SourceFile
 from devfix.syntax.tree import SourceTree
-from devfix.trace.story import Position
+from devfix.trace.failure_trace import Position
 
-__all__ = ["Texts"]
+__all__ = ["EditedSources"]
 
-_INSTALLED = {"site-packages", "dist-packages"}  # as in a virtual environment that lies in the project
+_INSTALLED = {"site-packages", "dist-packages"}  # a virtual environment inside the project
 
 
-class Texts:
-    """A project's files with changes over them.
+class EditedSources:
+    """A project's files with changes.
 
     Args:
         root: the project's folder.
-        changes: new contents of files, by their path within it.
-        originals: what files held when they were first read; it grows, and what is made of the program shares it.
+        changes: new contents of files, by path within the project.
+        originals: contents of files when they were first read; updated on reading, and shared by edited copies.
 
     """
 
@@ -39,13 +39,13 @@ class Texts:
         self._trees: dict[str, SourceTree | None] = {}
 
     def tree(self, path: str) -> SourceTree | None:
-        """The tree of a file of the project by its path within it; None if it is none, or cannot be read."""
+        """Return the tree of a file, by its path within the project; None outside of the project or if unreadable."""
         if path not in self._trees:
             self._trees[path] = self._parse(path)
         return self._trees[path]
 
     def content(self, path: str) -> bytes:
-        """The bytes of a file."""
+        """Return the bytes of a file, with its changes."""
         return self.changes[path] if path in self.changes else self._original(path)
 
     def _original(self, path: str) -> bytes:
@@ -54,12 +54,12 @@ class Texts:
         return self.originals[path]
 
     def text(self, path: str) -> str | None:
-        """The text of a file of the project by its path within it; None if it is none, or cannot be read."""
+        """Return the text of a file, by its path within the project; None outside of the project or if unreadable."""
         file = self._file(path)
         return None if file is None else file.text
 
-    def line_before(self, path: str, line: int) -> int:
-        """The line of the file as it is on the disk that a line of this text comes from, or stands beside."""
+    def line_on_disk(self, path: str, line: int) -> int:
+        """Return the line of the file on disk that a line of this text comes from, or the adjacent one."""
         if path not in self.changes:
             return line
         present, original = (self._decoded(path, each) for each in (self.changes[path], self._original(path)))
@@ -72,8 +72,8 @@ class Texts:
         except sources.SourceError:
             return content.decode("utf-8", "replace")
 
-    def after(self, edits: Iterable[Edit]) -> Texts:
-        """The same project after some edits.
+    def after(self, edits: Iterable[Edit]) -> EditedSources:
+        """Return the project after further edits.
 
         Raises:
             devfix.rewrite.RewriteError: an edit cannot be placed.
@@ -92,15 +92,15 @@ class Texts:
                 changes[path] = sources.encode(file, rewrite(file.text, group))
             except sources.SourceError as error:
                 raise RewriteError(error.problem.message) from error
-        return Texts(self.root, changes, self.originals)
+        return EditedSources(self.root, changes, self.originals)
 
     def node_at(self, position: Position) -> tuple[SourceTree, ast.expr | ast.stmt] | None:
-        """The node that ran at a position, with its tree: an expression if one is known, else the line's statement."""
+        """Return the node at a position, with its tree: the expression, else the line's only call or statement."""
         tree = self.tree(position.file)
         if tree is None:
             return None
         if position.span is not None:
-            exact = [node for node in ast.walk(tree.tree) if _spans(node, position.span)]
+            exact = [node for node in ast.walk(tree.tree) if _has_span(node, position.span)]
             expressions = [node for node in exact if isinstance(node, ast.expr)]
             found: list[ast.expr | ast.stmt] = [*expressions, *(node for node in exact if isinstance(node, ast.stmt))]
             if found:
@@ -118,8 +118,8 @@ class Texts:
         return self._files[path]
 
     def _read(self, path: str) -> SourceFile | None:
-        whole = (self.root / path).resolve()
-        if os.path.isabs(path) or not whole.is_relative_to(self.root.resolve()) or _INSTALLED & set(whole.parts):
+        absolute = (self.root / path).resolve()
+        if os.path.isabs(path) or not absolute.is_relative_to(self.root.resolve()) or _INSTALLED & set(absolute.parts):
             return None
         try:
             return sources.decode(path, self.content(path))
@@ -136,7 +136,7 @@ class Texts:
             return None
 
 
-def _spans(node: ast.AST, span: tuple[int, int, int, int]) -> bool:
+def _has_span(node: ast.AST, span: tuple[int, int, int, int]) -> bool:
     return (
         getattr(node, "lineno", None) == span[0]
         and getattr(node, "col_offset", None) == span[1]

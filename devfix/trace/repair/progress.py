@@ -1,52 +1,55 @@
-"""Whether one edit brought a script further: which value a run failed of, and where."""
+"""Compare the failures of two runs: whether the second one fails later, or with another value."""
 
 from __future__ import annotations
 
 import re
 
-from devfix.trace.diagnosis.diagnose import Diagnosis, diagnose, diagnose_call
-from devfix.trace.story_json import read_story
+from devfix.trace.diagnosis.diagnose import Diagnosis, diagnose, diagnose_without_values
+from devfix.trace.failure_trace_json import read_failure_trace
 from devfix.verify.records import Run
 
-__all__ = ["diagnosis_of", "got_further", "is_another", "place_of"]
+__all__ = ["diagnosis_of", "failure_key", "got_further", "is_different_failure"]
 
 
 def diagnosis_of(run: Run) -> Diagnosis | None:
-    """Which value a run failed of; None where it did not, or in no code of the project."""
-    story = read_story(run) if run.device_error else None
-    if story is None or not story.frames:
+    """Return the diagnosis of a run; None without a device error, or without code of the project on the stack."""
+    failure = read_failure_trace(run) if run.device_error else None
+    if failure is None or not failure.frames:
         return None
-    return diagnose(story) or diagnose_call(story)
+    return diagnose(failure) or diagnose_without_values(failure)
 
 
 def got_further(before: Run, after: Run, diagnosis: Diagnosis) -> bool:
-    """Whether a run failed of a device error later than the one before it, or of another value of the same call."""
+    """Return whether a run failed with a device error later than before, or with another value in the same call."""
     if not after.device_error or after.all_operations < before.all_operations:
         return False
-    other = diagnosis_of(after)
+    later = diagnosis_of(after)
     if after.all_operations > before.all_operations:
         return True
-    return other is not None and other.name != diagnosis.name and _birth(other) != _birth(diagnosis)
+    return later is not None and later.name != diagnosis.name and _origin(later) != _origin(diagnosis)
 
 
-def is_another(diagnosis: Diagnosis, run: Run) -> bool:
-    """Whether a run failed of another value than the diagnosis tells of."""
+def is_different_failure(diagnosis: Diagnosis, run: Run) -> bool:
+    """Return whether a run failed with another value than the diagnosed one."""
     other = diagnosis_of(run)
-    return other is not None and (_birth(other), _kind(other)) != (_birth(diagnosis), _kind(diagnosis))
+    return other is not None and (_origin(other), _generic_name(other)) != (
+        _origin(diagnosis),
+        _generic_name(diagnosis),
+    )
 
 
-def _kind(diagnosis: Diagnosis) -> str:
-    """The culprit's name, whichever element it is: one edit is meant for all of them."""
+def _generic_name(diagnosis: Diagnosis) -> str:
+    """Return the value's name without indices: one edit applies to all elements."""
     return re.sub(r"\[\d+\]", "[]", diagnosis.name)
 
 
-def place_of(diagnosis: Diagnosis) -> object:
-    """Where which value fails, whatever was edited before it."""
-    return diagnosis.where.file, diagnosis.where.code, _birth(diagnosis), diagnosis.name
+def failure_key(diagnosis: Diagnosis) -> object:
+    """Return a key for the failing line and the misplaced value that does not depend on line numbers."""
+    return diagnosis.where.file, diagnosis.where.code, _origin(diagnosis), diagnosis.name
 
 
-def _birth(diagnosis: Diagnosis) -> object:
-    born = diagnosis.born
-    if born is None or born.position is None:
+def _origin(diagnosis: Diagnosis) -> object:
+    origin = diagnosis.origin
+    if origin is None or origin.position is None:
         return diagnosis.name
-    return born.position.file, born.position.code
+    return origin.position.file, origin.position.code

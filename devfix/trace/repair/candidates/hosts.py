@@ -1,4 +1,4 @@
-"""Candidates for values that an operation needs on the CPU."""
+"""Candidates for values that an operation requires on the CPU."""
 
 from __future__ import annotations
 
@@ -7,43 +7,43 @@ from collections.abc import Iterator
 
 from devfix.model import ReplaceExpression
 from devfix.trace.diagnosis.diagnose import Diagnosis
-from devfix.trace.repair.candidates._candidate import Candidate, Spot, appended, spots_of
-from devfix.trace.repair.candidates.tensors import uses
-from devfix.trace.repair.edited_sources import Texts
+from devfix.trace.repair.candidates._candidate import Candidate, SourceLocation, append_move, locations_of
+from devfix.trace.repair.candidates.tensors import at_uses
+from devfix.trace.repair.edited_sources import EditedSources
 
-__all__ = ["brought_home"]
+__all__ = ["cpu_moves"]
 
 
-def brought_home(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
-    """``.cpu()`` at the operand, ahead of the method that asks for NumPy, or where the value was made."""
-    plain = (".cpu()",) if diagnosis.culprit.leaf else (".detach().cpu()", ".cpu()")
-    for position in diagnosis.story.frames[:2]:
-        found = texts.node_at(position)
+def cpu_moves(diagnosis: Diagnosis, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield ``.cpu()`` on the operand, before the method that calls NumPy, or at the value's origin."""
+    suffixes = (".cpu()",) if diagnosis.misplaced.is_leaf else (".detach().cpu()", ".cpu()")
+    for position in diagnosis.failure.frames[:2]:
+        found = edited.node_at(position)
         if found is not None:
-            yield from _asked(Spot(*found, position), plain)
-    yield from _not_sent(diagnosis, texts)
-    yield from uses(diagnosis, texts, plain)
-    for event in reversed(diagnosis.culprit.strand()):
-        for spot in spots_of(event, texts):
-            if isinstance(spot.node, ast.expr) and spot.value_is_used:
-                yield from (appended(spot, spot.node, trailer, "it") for trailer in plain)
+            yield from _before_numpy(SourceLocation(*found, position), suffixes)
+    yield from _undo_argument_move(diagnosis, edited)
+    yield from at_uses(diagnosis, edited, suffixes)
+    for event in reversed(diagnosis.misplaced.device_history()):
+        for location in locations_of(event, edited):
+            if isinstance(location.node, ast.expr) and location.value_is_used:
+                yield from (append_move(location, location.node, suffix, "it") for suffix in suffixes)
 
 
-def _asked(spot: Spot, plain: tuple[str, ...]) -> Iterator[Candidate]:
-    """``x.numpy()``: the receiver goes to the CPU first."""
-    for node in ast.walk(spot.node):
+def _before_numpy(location: SourceLocation, suffixes: tuple[str, ...]) -> Iterator[Candidate]:
+    """Yield ``.cpu()`` before ``.numpy()``."""
+    for node in ast.walk(location.node):
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
             and node.func.attr in ("numpy", "tolist")
         ):
-            yield from (appended(spot, node.func.value, trailer, "it") for trailer in plain)
+            yield from (append_move(location, node.func.value, suffix, "it") for suffix in suffixes)
 
 
-def _not_sent(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
-    """An argument of the call that fails is sent to the accelerator for that call only: it stays where it is."""
-    for position in diagnosis.story.frames[:1]:
-        found = texts.node_at(position)
+def _undo_argument_move(diagnosis: Diagnosis, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield the removal of a move to the accelerator in an argument of the failing call."""
+    for position in diagnosis.failure.frames[:1]:
+        found = edited.node_at(position)
         call = found[1] if found is not None else None
         if found is None or not isinstance(call, ast.Call):
             continue
@@ -52,4 +52,4 @@ def _not_sent(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
             if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in ("to", "cuda"):
                 source = tree.source(each.func.value)
                 edit = ReplaceExpression(tree.path, tree.span(each), source)
-                yield Candidate(f"leave `{source}` where it is", (edit,))
+                yield Candidate(f"do not move `{source}`", (edit,))

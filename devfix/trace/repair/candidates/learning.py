@@ -1,4 +1,4 @@
-"""What a run teaches about candidates that were not tried yet: a device expression that cannot be had at a place."""
+"""Learn from a failed run: device expressions that cannot be evaluated are not tried again at the same place."""
 
 from __future__ import annotations
 
@@ -10,36 +10,43 @@ from typing import NamedTuple
 from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, ReplaceExpression, Span
 from devfix.syntax.bindings import root_name
 from devfix.trace.repair.candidates._candidate import Candidate
-from devfix.trace.repair.edited_sources import Texts
+from devfix.trace.repair.edited_sources import EditedSources
 from devfix.verify.records import Run
 
-__all__ = ["Word", "vain_words", "words_of"]
+__all__ = ["DeviceExpression", "device_expressions_in", "failing_device_expressions"]
 
-_MOVE = re.compile(r"\.to\((?P<word>.+)\)$")
+_MOVE = re.compile(r"\.to\((?P<expression>.+)\)$")
 
 
-class Word(NamedTuple):
-    """An expression for a device, and the function of which file it stands in (its line; 0: none)."""
+class DeviceExpression(NamedTuple):
+    """A device expression, with the file and the first line of the function that contains it (0: no function)."""
 
     path: str
     function: int
     text: str
 
 
-def words_of(candidate: Candidate, texts: Texts) -> Iterator[Word]:
-    """The device expressions that the edits of a candidate write."""
+def device_expressions_in(candidate: Candidate, edited: EditedSources) -> Iterator[DeviceExpression]:
+    """Yield the device expressions that the edits of a candidate insert."""
     for edit in candidate.edits:
         text, span = _written(edit)
-        tree = texts.tree(edit.path)
+        tree = edited.tree(edit.path)
         if text and span is not None and tree is not None:
-            yield Word(edit.path, _function(tree.tree, span.line), text)
+            yield DeviceExpression(edit.path, _enclosing_function(tree.tree, span.line), text)
 
 
-def vain_words(candidate: Candidate, texts: Texts, run: Run) -> set[Word]:
-    """Those that a run could not evaluate: an object without a device, an unknown name, a module without weights."""
+def failing_device_expressions(candidate: Candidate, edited: EditedSources, run: Run) -> set[DeviceExpression]:
+    """Return the device expressions of a candidate that a run could not evaluate.
+
+    Examples are an object without a device, an unknown name, and a module without parameters.
+    """
     if run.failure is None or run.device_error:
         return set()
-    return {word for word in words_of(candidate, texts) if _fails(word.text, run.failure.type, run.failure.text)}
+    return {
+        expression
+        for expression in device_expressions_in(candidate, edited)
+        if _fails(expression.text, run.failure.type, run.failure.text)
+    }
 
 
 def _fails(text: str, error: str, message: str) -> bool:
@@ -64,13 +71,13 @@ def _written(edit: Edit) -> tuple[str, Span | None]:
 
 def _destination(code: str) -> str:
     found = _MOVE.search(code)
-    return found["status"] if found else ""
+    return found["expression"] if found else ""
 
 
-def _function(tree: ast.AST, line: int) -> int:
-    around = [
+def _enclosing_function(tree: ast.AST, line: int) -> int:
+    starts = [
         node.lineno
         for node in ast.walk(tree)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= line <= (node.end_lineno or 0)
     ]
-    return max(around, default=0)
+    return max(starts, default=0)

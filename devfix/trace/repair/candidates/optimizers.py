@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from devfix.model import MoveStatements, Where
 from devfix.trace.diagnosis.diagnose import Diagnosis
-from devfix.trace.repair.candidates._candidate import Candidate, Spot, inserted, outside_loops
-from devfix.trace.repair.edited_sources import Texts
+from devfix.trace.repair.candidates._candidate import Candidate, SourceLocation, hoist_out_of_loops, insert_statement
+from devfix.trace.repair.edited_sources import EditedSources
 
-__all__ = ["brought_along", "moved"]
+__all__ = ["moves", "state_moves"]
 
-#: A step that is counted in a tensor of one number stays where it is: it may be on the CPU.
+#: A zero-dimensional step counter is not moved: it may be on the CPU.
 #: https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html
 _STATE_MOVE = """\
 for parameter, state in {optimizer}.state.items():
@@ -21,66 +21,68 @@ for parameter, state in {optimizer}.state.items():
             state[key] = value.to(parameter.device)"""
 
 
-def moved(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
-    """Load the state after the model's move, or bring it to the parameters."""
-    state = next((name for name in diagnosis.culprit.names if name.kind == "state"), None)
+def moves(diagnosis: Diagnosis, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield candidates that load the state after the model's move, or move the state to its parameters."""
+    state = next((name for name in diagnosis.misplaced.names if name.kind == "state"), None)
     if state is None:
         return
     optimizer = state.text.split(".state[")[0]
-    for move in _moves(diagnosis, texts):
-        yield from _behind(move, optimizer)
-    for position in diagnosis.story.frames:
-        tree = texts.tree(position.file)
+    for move in _parameter_moves(diagnosis, edited):
+        yield from _build_after_move(move, optimizer)
+    for position in diagnosis.failure.frames:
+        tree = edited.tree(position.file)
         for node in ast.walk(tree.tree) if tree is not None else ():
             if tree is not None and isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".load_state_dict"):
                 assert isinstance(node.func, ast.Attribute)
                 receiver = tree.source(node.func.value)
                 if receiver.split(".")[-1] == optimizer.split(".")[-1]:
-                    spot = Spot(tree, node, position)
-                    yield inserted(spot, spot.statement, Where.AFTER, _STATE_MOVE.format(optimizer=receiver))
+                    location = SourceLocation(tree, node, position)
+                    yield insert_statement(
+                        location, location.statement, Where.AFTER, _STATE_MOVE.format(optimizer=receiver)
+                    )
 
 
-def brought_along(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
-    """The state follows its parameters: behind their move, else ahead of the loop that makes the steps."""
-    moves = list(_moves(diagnosis, texts))
-    for name in diagnosis.culprit.names:
+def state_moves(diagnosis: Diagnosis, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield moves of the state to its parameters: after their move, else before the training loop."""
+    parameter_moves = list(_parameter_moves(diagnosis, edited))
+    for name in diagnosis.misplaced.names:
         if name.kind != "state":
             continue
-        position = diagnosis.story.frames[name.frame]
+        position = diagnosis.failure.frames[name.frame]
         code = _STATE_MOVE.format(optimizer=name.text.split(".state[")[0])
-        found = texts.node_at(position)
+        found = edited.node_at(position)
         if found is None:
             continue
-        spot = Spot(*found, position)
-        for move in moves:
+        location = SourceLocation(*found, position)
+        for move in parameter_moves:
             if (move.position.file, move.position.function) == (position.file, position.function):
-                yield inserted(spot, move.statement, Where.AFTER, code)
-        yield inserted(spot, outside_loops(spot, name.text), Where.BEFORE, code)
+                yield insert_statement(location, move.statement, Where.AFTER, code)
+        yield insert_statement(location, hoist_out_of_loops(location, name.text), Where.BEFORE, code)
 
 
-def _moves(diagnosis: Diagnosis, texts: Texts) -> Iterator[Spot]:
-    """The last moves of the modules whose parameters met the state."""
-    for value in diagnosis.story.values:
+def _parameter_moves(diagnosis: Diagnosis, edited: EditedSources) -> Iterator[SourceLocation]:
+    """Yield the last moves of the modules whose parameters conflict with the state."""
+    for value in diagnosis.failure.values:
         for event in value.history:
             last = event.owner.last_move if event.owner is not None else None
-            for position in last.chain if last is not None else ():
-                found = texts.node_at(position)
+            for position in last.stack if last is not None else ():
+                found = edited.node_at(position)
                 if found is not None:
-                    yield Spot(*found, position)
+                    yield SourceLocation(*found, position)
 
 
-def _behind(move: Spot, optimizer: str) -> Iterator[Candidate]:
-    """The statements that make and load the optimizer, behind the move of the same block."""
+def _build_after_move(move: SourceLocation, optimizer: str) -> Iterator[Candidate]:
+    """Yield the construction and loading of the optimizer after the move in the same block."""
     _, block, index = move.tree.block(move.statement)
     short = optimizer.split(".")[-1]
-    earlier = [each for each in block[:index] if _is_about(each, short)]
+    earlier = [each for each in block[:index] if _mentions(each, short)]
     if earlier:
         spans = tuple(move.tree.span(each) for each in earlier)
         edit = MoveStatements(move.tree.path, spans, move.tree.span(move.statement))
-        yield Candidate(f"move `{short}` behind the move of the model", (edit,))
+        yield Candidate(f"move `{short}` after the move of the model", (edit,))
 
 
-def _is_about(statement: ast.stmt, optimizer: str) -> bool:
+def _mentions(statement: ast.stmt, optimizer: str) -> bool:
     return isinstance(statement, (ast.Assign, ast.Expr, ast.If)) and any(
         (isinstance(node, ast.Name) and node.id == optimizer)
         or (isinstance(node, ast.Attribute) and node.attr == optimizer)

@@ -1,4 +1,4 @@
-"""Candidates for tensors that are out of place: beside their siblings, at their birth, where they are bound or used."""
+"""Candidates for misplaced tensors: beside other moves, at the origin, at an assignment, or at the use."""
 
 from __future__ import annotations
 
@@ -10,109 +10,109 @@ from devfix.model import AppendCode, ReplaceExpression, ReplaceStatement, Where
 from devfix.trace.diagnosis.diagnose import Diagnosis
 from devfix.trace.repair.candidates._around import (
     LOOPS,
-    MOST_FRAMES,
-    assignable,
+    MAX_FRAMES,
+    assignable_names,
     binding_loop,
     comes_from_loader,
     moves_before,
 )
 from devfix.trace.repair.candidates._candidate import (
     Candidate,
-    Spot,
-    appended,
+    SourceLocation,
+    append_move,
     can_bind,
-    inserted,
-    made_there_or_moved,
-    names_in,
-    redirected,
-    spots_of,
-    trailers,
-    usable,
+    create_on_device_or_move,
+    insert_statement,
+    is_in_scope,
+    locations_of,
+    move_suffixes,
+    names_in_frame,
+    redirect,
 )
-from devfix.trace.repair.candidates.containers import rows, whole_containers
-from devfix.trace.repair.edited_sources import Texts
+from devfix.trace.repair.candidates.containers import container_moves, list_of_dict_moves
+from devfix.trace.repair.edited_sources import EditedSources
 
-__all__ = ["left_where_it_was", "moved", "uses"]
+__all__ = ["at_uses", "moves", "undo_move"]
 
-_MOST_BIRTHS = 5
+_MAX_ORIGINS = 5
 
 
-def moved(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
-    """Bring the culprit to the accelerator."""
-    yield from _its_copy(diagnosis, texts)
-    yield from _sent_there(diagnosis, texts)
-    if comes_from_loader(diagnosis, texts):
-        yield from rows(diagnosis, texts)
-        yield from _beside_siblings(diagnosis, texts)
-        yield from whole_containers(diagnosis, texts, numbered=True)
-        yield from _where_bound(diagnosis, texts, outermost_first=True)
-        yield from _loaded(diagnosis, texts)
-        yield from _births(diagnosis, texts)
+def moves(diagnosis: Diagnosis, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield candidates that move the misplaced value to the accelerator."""
+    yield from _use_copy(diagnosis, edited)
+    yield from _redirect_moves(diagnosis, edited)
+    if comes_from_loader(diagnosis, edited):
+        yield from list_of_dict_moves(diagnosis, edited)
+        yield from _beside_siblings(diagnosis, edited)
+        yield from container_moves(diagnosis, edited, sequences_only=True)
+        yield from _at_assignment(diagnosis, edited, outermost_first=True)
+        yield from _at_load(diagnosis, edited)
+        yield from _at_origins(diagnosis, edited)
     else:
-        yield from _loaded(diagnosis, texts)
-        yield from _births(diagnosis, texts)
-        yield from _beside_siblings(diagnosis, texts)
-    yield from uses(diagnosis, texts)
-    yield from _where_bound(diagnosis, texts)
-    yield from whole_containers(diagnosis, texts)
+        yield from _at_load(diagnosis, edited)
+        yield from _at_origins(diagnosis, edited)
+        yield from _beside_siblings(diagnosis, edited)
+    yield from at_uses(diagnosis, edited)
+    yield from _at_assignment(diagnosis, edited)
+    yield from container_moves(diagnosis, edited)
     if diagnosis.package is not None:
-        yield from _met_on_the_cpu(diagnosis, texts)
+        yield from _copy_arguments_to_cpu(diagnosis, edited)
 
 
-# --- sent to the wrong place ------------------------------------------------------------------------------------------
-def _sent_there(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
-    """What a transfer or a factory was told is the CPU: it is told the accelerator."""
-    for event in diagnosis.culprit.strand():
-        for spot in spots_of(event, texts) if event.kind in ("moved", "created") else ():
-            yield from redirected(diagnosis, _kept_there(spot) or spot)
+# --- moved to the wrong device --------------------------------------------------------------------------------------
+def _redirect_moves(diagnosis: Diagnosis, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield the accelerator as the device of transfers and factories on the CPU."""
+    for event in diagnosis.misplaced.device_history():
+        for location in locations_of(event, edited) if event.kind in ("moved", "created") else ():
+            yield from redirect(diagnosis, _chained_move(location) or location)
 
 
-def _kept_there(spot: Spot) -> Spot | None:
-    """The transfer that a new tensor goes through at once, which left it on the CPU."""
-    method = spot.tree.parents.get(spot.node)
-    call = spot.tree.parents.get(method) if isinstance(method, ast.Attribute) else None
+def _chained_move(location: SourceLocation) -> SourceLocation | None:
+    """Return the transfer chained to a factory call, which left the tensor on the CPU."""
+    method = location.tree.parents.get(location.node)
+    call = location.tree.parents.get(method) if isinstance(method, ast.Attribute) else None
     if not isinstance(call, ast.Call) or not isinstance(method, ast.Attribute) or method.attr not in ("to", "cpu"):
         return None
-    return Spot(spot.tree, call, spot.position)
+    return SourceLocation(location.tree, call, location.position)
 
 
-# --- a copy of it is on the accelerator -------------------------------------------------------------------------------
-def _its_copy(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
-    """What was moved is used under its new name; a move whose result nothing took is given to its own name."""
-    for event in diagnosis.culprit.strand():
+# --- a copy of it is on the accelerator -----------------------------------------------------------------------------
+def _use_copy(diagnosis: Diagnosis, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield the use of a copy under its name, and the assignment of a discarded copy to the tensor's own name."""
+    for event in diagnosis.misplaced.device_history():
         copy = event.copy
-        if copy is None or diagnosis.peer is None or copy.device != diagnosis.peer.device or copy.module:
+        if copy is None or diagnosis.peer is None or copy.device != diagnosis.peer.device or copy.by_module:
             continue
-        for position in copy.chain[:1]:
-            found = texts.node_at(position)
+        for position in copy.stack[:1]:
+            found = edited.node_at(position)
             if found is None or not isinstance(found[1], ast.Call) or not isinstance(found[1].func, ast.Attribute):
                 continue
-            spot = Spot(*found, position)
-            statement, receiver = spot.statement, spot.tree.source(found[1].func.value)
-            if isinstance(statement, ast.Expr) and statement.value is spot.node:
-                code = f"{receiver} = {spot.tree.source(statement)}"
-                edit = ReplaceStatement(spot.tree.path, spot.tree.span(statement), (code,))
-                yield Candidate(f"keep what `{receiver}` becomes: `{code}`", (edit,))
-            yield from _renamed(diagnosis, texts, spot)
+            location = SourceLocation(*found, position)
+            statement, receiver = location.statement, location.tree.source(found[1].func.value)
+            if isinstance(statement, ast.Expr) and statement.value is location.node:
+                code = f"{receiver} = {location.tree.source(statement)}"
+                edit = ReplaceStatement(location.tree.path, location.tree.span(statement), (code,))
+                yield Candidate(f"assign the result: `{code}`", (edit,))
+            yield from _use_new_name(diagnosis, edited, location)
 
 
-def _renamed(diagnosis: Diagnosis, texts: Texts, copied: Spot) -> Iterator[Candidate]:
-    name = _bound_to(copied)
-    for number, position in enumerate(diagnosis.story.frames[:MOST_FRAMES]):
-        found = texts.node_at(position)
-        if name is None or found is None or found[0] is not copied.tree:
+def _use_new_name(diagnosis: Diagnosis, edited: EditedSources, copy_location: SourceLocation) -> Iterator[Candidate]:
+    name = _bound_to(copy_location)
+    for number, position in enumerate(diagnosis.failure.frames[:MAX_FRAMES]):
+        found = edited.node_at(position)
+        if name is None or found is None or found[0] is not copy_location.tree:
             continue
-        spot = Spot(*found, position)
-        if spot.tree.function(spot.node) is copied.tree.function(copied.node):
-            for operand in _operands(diagnosis, spot, number):
-                if spot.tree.source(operand) != name:
-                    edit = ReplaceExpression(spot.tree.path, spot.tree.span(operand), name)
-                    yield Candidate(f"use `{name}`, which was moved", (edit,))
+        location = SourceLocation(*found, position)
+        if location.tree.function(location.node) is copy_location.tree.function(copy_location.node):
+            for operand in _operands(diagnosis, location, number):
+                if location.tree.source(operand) != name:
+                    edit = ReplaceExpression(location.tree.path, location.tree.span(operand), name)
+                    yield Candidate(f"use the copy `{name}`", (edit,))
 
 
-def _bound_to(spot: Spot) -> str | None:
-    """The name that a statement gives to the value of an expression in it."""
-    statement = spot.statement
+def _bound_to(location: SourceLocation) -> str | None:
+    """Return the name that a statement binds to an expression in it."""
+    statement = location.statement
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     target, value = statement.targets[0], statement.value
@@ -120,154 +120,164 @@ def _bound_to(spot: Spot) -> str | None:
         pairs = list(zip(target.elts, value.elts, strict=True))
     else:
         pairs = [(target, value)]
-    return next((spot.tree.source(name) for name, made in pairs if made is spot.node), None)
+    return next((location.tree.source(name) for name, bound in pairs if bound is location.node), None)
 
 
-# --- beside its siblings ----------------------------------------------------------------------------------------------
-def _beside_siblings(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
-    """A statement that moves another value, said again for the culprit, after the last of its kind."""
-    for number in reversed(range(min(len(diagnosis.story.frames), MOST_FRAMES))):
-        position = diagnosis.story.frames[number]
-        found = texts.node_at(position)
-        names = assignable(diagnosis.culprit, number)
+# --- beside other moves ---------------------------------------------------------------------------------------------
+def _beside_siblings(diagnosis: Diagnosis, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield the statement that moves another value, repeated for the misplaced one, after the last such statement."""
+    for number in reversed(range(min(len(diagnosis.failure.frames), MAX_FRAMES))):
+        position = diagnosis.failure.frames[number]
+        found = edited.node_at(position)
+        names = assignable_names(diagnosis.misplaced, number)
         if found is None or not names:
             continue
-        spot = Spot(*found, position)
-        for statement, trailer in moves_before(spot):
+        location = SourceLocation(*found, position)
+        for statement, suffix in moves_before(location):
             for name in names:
-                if usable(spot, statement, name) and can_bind(spot, statement, name):
-                    yield inserted(spot, statement, Where.AFTER, f"{name} = {name}{trailer}")
+                if is_in_scope(location, statement, name) and can_bind(location, statement, name):
+                    yield insert_statement(location, statement, Where.AFTER, f"{name} = {name}{suffix}")
 
 
-# --- where it is bound ------------------------------------------------------------------------------------------------
-def _where_bound(diagnosis: Diagnosis, texts: Texts, outermost_first: bool = False) -> Iterator[Candidate]:
-    """``x = x.to(device)``: first thing in the loop that binds it, else ahead of the statement that fails."""
-    frames = list(enumerate(diagnosis.story.frames[:MOST_FRAMES]))
+# --- at an assignment -----------------------------------------------------------------------------------------------
+def _at_assignment(diagnosis: Diagnosis, edited: EditedSources, outermost_first: bool = False) -> Iterator[Candidate]:
+    """Yield ``x = x.to(device)`` first in the loop that binds it, else before the failing statement."""
+    frames = list(enumerate(diagnosis.failure.frames[:MAX_FRAMES]))
     for number, position in reversed(frames) if outermost_first else frames:
-        found = texts.node_at(position)
+        found = edited.node_at(position)
         if found is None:
             continue
-        spot = Spot(*found, position)
-        for name in assignable(diagnosis.culprit, number):
-            for trailer in trailers(diagnosis, spot) if can_bind(spot, spot.node, name) else ():
-                code = f"{name} = {name}{trailer}"
-                loop = binding_loop(spot, name)
+        location = SourceLocation(*found, position)
+        for name in assignable_names(diagnosis.misplaced, number):
+            for suffix in move_suffixes(diagnosis, location) if can_bind(location, location.node, name) else ():
+                code = f"{name} = {name}{suffix}"
+                loop = binding_loop(location, name)
                 if loop is not None:
-                    yield inserted(spot, loop, Where.BODY_START, code)
-                yield inserted(spot, spot.statement, Where.BEFORE, code)
+                    yield insert_statement(location, loop, Where.BODY_START, code)
+                yield insert_statement(location, location.statement, Where.BEFORE, code)
 
 
-def _met_on_the_cpu(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
-    """What an installed package keeps on the CPU is met there: its arguments are copied to it."""
-    for position in diagnosis.story.frames[:MOST_FRAMES]:
-        found = texts.node_at(position)
+def _copy_arguments_to_cpu(diagnosis: Diagnosis, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield CPU copies of the arguments of a package's function that uses its own CPU tensors."""
+    for position in diagnosis.failure.frames[:MAX_FRAMES]:
+        found = edited.node_at(position)
         call = found[1] if found is not None else None
         if found is None or not isinstance(call, ast.Call):
             continue
-        spot = Spot(*found, position)
-        wanted = [each for each in call.args if isinstance(each, (ast.Name, ast.Attribute, ast.Subscript))]
-        edits = [AppendCode(spot.tree.path, spot.tree.span(each), ".cpu()") for each in wanted]
+        location = SourceLocation(*found, position)
+        arguments = [each for each in call.args if isinstance(each, (ast.Name, ast.Attribute, ast.Subscript))]
+        edits = [AppendCode(location.tree.path, location.tree.span(each), ".cpu()") for each in arguments]
         if edits:
-            listed = ", ".join(f"{spot.tree.source(each)}.cpu()" for each in wanted)
-            yield Candidate(f"give it `{listed}`", tuple(edits))
+            text = ", ".join(f"{location.tree.source(each)}.cpu()" for each in arguments)
+            yield Candidate(f"pass `{text}`", tuple(edits))
 
 
-# --- at its birth -----------------------------------------------------------------------------------------------------
-def _loaded(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
+# --- at the origin --------------------------------------------------------------------------------------------------
+def _at_load(diagnosis: Diagnosis, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield ``map_location=`` for loads."""
     from devfix.model import AddKeyword
 
-    for event in diagnosis.culprit.strand():
+    for event in diagnosis.misplaced.device_history():
         if event.kind != "loaded":
             continue
-        for spot in spots_of(event, texts):
-            call = spot.node
+        for location in locations_of(event, edited):
+            call = location.node
             if not isinstance(call, ast.Call) or not ast.unparse(call.func).endswith("load"):
                 continue
-            given = next((keyword for keyword in call.keywords if keyword.arg == "map_location"), None)
-            for trailer in trailers(diagnosis, spot):
-                if not trailer.startswith(".to("):
+            keyword = next((each for each in call.keywords if each.arg == "map_location"), None)
+            for suffix in move_suffixes(diagnosis, location):
+                if not suffix.startswith(".to("):
                     continue
-                word = trailer[len(".to(") : -1]
-                path = spot.tree.path
+                device = suffix[len(".to(") : -1]
+                path = location.tree.path
                 edit = (
-                    AddKeyword(path, spot.tree.span(call), "map_location", word)
-                    if given is None
-                    else ReplaceExpression(path, spot.tree.span(given.value), word)
+                    AddKeyword(path, location.tree.span(call), "map_location", device)
+                    if keyword is None
+                    else ReplaceExpression(path, location.tree.span(keyword.value), device)
                 )
-                yield Candidate(f"load to `{word}`", (edit,))
+                yield Candidate(f"load to `{device}`", (edit,))
 
 
-def _births(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
-    """At the events that made it, the oldest first; then at the calls of the functions that returned it."""
-    live = {(frame.file, frame.function) for frame in diagnosis.story.frames}
-    inner: list[Spot] = []
-    outer: list[Spot] = []
-    for event in diagnosis.culprit.strand():
-        spots = list(spots_of(event, texts))
-        if event.kind == "moved" or event.loader:
+def _at_origins(diagnosis: Diagnosis, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield moves at the creating events, the oldest first; then at the calls that returned the value."""
+    active = {(frame.file, frame.function) for frame in diagnosis.failure.frames}
+    inner: list[SourceLocation] = []
+    outer: list[SourceLocation] = []
+    for event in diagnosis.misplaced.device_history():
+        locations = list(locations_of(event, edited))
+        if event.kind == "moved" or event.from_loader:
             continue
-        if any(spot.in_loader or isinstance(spot.node, LOOPS) for spot in spots):
+        if any(location.in_loader or isinstance(location.node, LOOPS) for location in locations):
             continue
-        inner += [spot for spot in spots[:1] if not _makes_an_object(spot)]
-        for made, call in itertools.pairwise(spots):
-            if (made.position.file, made.position.function) in live:
+        inner += [location for location in locations[:1] if not _is_constructor(location)]
+        for inner_location, caller in itertools.pairwise(locations):
+            if (inner_location.position.file, inner_location.position.function) in active:
                 break
-            if not _is_tuple_call(call) and not _makes_an_object(call):
-                outer.append(call)
-    for spot in (*inner[:_MOST_BIRTHS], *outer[:_MOST_BIRTHS]):
-        if spot.value_is_used:
-            for trailer in trailers(diagnosis, spot):
-                candidate = made_there_or_moved(spot, trailer, _name(diagnosis))
+            if not _is_unpacked(caller) and not _is_constructor(caller):
+                outer.append(caller)
+    for location in (*inner[:_MAX_ORIGINS], *outer[:_MAX_ORIGINS]):
+        if location.value_is_used:
+            for suffix in move_suffixes(diagnosis, location):
+                candidate = create_on_device_or_move(location, suffix, _quoted_name(diagnosis))
                 if candidate is not None:
                     yield candidate
 
 
-def _is_tuple_call(spot: Spot) -> bool:
-    """Whether the value of the call is taken apart: it is no tensor."""
-    statement = spot.statement
+def _is_unpacked(location: SourceLocation) -> bool:
+    """Return whether the result of the call is unpacked, and so is not a tensor."""
+    statement = location.statement
     return isinstance(statement, ast.Assign) and isinstance(statement.targets[0], (ast.Tuple, ast.List))
 
 
-def _makes_an_object(spot: Spot) -> bool:
-    """Whether the call is one of a class other than that of tensors, by its name."""
-    if not isinstance(spot.node, ast.Call):
+def _is_constructor(location: SourceLocation) -> bool:
+    """Return whether the call creates an object other than a tensor, according to its name."""
+    if not isinstance(location.node, ast.Call):
         return False
-    name = ast.unparse(spot.node.func).split(".")[-1].lstrip("_")
+    name = ast.unparse(location.node.func).split(".")[-1].lstrip("_")
     return name[:1].isupper() and not name.endswith(("Tensor", "Variable"))
 
 
-def _name(diagnosis: Diagnosis) -> str:
+def _quoted_name(diagnosis: Diagnosis) -> str:
     return f"`{diagnosis.name}`"
 
 
-# --- where it is used -------------------------------------------------------------------------------------------------
-def uses(diagnosis: Diagnosis, texts: Texts, spoken: tuple[str, ...] | None = None) -> Iterator[Candidate]:
-    """The operand of the call that fails, and of the calls that led to it; with the trailers of ``spoken`` if given."""
-    for number, position in enumerate(diagnosis.story.frames[:MOST_FRAMES]):
-        found = texts.node_at(position)
+# --- at the use -----------------------------------------------------------------------------------------------------
+def at_uses(
+    diagnosis: Diagnosis, edited: EditedSources, suffixes: tuple[str, ...] | None = None
+) -> Iterator[Candidate]:
+    """Yield moves of the operand in the failing call, and in the calls that lead to it.
+
+    Args:
+        diagnosis: the failure.
+        edited: the program.
+        suffixes: code to append; default: moves to the accelerator.
+
+    """
+    for number, position in enumerate(diagnosis.failure.frames[:MAX_FRAMES]):
+        found = edited.node_at(position)
         if found is None:
             continue
-        spot = Spot(*found, position)
-        for operand in _operands(diagnosis, spot, number):
-            for trailer in spoken or trailers(diagnosis, spot, operand):
-                yield appended(spot, operand, trailer, _name(diagnosis))
+        location = SourceLocation(*found, position)
+        for operand in _operands(diagnosis, location, number):
+            for suffix in suffixes or move_suffixes(diagnosis, location, operand):
+                yield append_move(location, operand, suffix, _quoted_name(diagnosis))
 
 
-def _operands(diagnosis: Diagnosis, spot: Spot, frame: int) -> Iterator[ast.expr]:
-    """Expressions within the failing one that are the culprit: by its names, else by the event that made it."""
-    texts = [name.text for name in names_in(diagnosis.culprit, frame)]
-    nodes = [each for each in ast.walk(spot.node) if isinstance(each, ast.expr) and _is_read(each)]
-    written = [(ast.unparse(each), each) for each in nodes]
-    for text in texts:
-        wanted = _normal(text)
-        yield from (each for source, each in written if source == wanted)
-    if frame == 0 and diagnosis.culprit.last is not None:
-        span = diagnosis.culprit.last.position.span if diagnosis.culprit.last.position else None
+def _operands(diagnosis: Diagnosis, location: SourceLocation, frame: int) -> Iterator[ast.expr]:
+    """Yield the expressions for the misplaced value in the failing one: by its names, else by its creating event."""
+    names = [name.text for name in names_in_frame(diagnosis.misplaced, frame)]
+    nodes = [each for each in ast.walk(location.node) if isinstance(each, ast.expr) and _is_read(each)]
+    sources = [(ast.unparse(each), each) for each in nodes]
+    for name in names:
+        normalized = _normalized(name)
+        yield from (each for source, each in sources if source == normalized)
+    if frame == 0 and diagnosis.misplaced.last is not None:
+        span = diagnosis.misplaced.last.position.span if diagnosis.misplaced.last.position else None
         if span is not None:
             yield from (
                 each
                 for each in nodes
-                if each is not spot.node
+                if each is not location.node
                 and (each.lineno, each.col_offset, each.end_lineno, each.end_col_offset) == span
             )
 
@@ -276,27 +286,27 @@ def _is_read(node: ast.expr) -> bool:
     return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
 
 
-def _normal(text: str) -> str:
+def _normalized(text: str) -> str:
     try:
         return ast.unparse(ast.parse(text, mode="eval"))
     except SyntaxError:
         return text
 
 
-# --- a stray one on the accelerator -----------------------------------------------------------------------------------
-def left_where_it_was(diagnosis: Diagnosis, texts: Texts) -> Iterator[Candidate]:
-    """Where all else is on the CPU: the transfer that took the culprit away goes to the device of what it meets."""
-    for event in diagnosis.culprit.history:
+# --- a stray one on the accelerator ---------------------------------------------------------------------------------
+def undo_move(diagnosis: Diagnosis, edited: EditedSources) -> Iterator[Candidate]:
+    """Yield the removal or redirection of the move that took the value away from a program on the CPU."""
+    for event in diagnosis.misplaced.history:
         if event.kind != "moved":
             continue
-        for spot in spots_of(event, texts):
-            call = spot.node
+        for location in locations_of(event, edited):
+            call = location.node
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "cuda":
-                span = spot.tree.span(call)
-                source = spot.tree.source(call.func.value)
-                yield Candidate(f"leave `{source}` where it is", (ReplaceExpression(spot.tree.path, span, source),))
+                span = location.tree.span(call)
+                source = location.tree.source(call.func.value)
+                yield Candidate(f"do not move `{source}`", (ReplaceExpression(location.tree.path, span, source),))
     assert diagnosis.peer is not None
-    for number, _ in enumerate(diagnosis.story.frames[:1]):
-        devices = tuple(f".to({name.text}.device)" for name in names_in(diagnosis.peer, number)[:2])
+    for number, _ in enumerate(diagnosis.failure.frames[:1]):
+        devices = tuple(f".to({name.text}.device)" for name in names_in_frame(diagnosis.peer, number)[:2])
         if devices:
-            yield from uses(diagnosis, texts, devices)
+            yield from at_uses(diagnosis, edited, devices)

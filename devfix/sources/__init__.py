@@ -1,7 +1,9 @@
-"""Which files, what they say, and how they are written back.
+"""Source files: which ones, their contents, and writing them back.
 
-Bytes come in and go out exactly: encoding cookie, byte-order mark and newlines are kept.  Everything that cannot be
-read or written is a :class:`SourceError`, whose ``problem`` is the one line that a person sees.
+In: paths.  Out: :class:`SourceFile`, byte for byte reversible: encoding cookie, byte-order mark and newlines are kept.
+A file that cannot be read or written is a :class:`SourceError`, whose ``problem`` is the line that a person sees.
+
+May import :mod:`devfix.model` only.
 """
 
 from devfix.sources._discovery import SUFFIXES, Discovery, discover, excluded, is_generated, left_out, load

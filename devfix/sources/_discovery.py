@@ -1,4 +1,4 @@
-"""Which files: those given by name, and the Python files and notebooks of the folders given, as git sees them."""
+"""Discovery of files: those given by name, and the Python files and notebooks of given folders, as git sees them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _GIT_TIMEOUT_S = 120
 
 @dataclass(frozen=True)
 class Discovery:
-    """``files`` sorted, each once; ``named`` are those given by name, which are read whatever they are."""
+    """The sorted, distinct ``files``; ``named`` are those given by name, which are read whatever their suffix is."""
 
     files: tuple[str, ...]
     named: frozenset[str]
@@ -44,10 +44,10 @@ class Discovery:
 
 
 def discover(paths: Sequence[str], exclude: Sequence[str] = (), root: str = ".") -> Discovery:
-    """The files that ``paths`` stand for.
+    """Return the files that ``paths`` stand for.
 
-    ``exclude`` are gitignore patterns relative to ``root``; like ``.gitignore`` they hold for what is found in a
-    folder, not for a file given by name.  A missing path and a folder without Python are problems.
+    ``exclude`` are gitignore patterns relative to ``root``; like ``.gitignore``, they apply to files found in a folder,
+    not to a file given by name.  A missing path and a folder without Python files are problems.
     """
     wanted = _excluder(exclude, root)
     found: dict[str, tuple[bool, str]] = {}  # real path → (found in a folder, name): given by name sorts first
@@ -71,7 +71,7 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = (), root: str = ".")
 
 
 def left_out(path: str, folder: str, exclude: Sequence[str] = (), root: str = ".") -> bool:
-    """Whether a file under ``folder`` is none that :func:`discover` looks for: excluded, or of an environment."""
+    """Return whether :func:`discover` skips a file under ``folder``: excluded, or part of an environment."""
     name = os.path.relpath(os.path.abspath(path), os.path.abspath(folder))
     return _in_skipped_folder(folder, name, {}) or excluded(path, exclude, root)
 
@@ -79,9 +79,9 @@ def left_out(path: str, folder: str, exclude: Sequence[str] = (), root: str = ".
 def load(
     paths: Sequence[str], exclude: Sequence[str] = (), root: str = "."
 ) -> tuple[tuple[SourceFile, ...], tuple[Problem, ...]]:
-    """Read what :func:`discover` finds, leaving out generated files that were not given by name.
+    """Read the files that :func:`discover` finds, without generated files that were not given by name.
 
-    Where an extra is missing, the files of a folder that need it are left out, and the first one has a note of that.
+    If an extra is missing, the files of a folder that need it are skipped, and the first one has a note.
     """
     discovery = discover(paths, exclude, root)
     files, problems = [], list(discovery.problems)
@@ -102,7 +102,7 @@ def load(
 
 
 def excluded(path: str, exclude: Sequence[str], root: str) -> bool:
-    """Whether patterns as for :func:`discover` leave a file out."""
+    """Return whether patterns as for :func:`discover` exclude a file."""
     return not _excluder(exclude, root)(path)
 
 
@@ -112,12 +112,12 @@ def _left_out(first: Problem, *others: Problem) -> SourceFile:
 
 
 def is_generated(raw: bytes) -> bool:
-    """Whether one of the first ten lines carries the marker that generators leave."""
+    """Return whether one of the first ten lines carries the marker of generated files."""
     return _GENERATED.match(raw) is not None
 
 
 def _preference(candidate: tuple[bool, str], real: str) -> tuple[bool, bool, str]:
-    """Of several names for one file: given by name first, then the file itself before a link to it."""
+    """Sort key for several names of one file: given by name first, then the file itself before a link to it."""
     in_folder, name = candidate
     return in_folder, os.path.abspath(name) != real, name
 
@@ -132,7 +132,7 @@ class _Excluder:
     root: str
 
     def __call__(self, path: str) -> bool:
-        """Whether ``path`` is wanted."""
+        """Return whether ``path`` is wanted."""
         if self.spec is None:
             return True
         relative = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
@@ -146,16 +146,16 @@ def _spec(lines: Iterable[str]) -> pathspec.GitIgnoreSpec:
 
 
 def _in_folder(folder: str) -> Iterator[str]:
-    """Python files under ``folder`` as names that begin with it (``.`` is left out)."""
+    """Return the Python files under ``folder``, with names that begin with it (``.`` is omitted)."""
     listed = _listed_by_git(folder)
     for relative in _walk(folder) if listed is None else listed:
         yield relative if folder == "." else os.path.join(folder, relative)
 
 
 def _listed_by_git(folder: str) -> list[str] | None:
-    """What git tracks or would track; ``None`` outside a repository, without git, or for an ignored folder.
+    """Return the files that git tracks or would track; ``None`` outside a repository, without git, or for an ignored folder.
 
-    Submodules and repositories inside the repository are left alone, as git does: name them to have them checked.
+    Submodules and nested repositories are skipped, as git does; name them to include them.
     """
     git = shutil.which("git") if git_root(folder) else None
     if git is None:
@@ -200,9 +200,9 @@ def _is_environment(folder: str) -> bool:
 
 
 def _walk(folder: str) -> list[str]:
-    """Python files under ``folder``, by its .gitignore files and those above it in the repository.
+    """Return the Python files under ``folder``, by its .gitignore files and those above it in the repository.
 
-    Links to folders are not followed, so that a loop of links ends.
+    Links to folders are not followed, which also ends loops of links.
     """
     top = os.path.abspath(folder)
     specs = _specs_above(top)
@@ -250,7 +250,7 @@ def _ignore_file(path: str) -> pathspec.GitIgnoreSpec:
 
 
 def _ignored(path: str, specs: Iterable[tuple[str, pathspec.GitIgnoreSpec]]) -> bool:
-    """The last .gitignore with a word on ``path`` decides, as in git."""
+    """Return whether ``path`` is ignored; the last .gitignore with a matching pattern decides, as in git."""
     verdict = False
     for base, spec in specs:
         relative = path[len(base.rstrip(os.sep)) + 1 :].replace(os.sep, "/")

@@ -1,4 +1,4 @@
-"""Where a file stands: its repository, and the name that people see."""
+"""The location of a file: its repository, and its displayed name."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ __all__ = ["diff_root", "display", "git_root", "repository_root"]
 
 
 def git_root(path: str) -> str | None:
-    """The nearest folder at or above ``path`` that holds ``.git`` (a folder, or a file in a worktree)."""
+    """Return the nearest folder at or above ``path`` with ``.git`` (a folder, or a file in a worktree)."""
     return _nearest(path, ".git")
 
 
 def repository_root(path: str) -> str:
-    """The project of ``path``: nearest folder with ``.git``, else with ``pyproject.toml``, else its own folder."""
+    """Return the project of ``path``: nearest folder with ``.git``, else with ``pyproject.toml``, else its folder."""
     return git_root(path) or _nearest(path, "pyproject.toml") or _folder(path)
 
 
 def diff_root(paths: Iterable[str]) -> str:
-    """The one folder that the names in a diff of ``paths`` are relative to, so that ``git apply`` finds them.
+    """Return the folder that the names in a diff of ``paths`` are relative to, so that ``git apply`` finds them.
 
-    It is the repository.  Without one it is the working folder, as ``git apply`` then works from there, else the
-    project; and where files of several repositories change, the folder that holds them all.
+    It is the repository; without one the working folder, because ``git apply`` works from there, else the project.  If
+    files of several repositories change, it is the folder that contains them all.
     """
     roots = sorted({_diff_root(path) for path in paths})
     if len(roots) < 2:
@@ -31,7 +31,7 @@ def diff_root(paths: Iterable[str]) -> str:
 
 
 def display(path: str, root: str) -> str:
-    """``path`` with links resolved, relative to ``root``, with forward slashes."""
+    """Return ``path`` with links resolved, relative to ``root``, with forward slashes."""
     return os.path.relpath(os.path.realpath(path), os.path.realpath(root)).replace(os.sep, "/")
 
 

@@ -1,4 +1,4 @@
-"""A file as it was read, and the error if it cannot be."""
+"""A file as it was read, and the error if it cannot be read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["SourceError", "SourceFile", "as_text"]
 class SourceError(Exception):
     """A file that cannot be read or written; ``problem`` says what happened, where, and what to do.
 
-    ``lacks`` names the extra that reading it needs, where that is all.
+    ``lacks`` names the extra to install, if that is the only reason.
     """
 
     def __init__(self, problem: Problem, lacks: str = "") -> None:
@@ -31,8 +31,8 @@ class SourceFile:
     ``path`` is the name that the user gave, or a name under the folder that they gave.  ``text`` is decoded, without
     byte-order mark, with newlines untouched.  ``encoding`` is a Python codec name, never ``utf-8-sig``.
 
-    Of a notebook, ``text`` is the program of its cells (:mod:`devfix.sources.notebooks`), ``cells`` says where its
-    lines stand, ``problems`` are cells that are no Python, and ``notes`` what else is worth a word.
+    For a notebook, ``text`` is the program of its cells (:mod:`devfix.sources.notebooks`), ``cells`` maps its lines to
+    cells, ``problems`` are cells that are not valid Python, and ``notes`` are other remarks.
     """
 
     path: str
@@ -46,5 +46,5 @@ class SourceFile:
 
 
 def as_text(raw: bytes) -> str:
-    """The file of a notebook as text, without byte-order mark."""
+    """Return the file of a notebook as text, without byte-order mark."""
     return raw.decode("utf-8-sig")

@@ -1,4 +1,4 @@
-"""Source bytes to text and back, byte for byte."""
+"""Decoding and encoding of source files, byte for byte."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEAD = 4096  # bytes in which the first two lines end, or hold no cookie that P
 
 
 def read(path: str) -> SourceFile:
-    """Read and decode the file at ``path``; raises :class:`SourceError`."""
+    """Read and decode the file at ``path``; raise :class:`SourceError` if that fails."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would wait for its other end
             raise SourceError(Problem(path, "not a regular file", hint="name a Python file"))
@@ -32,9 +32,9 @@ def read(path: str) -> SourceFile:
 
 
 def decode(path: str, raw: bytes) -> SourceFile:
-    """Decode ``raw`` as Python does (byte-order mark, PEP 263 cookie, else UTF-8); raises :class:`SourceError`.
+    """Decode ``raw`` as Python does (byte-order mark, PEP 263 cookie, else UTF-8); raise :class:`SourceError` if that fails.
 
-    What ``path`` says to be a notebook is read as one.
+    A path with the suffix of notebooks is read as a notebook.
     """
     if path.endswith(NOTEBOOK):
         from devfix.sources.notebooks import decode_notebook
@@ -63,10 +63,10 @@ def decode(path: str, raw: bytes) -> SourceFile:
 
 
 def encode(source: SourceFile, new_text: str) -> bytes:
-    """``new_text`` as bytes in the file's encoding and with its byte-order mark.
+    """Return ``new_text`` in the file's encoding, with its byte-order mark.
 
-    Raises :class:`SourceError` where the encoding has no bytes for a character of ``new_text``, and where the text of
-    a notebook does not go back into its cells.
+    Raise :class:`SourceError` if the encoding cannot represent a character, or if the text of a notebook cannot be
+    split into its cells.
     """
     if source.cells is not None:
         from devfix.sources.notebooks import encode_notebook
@@ -81,7 +81,7 @@ def encode(source: SourceFile, new_text: str) -> bytes:
 
 
 def _encoding(path: str, body: bytes, bom: bool) -> str:
-    """The codec that Python itself would use, by PEP 263."""
+    """Return the codec that Python would use, by PEP 263."""
     cookie = _cookie(body)
     if cookie is None:
         return "utf-8"

@@ -1,4 +1,4 @@
-"""Writing a change: old bytes or new bytes, never a half."""
+"""Atomic writing: a file has either its old bytes or its new bytes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["write", "write_whole"]
 
 
 def write(change: FileChange) -> None:
-    """Replace the file's bytes in one step, keeping its mode and, where it is a link, the link.
+    """Replace the file's bytes atomically, keeping its mode and, if it is a link, the link.
 
-    The new bytes go to a temporary file in the same folder, are synced to the disk, and take the old file's place by
-    ``os.replace``: an interruption at any point leaves the old bytes or the new ones.  Raises :class:`SourceError`
-    where the file is read-only, or no longer holds ``change.old``.
+    The new bytes are written to a temporary file in the same folder, synced to disk, and renamed by ``os.replace``: an
+    interruption at any point leaves the old bytes or the new ones.  Raise :class:`SourceError` if the file is
+    read-only, or no longer contains ``change.old``.
     """
     target = os.path.realpath(change.path)
     try:
@@ -36,11 +36,11 @@ def write(change: FileChange) -> None:
 
 
 def write_whole(path: Path, parts: Iterable[bytes], synced: bool = True, fresh: bool = False) -> None:
-    """Write a file of our own: old content or new, never a half, with the permissions that a new file gets.
+    """Write a file of devfix's own atomically, with the permissions of a new file.
 
-    ``synced``: also where the machine loses its power.
-    A link stays, and what it names is written.  What is no file (a terminal, a pipe, ``/dev/null``) is written to.
-    ``fresh``: there must be nothing of this name.  Raises :class:`OSError`, :class:`FileExistsError` among them.
+    ``synced``: survive a power failure.  ``fresh``: the file must not exist.  A link is kept and its target written; a
+    terminal, a pipe or ``/dev/null`` is written to directly.  Raises :class:`OSError`, including
+    :class:`FileExistsError`.
     """
     if fresh and os.path.lexists(path):
         raise FileExistsError(path)
@@ -69,7 +69,7 @@ def write_whole(path: Path, parts: Iterable[bytes], synced: bool = True, fresh: 
 
 
 def _take_name(temporary: Path, target: Path) -> None:
-    """Give the file its name; unlike ``os.replace``, this leaves alone what has come there meanwhile."""
+    """Rename the file; unlike ``os.replace``, this does not overwrite a file created meanwhile."""
     try:
         os.link(temporary, target)
     except FileExistsError:
@@ -108,14 +108,14 @@ def _content(path: str) -> bytes:
 
 
 def _keep_owner(path: str, status: os.stat_result) -> None:
-    """Give the file to the old one's owner, where the system lets us (root writing a user's file)."""
+    """Give the file the old one's owner, if the system allows it (root writing a user's file)."""
     if hasattr(os, "chown"):
         with contextlib.suppress(OSError):
             os.chown(path, status.st_uid, status.st_gid)
 
 
 def _sync_folder(folder: str) -> None:
-    """Make the new name survive a power cut; not every file system can."""
+    """Make the new name survive a power failure; not every file system supports this."""
     if os.name == "nt":
         return
     with contextlib.suppress(OSError):

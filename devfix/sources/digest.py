@@ -1,4 +1,4 @@
-"""Short names for contents."""
+"""Digests of contents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["digest"]
 
 
 def digest(*parts: bytes | str) -> str:
-    """A short name for contents: 128 bits of BLAKE2b, in hexadecimal."""
+    """Return a digest of contents: 128 bits of BLAKE2b, in hexadecimal."""
     state = hashlib.blake2b(digest_size=16)
     for part in parts:
         raw = part if isinstance(part, bytes) else part.encode("utf-8", "surrogateescape")

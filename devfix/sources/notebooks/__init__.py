@@ -1,7 +1,7 @@
-"""Notebooks (``.ipynb``): their cells as one program, and its edits back in the file, byte for byte around them.
+"""Notebooks (``.ipynb``): their cells as one program, and edits written back byte for byte around them.
 
-nbformat says what a valid notebook is; it is the extra ``notebook``.  The file is never written by it: an edit replaces
-the strings of the lines that change, and nothing else (`encode_notebook`).
+nbformat (the extra ``notebook``) validates notebooks.  It never writes the file: an edit replaces the strings of the
+changed lines only (`encode_notebook`).
 """
 
 from devfix.sources.notebooks._export import located, runnable

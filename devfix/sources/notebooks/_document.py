@@ -1,7 +1,7 @@
-"""A notebook file as text: which cells it has, where their sources stand, and the same file with other sources.
+"""A notebook file as text: its cells, the positions of their sources, and the file with other sources.
 
-The formats are 3 and 4 of https://nbformat.readthedocs.io/en/latest/format_description.html.  Only what is asked for
-is looked at; outputs and attachments are passed over.
+Formats 3 and 4 of https://nbformat.readthedocs.io/en/latest/format_description.html are supported.  Only the requested
+values are decoded; outputs and attachments are skipped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PASSED_OVER = ("outputs", "attachments")
 
 
 class BadNotebook(ValueError):
-    """No notebook that can be read; ``line`` counts in the file, 0 where there is none."""
+    """A notebook that cannot be read; ``line`` counts in the file, and is 0 if there is none."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
@@ -32,7 +32,7 @@ class BadNotebook(ValueError):
 
 @dataclass(frozen=True)
 class CodeCell:
-    """A cell of code: ``number`` counts all cells from 1; ``start`` is where its source stands in the file."""
+    """A code cell: ``number`` counts all cells from 1; ``start`` is the offset of its source in the file."""
 
     number: int
     source: str
@@ -43,7 +43,7 @@ class CodeCell:
 
 @dataclass(frozen=True)
 class Document:
-    """The file's text, and its cells of code; ``slim`` is the notebook as values, without outputs and attachments."""
+    """The file's text and its code cells; ``slim`` is the notebook as values, without outputs and attachments."""
 
     text: str
     cells: tuple[CodeCell, ...]
@@ -56,7 +56,7 @@ class Document:
 
 
 def read_document(text: str) -> Document:
-    """Find the cells; raises `BadNotebook`."""
+    """Find the cells; raise `BadNotebook` if there is no valid notebook."""
     try:
         return _Reader(text).document()
     except json.JSONDecodeError as error:
@@ -66,7 +66,7 @@ def read_document(text: str) -> Document:
 
 
 def with_sources(document: Document, sources: Mapping[int, str]) -> str:
-    """The file's text with new sources, by the number of the cell; every other character stays."""
+    """Return the file's text with new sources, by cell number; every other character stays."""
     spelling = Spelling(document.text)
     parts, at = [], 0
     for cell in document.cells:
@@ -80,7 +80,7 @@ def with_sources(document: Document, sources: Mapping[int, str]) -> str:
 
 
 class _Reader:
-    """Reads one file."""
+    """A reader of one file."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -152,7 +152,7 @@ class _Reader:
 
 
 def _language(slim: dict[str, Any], major: int) -> str:
-    """The language that the notebook says it is written in; empty where it says nothing."""
+    """Return the declared language of the notebook; empty if it declares none."""
     metadata = slim.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     if major == 3:
@@ -170,6 +170,6 @@ def _language(slim: dict[str, Any], major: int) -> str:
 
 
 def _of_kernel(name: str) -> str:
-    """The language of a kernel whose specification does not say it (``ir``, ``julia-1.10``)."""
+    """Return the language of a kernel whose specification does not declare it (``ir``, ``julia-1.10``)."""
     known = {"ir": "R", "julia": "julia", "bash": "bash", "octave": "octave", "sagemath": "sage", "xcpp": "c++"}
     return next((language for prefix, language in known.items() if name == prefix or name.startswith(prefix + "-")), "")

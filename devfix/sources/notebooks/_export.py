@@ -1,4 +1,4 @@
-"""A notebook's program as it is run: outside of IPython, without its shell lines, each cell on its own lines."""
+"""A notebook's program as it runs outside of IPython, without shell lines, each cell on its own lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ASSIGNED = re.compile(r"=[ \t]*(?P<kind>[!%])")
 
 
 def runnable(text: str) -> list[dict[str, Any]]:
-    """The cells of a program: ``number``, ``line`` of the program, ``code`` to run, and ``shown``, as it is written."""
+    """Return the cells of a program: ``number``, ``line`` of the program, ``code`` to run, and ``shown``, the source."""
     cells = []
     for number, (line, body) in split(text).items():
         lines = body.split("\n")
@@ -63,7 +63,7 @@ def _words(line: str) -> list[str]:
 
 
 def located(text: str, told: Any, file: str) -> Any:
-    """What a run told, with ``place`` (cell, line in it) beside each line of the notebook ``file``."""
+    """Return the report of a run with ``place`` (cell, line in it) beside each line of the notebook ``file``."""
     if isinstance(told, list):
         return [located(text, part, file) for part in told]
     if not isinstance(told, dict):

@@ -1,6 +1,6 @@
-"""Where the values of a JSON text stand: walked member by member, so that a few strings can be found and replaced.
+"""Offsets of the values in a JSON text, walked member by member, so that single strings can be replaced.
 
-The standard library's decoder does the work; what is not asked for is decoded in one step and thrown away.
+The standard library's decoder does the work; values that are not requested are decoded and discarded.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ _decoder = json.JSONDecoder(strict=False)
 
 
 class Extent(NamedTuple):
-    """A stretch of the text, the end exclusive."""
+    """A range of the text, the end exclusive."""
 
     start: int
     end: int
 
 
 def members(text: str, start: int) -> Iterator[tuple[str, int]]:
-    """Keys of the object at ``start`` with the offsets of their values, in order.
+    """Return keys of the object at ``start`` with the offsets of their values, in order.
 
-    Raises ``ValueError`` (as ``json`` does) where there is no object, or it is broken.
+    Raise ``ValueError`` (as ``json`` does) if there is no valid object.
     """
     at = _opened(text, start, "{")
     while text[at : at + 1] != "}":
@@ -43,7 +43,7 @@ def members(text: str, start: int) -> Iterator[tuple[str, int]]:
 
 
 def elements(text: str, start: int) -> Iterator[int]:
-    """Offsets of the elements of the array at ``start``; raises ``ValueError`` where there is none."""
+    """Return the offsets of the elements of the array at ``start``; raise ``ValueError`` if there is none."""
     at = _opened(text, start, "[")
     while text[at : at + 1] != "]":
         yield at
@@ -51,12 +51,12 @@ def elements(text: str, start: int) -> Iterator[int]:
 
 
 def value_at(text: str, start: int) -> tuple[Any, int]:
-    """The value at ``start``, and where it ends."""
+    """Return the value at ``start``, and the offset of its end."""
     return _decoder.raw_decode(text, start)
 
 
 def strings_at(text: str, start: int) -> list[Extent] | None:
-    """The literals of a string, or of an array of strings; ``None`` for any other value."""
+    """Return the literals of a string, or of an array of strings; ``None`` for any other value."""
     if text[start : start + 1] == '"':
         return [Extent(start, value_at(text, start)[1])]
     if text[start : start + 1] != "[":
@@ -76,7 +76,7 @@ def _opened(text: str, start: int, bracket: str) -> int:
 
 
 def _next(text: str, end: int, bracket: str) -> int:
-    """Behind the comma, or at the closing bracket."""
+    """Return the offset after the comma, or of the closing bracket."""
     at = _skip(text, end)
     if text[at : at + 1] == bracket:
         return at

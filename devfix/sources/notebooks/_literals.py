@@ -1,8 +1,8 @@
 """A cell's source as the file spells it, and the same with some lines replaced.
 
 nbformat allows a string, or a list of strings that are joined
-(https://nbformat.readthedocs.io/en/latest/format_description.html).  What stays keeps its spelling: escapes, the
-list's separators and indentation.  What is new is spelled as the cell spells its characters.
+(https://nbformat.readthedocs.io/en/latest/format_description.html).  Unchanged lines keep their spelling: escapes, the
+list's separators and indentation.  New lines are spelled like the cell's other characters.
 """
 
 from __future__ import annotations
@@ -26,18 +26,17 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def characters(text: str, literal: Extent) -> Iterator[tuple[int, int]]:
-    """Where each character of a literal stands in the file, and how long it is spelled."""
+    """Yield the offset and length in the file of each character of a literal."""
     for found in _CHARACTER.finditer(text, literal.start + 1, literal.end - 1):
         yield found.start(), found.end() - found.start()
 
 
 class Spelling:
-    """How characters are written: as the literals that were seen write them, others as ``json`` would.
+    """How characters are written: as in the literals seen so far, otherwise as ``json`` writes them.
 
     Args:
         text: the whole file; characters beyond ASCII are escaped in new text if it has such escapes and no such
             characters.
-
     """
 
     def __init__(self, text: str) -> None:
@@ -45,14 +44,14 @@ class Spelling:
         self._seen: dict[str, str] = {}
 
     def learn(self, raw: str) -> None:
-        """Note how a literal, without its quotation marks, writes what could be written in another way."""
+        """Record how a literal, without its quotation marks, writes characters with several spellings."""
         for found in _CHARACTER.finditer(raw):
             spelled = found[0]
             if spelled[0] == "\\" or not spelled.isascii():
                 self._seen[json.loads(f'"{spelled}"')] = spelled
 
     def write(self, value: str) -> str:
-        """A string as a literal without its quotation marks."""
+        """Return a string as a literal without its quotation marks."""
         return "".join(self._seen.get(character) or self._plain(character) for character in value)
 
     def _plain(self, character: str) -> str:
@@ -66,15 +65,14 @@ class _Line(NamedTuple):
 
 
 def respelled(text: str, start: int, literals: Sequence[Extent], new: str, spelling: Spelling) -> tuple[Extent, str]:
-    """The extent of a source value in the file, and what stands there once the source is ``new``.
+    """Return the extent of a source value in the file, and its new text for the source ``new``.
 
     Args:
         text: the file.
-        start: where the value begins: a string or a list.
+        start: the offset of the value: a string or a list.
         literals: its strings.
         new: the whole new source.
-        spelling: of the file.
-
+        spelling: the spelling of the file.
     """
     inner = [text[each.start + 1 : each.end - 1] for each in literals]
     for raw in inner:
@@ -93,7 +91,7 @@ def respelled(text: str, start: int, literals: Sequence[Extent], new: str, spell
 
 
 def _separator(text: str, start: int, literals: Sequence[Extent]) -> str:
-    """What stands between two strings of a list."""
+    """Return the text between two strings of a list."""
     if len(literals) > 1:
         return text[literals[0].end : literals[1].start]
     blank = text[start + 1 : literals[0].start]
@@ -101,7 +99,7 @@ def _separator(text: str, start: int, literals: Sequence[Extent]) -> str:
 
 
 def _with_new_lines(old: list[_Line], new: str, spelling: Spelling) -> list[_Line]:
-    """The lines of ``new``: those that were there before with their spelling."""
+    """Return the lines of ``new``; unchanged ones keep their spelling."""
     wanted = _LINE.findall(new)
     matcher = difflib.SequenceMatcher(None, [line.value for line in old], wanted, autojunk=False)
     lines: list[_Line] = []
@@ -114,7 +112,7 @@ def _with_new_lines(old: list[_Line], new: str, spelling: Spelling) -> list[_Lin
 
 
 def _lines(raw: str) -> Iterator[_Line]:
-    """The lines of one literal."""
+    """Return the lines of one literal."""
     value, spelled = "", ""
     for found in _CHARACTER.finditer(raw):
         character = found[0] if found[0][0] != "\\" else json.loads(f'"{found[0]}"')
@@ -129,7 +127,7 @@ def _lines(raw: str) -> Iterator[_Line]:
 def _in_odd_list(
     text: str, start: int, literals: Sequence[Extent], values: Sequence[str], new: str, spelling: Spelling
 ) -> tuple[Extent, str]:
-    """A list whose strings are not the lines: what differs goes into the first string that it touches."""
+    """Return a list whose strings are not lines, with the difference in the first string that it touches."""
     if not literals:
         end = text.index("]", start) + 1
         return Extent(start, end), '["' + spelling.write(new) + '"]' if new else text[start:end]

@@ -1,9 +1,9 @@
-"""IPython's own syntax, and the Python that stands in its place while a cell is analysed.
+"""IPython syntax, and the Python that stands in for it during analysis.
 
-A stand-in keeps lines, and the columns of code that IPython runs (``%time train()``), and carries in a comment what
-was there, so that it can be taken back wherever an edit has moved it.  The syntax is that of
+A stand-in keeps lines, and the columns of code that IPython runs (``%time train()``).  A comment in it carries the
+original text, so that it can be restored wherever an edit has moved it.  The syntax is that of
 https://ipython.readthedocs.io/en/stable/interactive/reference.html: escapes count at the beginning of a statement and
-behind ``=``, never inside strings and brackets.
+after ``=``, never inside strings and brackets.
 """
 
 from __future__ import annotations
@@ -51,10 +51,9 @@ class Cell(NamedTuple):
     """A code cell as it is analysed.
 
     Attributes:
-        text: Python, as many lines as the source has.
-        unclear: why its lines cannot be followed though they may be Python; empty if they can be.
-        error: what Python says of its syntax, with the line; None if it says nothing.
-
+        text: Python, with as many lines as the source.
+        unclear: why its lines cannot be analysed though they may be Python; empty if they can be.
+        error: the syntax error and its line; None if there is none.
     """
 
     text: str
@@ -63,12 +62,12 @@ class Cell(NamedTuple):
 
 
 def reserved(source: str) -> bool:
-    """Whether a source holds one of the characters that mark stand-ins and cells, or half a character."""
+    """Return whether a source contains a character reserved for stand-ins and cells, or half a surrogate pair."""
     return not source.isascii() and _RESERVED.search(source) is not None
 
 
 def read_cell(source: str) -> Cell:
-    """The Python that stands for a cell's source."""
+    """Return the Python that stands in for a cell's source."""
     lines = source.split("\n")
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
     magic = _CELL_MAGIC.match(lines[first])
@@ -140,7 +139,7 @@ def _stand_ins(lines: list[str]) -> Iterator[str]:
 
 
 def _stand_in(line: str) -> str | None:
-    """The stand-in for a line that begins a statement; ``None`` where it is Python."""
+    """Return the stand-in for a line at the beginning of a statement; ``None`` if it is Python."""
     body = line.lstrip(" \t")
     indent = line[: len(line) - len(body)]
     body, end = body.rstrip("\r"), "\r" * line.endswith("\r")
@@ -167,7 +166,7 @@ class _State:
         return not (self._depth or self._quotes or self._backslash)
 
     def read(self, line: str) -> None:
-        """Go over one line."""
+        """Process one line."""
         line = line.rstrip("\r")
         at = 0
         self._backslash = False
@@ -195,7 +194,7 @@ class _State:
 
 # --- and back -------------------------------------------------------------------------------------------------------
 def original(line: str) -> str:
-    """A line as it stands in the notebook; raises ``ValueError`` where a stand-in does not carry what it stands for."""
+    """Return a line as in the notebook; raise ``ValueError`` if a stand-in does not carry its original."""
     if MORE in line:
         if not line.startswith(MORE):
             raise ValueError(line)
@@ -219,7 +218,7 @@ def original(line: str) -> str:
 
 
 def _hidden(line: str) -> str:
-    """A line as it goes into a comment: without characters that would end it."""
+    """Return a line as part of a comment: without characters that would end it."""
     body = line.removesuffix("\r")
     return body.translate(_HIDDEN) + line[len(body) :]
 
@@ -229,7 +228,7 @@ def _unhidden(line: str) -> str:
 
 
 def as_written(line: str) -> str:
-    """A line for a person: as it stands in the notebook, where it can be told."""
+    """Return a line for a person: as in the notebook, if it can be restored."""
     try:
         return original(line)
     except ValueError:
@@ -237,5 +236,5 @@ def as_written(line: str) -> str:
 
 
 def taken_back(text: str) -> str:
-    """A cell's source, out of the Python that stood for it; raises ``ValueError`` as `original` does."""
+    """Return a cell's source from the Python that stood in for it; raise ``ValueError`` as `original` does."""
     return "\n".join(map(original, text.split("\n")))

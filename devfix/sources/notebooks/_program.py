@@ -1,7 +1,7 @@
-"""A notebook's cells as one program, in the order in which they stand, and a program's text back in the cells.
+"""A notebook's cells as one program, in their order, and a program's text back in the cells.
 
-Each cell begins with a line that names it.  An edit that reaches over such a line is refused: it would move code into
-another cell behind the reader's back.
+Each cell begins with a line that names it.  An edit across such a line is rejected, because it would move code into
+another cell.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _FIRST_CODE = re.compile(r"\S.*")
 
 
 class Misplaced(ValueError):
-    """An edited program does not go back into the cells."""
+    """An edited program cannot be split into the cells."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """What is analysed: ``errors`` are the lines that are no Python, by line of the program, with what Python says."""
+    """The analysed program; ``errors`` are syntax errors by line of the program."""
 
     text: str
     cells: CellMap
@@ -36,7 +36,7 @@ class Program:
 
 
 def program_of(path: str, document: Document) -> Program:
-    """The program of a notebook's cells of code."""
+    """Return the program of a notebook's code cells."""
     parts: list[str] = []
     places: list[CellPlace] = []
     errors = []
@@ -54,13 +54,13 @@ def program_of(path: str, document: Document) -> Program:
 
 
 def cells_in(text: str, cells: CellMap) -> CellMap:
-    """Where the cells stand in an edited program."""
+    """Return the positions of the cells in an edited program."""
     lines = split(text)
     return replace(cells, cells=tuple(replace(cell, line=lines[cell.number][0]) for cell in cells.cells))
 
 
 def sources_of(document: Document, text: str) -> dict[int, str]:
-    """The sources of the cells of a program that was edited, by the cells' numbers; raises `Misplaced`."""
+    """Return the sources of the cells of an edited program, by cell number; raise `Misplaced` if it cannot be split."""
     before, after = split(program_of("", document).text), split(text)
     if list(before) != list(after):
         raise Misplaced("it would reach over the border of two cells")
@@ -82,7 +82,7 @@ def sources_of(document: Document, text: str) -> dict[int, str]:
 
 
 def split(text: str) -> dict[int, tuple[int, str]]:
-    """First line and text of each cell by its number, without the line break that each has more than its source."""
+    """Return first line and text of each cell by number, without the final line break."""
     heads = list(_HEADS.finditer(text))
     ends = [head.start() for head in heads[1:]] + [len(text)]
     if heads and heads[0].start() != 0:
@@ -95,12 +95,12 @@ def split(text: str) -> dict[int, tuple[int, str]]:
 
 
 def sources_in(text: str) -> dict[int, str]:
-    """The Python of each cell of a program, by the cell's number."""
+    """Return the Python of each cell of a program, by cell number."""
     return {number: body for number, (_, body) in split(text).items()}
 
 
 def place_in(text: str, line: int) -> tuple[int, int] | None:
-    """Cell and line in it of a line of a program; ``None`` where the text is no notebook's."""
+    """Return cell and line in it for a line of a program; ``None`` if the text is not a notebook's."""
     if not text.startswith("# %% [cell "):
         return None
     begins = [(first, number) for number, (first, _) in split(text).items() if first - 1 <= line]
@@ -108,7 +108,7 @@ def place_in(text: str, line: int) -> tuple[int, int] | None:
 
 
 def _carried(text: str) -> list[str]:
-    """What the stand-ins carry; the lines of one command stand together."""
+    """Yield the originals that stand-ins carry; the lines of one command stay together."""
     found: list[str] = []
     for line in text.split("\n"):
         more = line.startswith(MORE)
@@ -124,7 +124,7 @@ def _has_code(text: str) -> bool:
 
 
 def _check_head(cell: CodeCell, new: str) -> None:
-    """A cell's magic stays its first line."""
+    """Check that a cell's magic is still its first line."""
     head = _FIRST_CODE.search(cell.source)
     if head is not None and head[0].startswith("%%"):
         first = _FIRST_CODE.search(new)
@@ -133,7 +133,7 @@ def _check_head(cell: CodeCell, new: str) -> None:
 
 
 def _lines_in_file(document: Document, cell: CodeCell) -> tuple[int, ...]:
-    """The line of the file on which each line of a cell's source begins."""
+    """Return the line of the file on which each line of a cell's source begins."""
     at, line, found = 0, 1, []
     for start in [literal.start for literal in cell.literals] or [cell.start]:
         line += document.text.count("\n", at, start)

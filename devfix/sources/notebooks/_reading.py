@@ -20,10 +20,10 @@ _LONGEST = 120  # characters of a message that quotes what is wrong
 
 
 def decode_notebook(path: str, raw: bytes) -> SourceFile:
-    """The program of a notebook's cells as a source file.
+    """Return the program of a notebook's cells as a source file.
 
-    One of another language has no text, and a note.  Raises `SourceError`: the bytes are no notebook of nbformat 3 or
-    4, or nbformat is missing.
+    A notebook in another language has no text, and a note.  Raise `SourceError` if the bytes are not a notebook of
+    nbformat 3 or 4, or nbformat is missing.
     """
     if _WORD not in raw:
         return SourceFile(path, raw, "")
@@ -40,9 +40,9 @@ def decode_notebook(path: str, raw: bytes) -> SourceFile:
 
 
 def encode_notebook(source: SourceFile, new_text: str) -> bytes:
-    """The notebook's bytes with the lines of an edited program; only lines of sources that differ are written anew.
+    """Return the notebook's bytes for an edited program; only changed source lines are written anew.
 
-    Raises `SourceError` where an edit reaches over the border of cells, or changes what is IPython's.
+    Raise `SourceError` if an edit crosses the border of cells, or changes IPython syntax.
     """
     document = _document(source.path, source.raw)
     try:
@@ -69,7 +69,7 @@ def _problems(path: str, program: Program) -> tuple[Problem, ...]:
 
 
 def _remarks(path: str, document: Document) -> tuple[Problem, ...]:
-    """What nbformat says of the notebook; outputs are left out, they are none of our business."""
+    """Yield the validation errors of nbformat, without those of outputs."""
     if find_spec("nbformat") is None:
         missing = Problem(path, "cannot be read without nbformat", hint="pip install 'devfix[notebook]'")
         raise SourceError(missing, lacks="notebook")

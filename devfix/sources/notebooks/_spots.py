@@ -1,4 +1,4 @@
-"""Where a place of a notebook's program stands in the notebook's file."""
+"""Positions of a notebook's program in the notebook's file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["spots"]
 
 
 def spots(file: SourceFile) -> Callable[[int, int], tuple[int, int]]:
-    """A function from line (from 1) and column (code points from 0) of the program to those of the file."""
+    """Return a function from line (from 1) and column (code points from 0) of the program to those of the file."""
     assert file.cells is not None
     text = as_text(file.raw)
     cells = {cell.number: cell for cell in read_document(text).cells}
@@ -38,7 +38,7 @@ def spots(file: SourceFile) -> Callable[[int, int], tuple[int, int]]:
 
 
 def _offsets(text: str, cell: CodeCell) -> list[int]:
-    """Where each character of a cell's source stands in the file, and where the last one ends."""
+    """Return the offset in the file of each character of a cell's source, and of its end."""
     found = []
     end = cell.start + 1
     for literal in cell.literals:

@@ -1,8 +1,8 @@
-"""What a notebook's cells mean for a finding: where the order in which they ran is not that in which they stand.
+"""Execution order of a notebook's cells, and its effect on findings.
 
-Cells are analysed from the first to the last, as "run all" runs them.  Where the execution counts of the cells that a
-finding is about say that they ran in another order, which of the two its author means cannot be known, and nothing is
-edited; nor where a cell that cannot be followed speaks of the same names.
+Cells are analysed from first to last, as "run all" runs them.  If the execution counts of a finding's cells show
+another order, the author's intention is unknown, and nothing is edited; nor if a cell that cannot be analysed uses the
+same names.
 """
 
 from __future__ import annotations
@@ -29,13 +29,12 @@ Texts = Callable[[str], str | None]
 
 
 def held_to_cells(finding: Finding, cells_of: Cells, text_of: Texts) -> Finding:
-    """The finding, without its fixes where the cells that it is about leave open what is meant.
+    """Return a finding, without its fixes if the order of its cells is ambiguous.
 
     Args:
-        finding: of any file.
-        cells_of: where the cells of a path stand, if it is a notebook.
-        text_of: the program of a path.
-
+        finding: a finding in any file.
+        cells_of: returns the cells of a path, if it is a notebook.
+        text_of: returns the program of a path.
     """
     reason = _doubt(finding, cells_of, text_of) if finding.fixes else ""
     return replace(finding, fixes=(), reason=reason) if reason else finding
@@ -63,7 +62,7 @@ def _lines(finding: Finding) -> Iterator[tuple[str, int]]:
 
 
 def _spans_of(edit: object) -> Iterator[Span]:
-    """Every kind of edit but a move has one span, under a name of its own."""
+    """Return the spans of an edit; every kind but a move has one, under its own name."""
     yield from (value for value in vars(edit).values() if isinstance(value, Span))
 
 
@@ -94,9 +93,9 @@ def _told(cell: CellPlace, words: set[str]) -> str:
 
 
 def _anew(cells: CellMap, finding: Finding, text: str) -> str:
-    """A section that imports torch again is run without those before it: it does not get names of theirs.
+    """Return whether a section that imports torch again is run without those before it, and has none of their names.
 
-    Where its values meet those of other cells, it cannot be run without them, and may have their names as well.
+    If its values meet those of other cells, it cannot run without them, and may have their names as well.
     """
     if any(event.kind == "used" for event in finding.events):
         return ""
@@ -117,7 +116,7 @@ def _anew(cells: CellMap, finding: Finding, text: str) -> str:
 
 
 def in_words_of_cells(outcome: Outcome) -> Outcome:
-    """The outcome with lines of notebooks as they stand there, instead of the Python that was analysed for them."""
+    """Return an outcome whose lines of notebooks are the originals, instead of their stand-ins."""
     from devfix.sources.notebooks import as_written
 
     def event(each: Event) -> Event:

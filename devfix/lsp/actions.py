@@ -1,4 +1,4 @@
-"""Code actions: repairs that hold, comments that suppress, all safe repairs of a file at once, the proof."""
+"""Code actions: fixes that hold, suppressing comments, all safe fixes of a file at once, and verification."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ OPEN_PROOF = "devfix.openProof"
 
 
 class WorkspaceEdits:
-    """Texts as the edits that a client takes: with versions of the open files where it can have them."""
+    """Texts as workspace edits, with versions of open files if the client supports them."""
 
     def __init__(self, read: Reader, versioned: bool) -> None:
         self._read = read
         self._versioned = versioned
 
     def to(self, texts: Mapping[str, str]) -> types.WorkspaceEdit:
-        """The edit after which files (by absolute path) have these texts."""
+        """Return the edit that gives files (by absolute path) these texts."""
         edits: dict[str, list[types.TextEdit]] = {}
         documents: list[types.TextDocumentEdit] = []
         for path, new in sorted(texts.items()):
@@ -53,7 +53,7 @@ def actions(
     only: Sequence[str] | None,
     edits: WorkspaceEdits,
 ) -> list[types.CodeAction]:
-    """What can be done at some diagnostics of a file, or with the whole file, of the kinds that are asked for."""
+    """Return the code actions of the requested kinds for some diagnostics of a file, or for the whole file."""
     found: list[types.CodeAction] = []
     if _asked(types.CodeActionKind.QuickFix, only):
         for diagnostic, resolution in near:
@@ -68,7 +68,7 @@ def actions(
 
 
 def _asked(kind: str, only: Sequence[str] | None) -> bool:
-    """Whether a kind is asked for: ``source`` asks for ``source.fixAll.devfix``."""
+    """Return whether a kind is requested: ``source`` includes ``source.fixAll.devfix``."""
     return only is None or any(kind == each or kind.startswith(f"{each}.") or not each for each in only)
 
 
@@ -112,7 +112,7 @@ def _title(repair: Repair, finding: Finding, unsafe: bool) -> str:
 
 
 def _fix_all(project: Project, path: str, edits: WorkspaceEdits) -> Iterator[types.CodeAction]:
-    """All safe repairs of the file that need no other file."""
+    """Return the safe fixes of the file that change no other file."""
 
     def wanted(finding: Finding) -> bool:
         return all(os.path.abspath(other) == path for fix in finding.fixes for other in fix.paths)

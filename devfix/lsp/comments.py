@@ -1,4 +1,4 @@
-"""``# devfix: ignore[CODE]`` at the right place: where it suppresses the finding and changes nothing else."""
+"""Insertion of ``# devfix: ignore[CODE]`` where it suppresses the finding and changes nothing else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COMMENT = re.compile(r"#\s*devfix:\s*ignore\[(?P<codes>[^\[\]#]*)\]")
 
 
 def ignored(text: str, finding: Finding) -> str | None:
-    """The text with a comment that suppresses the finding; ``None`` where no line can have one."""
+    """Return the text with a comment that suppresses the finding; ``None`` if no line can have one."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -31,7 +31,7 @@ def ignored(text: str, finding: Finding) -> str | None:
 
 
 def _candidates(tree: ast.Module, finding: Finding) -> Iterator[int]:
-    """Lines whose end may hold the comment: of the finding, then of the innermost statement around it."""
+    """Yield lines that may get the comment: those of the finding, then of the innermost statement around it."""
     yield finding.span.line
     around = [
         node

@@ -1,4 +1,4 @@
-"""Findings as the diagnostics of the protocol."""
+"""Findings as diagnostics of the protocol."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SEVERITIES = {
 
 
 class Located(NamedTuple):
-    """A file as the client knows it; only open files have a version."""
+    """A file as the client identifies it; only open files have a version."""
 
     uri: str
     version: int | None
@@ -39,7 +39,7 @@ Shown = tuple[types.Diagnostic, "Resolution | None"]
 
 
 class Abilities:
-    """What the client can show."""
+    """The capabilities of the client."""
 
     def __init__(self, capabilities: types.ClientCapabilities) -> None:
         document = capabilities.text_document
@@ -51,7 +51,7 @@ class Abilities:
 
 
 def shown(report: Report, text: Text, read: Reader, abilities: Abilities) -> list[Shown]:
-    """What to show of one file."""
+    """Return the diagnostics of one file."""
     found: list[Shown] = [
         (_of_finding(each, text, read, abilities), each)
         for each in report.resolutions
@@ -93,7 +93,7 @@ def _related(event: Event, read: Reader) -> types.DiagnosticRelatedInformation |
 
 
 def _of_note(note: Problem, text: Text, abilities: Abilities) -> types.Diagnostic:
-    """A remark; a comment that suppresses nothing is shown as something that can go."""
+    """Return the diagnostic of a note; an unused suppression is marked as unnecessary."""
     line = max(note.line, 1)
     content = text.lines[line - 1].rstrip() if line <= len(text.lines) else ""
     start = max(content.find("#"), 0) if note.line else 0
@@ -108,7 +108,7 @@ def _of_note(note: Problem, text: Text, abilities: Abilities) -> types.Diagnosti
 
 
 def _of_problem(problem: Problem, text: Text) -> types.Diagnostic:
-    """Why the file is not followed at the moment; other tools have more to say on syntax."""
+    """Return the diagnostic that says why the file is not analysed now."""
     line = min(max(problem.line, 1), len(text.lines))
     content = text.lines[line - 1].rstrip()
     start = len(content) - len(content.lstrip())

@@ -26,7 +26,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 class Text:
-    """One text, with its lines, seen by a client that counts columns in units of ``encoding``."""
+    """One text with its lines, for a client that counts columns in units of ``encoding``."""
 
     def __init__(self, text: str, encoding: str = types.PositionEncodingKind.Utf16) -> None:
         self.text = text
@@ -46,17 +46,17 @@ class Text:
         return starts
 
     def position(self, line: int, column: int) -> types.Position:
-        """A place (lines from 1, columns in code points from 0) for the client; what lies behind the end is the end."""
+        """Return a position (line from 1, column in code points from 0) for the client; beyond the end, the end."""
         if line > len(self.lines):
             line, column = len(self.lines), len(self.lines[-1])
         return types.Position(line - 1, self._units(self.lines[line - 1].rstrip("\r\n")[:column]))
 
     def range(self, span: Span) -> types.Range:
-        """A span for the client."""
+        """Return a span for the client."""
         return types.Range(self.position(span.line, span.column), self.position(span.end_line, span.end_column))
 
     def place(self, position: types.Position) -> tuple[int, int]:
-        """A client's position as line from 1 and column in code points from 0, inside the text."""
+        """Return a client's position as line from 1 and column in code points from 0, inside the text."""
         if position.line >= len(self.lines):
             return len(self.lines), len(self.lines[-1].rstrip("\r\n"))
         content = self.lines[position.line].rstrip("\r\n")
@@ -70,7 +70,7 @@ class Text:
         return position.line + 1, len(content)
 
     def offset(self, position: types.Position) -> int:
-        """A client's position as an index into the text."""
+        """Return a client's position as an index into the text."""
         line, column = self.place(position)
         return self._starts[line - 1] + column
 
@@ -79,7 +79,7 @@ class Text:
 
 
 def changed(text: Text, change: types.TextDocumentContentChangeEvent) -> Text:
-    """The text after one change of the client: a piece of it, or all."""
+    """Return the text after one change of the client, to a part or the whole."""
     if isinstance(change, types.TextDocumentContentChangePartial):
         start, end = text.offset(change.range.start), text.offset(change.range.end)
         return Text(text.text[:start] + change.text + text.text[max(start, end) :], text.encoding)
@@ -87,7 +87,7 @@ def changed(text: Text, change: types.TextDocumentContentChangeEvent) -> Text:
 
 
 def edits_between(old: Text, new: str) -> list[types.TextEdit]:
-    """The smallest edits, in whole lines, that make ``new`` of a text."""
+    """Yield the smallest edits, in whole lines, from one text to another."""
     lines = Text(new).lines
     edits = []
     for kind, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old.lines, lines, autojunk=False).get_opcodes():
@@ -98,14 +98,14 @@ def edits_between(old: Text, new: str) -> list[types.TextEdit]:
 
 
 def _start_of(text: Text, index: int) -> types.Position:
-    """Where the line of this index (from 0) begins; behind the last one, where the text ends."""
+    """Return the offset of the line with an index (from 0); after the last line, the end of the text."""
     if index < len(text.lines):
         return types.Position(index, 0)
     return text.position(len(text.lines), len(text.lines[-1]))
 
 
 def moved_span(span: Span, old: str, new: str) -> Span | None:
-    """Where a span of an old text is in a new one; ``None`` where one of its lines was changed."""
+    """Return the span in a new text; ``None`` if one of its lines was changed."""
     if old == new:
         return span
     before, after = Text(old).lines, Text(new).lines

@@ -1,4 +1,4 @@
-"""What the client can ask for, and what it is answered."""
+"""The requests of the client, and their handlers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FILES = types.FileOperationRegistrationOptions(
 
 
 def create() -> Server:
-    """A server with all its handlers."""
+    """Return a server with all handlers."""
     server = Server()
     for name, handler, options in (
         (types.INITIALIZE, _initialize, None),
@@ -175,7 +175,7 @@ def _markdown(text: str) -> types.MarkupContent:
 
 
 def _explained(resolution: Resolution) -> str:
-    """The finding, and the documentation of its rule."""
+    """Return a finding with the documentation of its rule."""
     from devfix.rules.registry import rule_for
 
     finding = resolution.finding

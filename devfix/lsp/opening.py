@@ -1,4 +1,4 @@
-"""The command ``devfix.openProof``: progress while the script runs, and the verdict in the end."""
+"""The command ``devfix.openProof``: progress while the script runs, then the verdict."""
 
 from __future__ import annotations
 

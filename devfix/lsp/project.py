@@ -1,7 +1,7 @@
-"""What is known of one project between keystrokes: texts, scans, and which of them are out of date.
+"""The state of one project between keystrokes: texts, scans, and which of them are out of date.
 
-A scan stays valid until a file changes that it has read, or a name appears where it looked for imports.  Everything
-here belongs to the thread that analyses.
+A scan stays valid until a file that it read changes, or a name appears in a folder that it searched for imports.  All
+of this belongs to the analysis thread.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from devfix.sources import SourceError, SourceFile
 
 __all__ = ["MOST_CHARACTERS", "Project", "Repair", "Report"]
 
-MOST_CHARACTERS = 2_000_000  # a file beyond that is data
-MOST_PROGRAMS = 20  # that read one file: what is beyond is not followed for a look at a value
-_EVERY = 64  # values between two looks at whether the work is still wanted
+MOST_CHARACTERS = 2_000_000  # larger files are data
+MOST_PROGRAMS = 20  # programs per file that are analysed for hover
+_EVERY = 64  # values between two checks for cancellation
 
 StillWanted = Callable[[], None]
 
 
 @dataclass(frozen=True)
 class Report:
-    """What is to be shown of one file; ``complete`` where every program that reads it has been looked at."""
+    """The diagnostics of one file; ``complete`` if every program that reads it was scanned."""
 
     resolutions: tuple[Resolution, ...]
     notes: tuple[Problem, ...]
@@ -45,14 +45,14 @@ class Report:
 
 @dataclass(frozen=True)
 class Repair:
-    """A repair that holds: what was resolved, and the new text of each file by its absolute path."""
+    """A fix that holds: the resolutions, and the new text of each file by its absolute path."""
 
     resolutions: tuple[Resolution, ...]
     texts: Mapping[str, str]
 
 
 class Project:
-    """The files of one folder with the settings for it; ``whole``: not only those that are open."""
+    """The files of one folder with their settings; ``whole``: including files that are not open."""
 
     def __init__(self, folder: str, settings: Settings, whole: bool = True) -> None:
         self.folder = folder
@@ -61,8 +61,8 @@ class Project:
         self.space = Workspace((), settings)
         self.scans: dict[str, Scan] = {}
         self.stale: set[str] = set()
-        self.present: dict[str, str] = {}  # open files as they are, also where they do not parse
-        self._seen: dict[str, dict[str, str]] = {}  # entry → open files as the scan saw them
+        self.present: dict[str, str] = {}  # open files, including unparsable ones
+        self._seen: dict[str, dict[str, str]] = {}  # entry → open files at the time of the scan
         self._broken: dict[str, Problem] = {}
         self._on_disk: dict[str, tuple[int, int]] = {}
         self._sightings: dict[str, Sightings] = {}
@@ -70,7 +70,7 @@ class Project:
 
     # --- texts ------------------------------------------------------------------------------------------------
     def sync(self, buffers: Mapping[str, str]) -> None:
-        """Take over the texts of the open files, by absolute path."""
+        """Update the texts of the open files, by absolute path."""
         if not self._loaded:
             self.refresh()
         for path in [path for path in self.present if path not in buffers]:
@@ -85,13 +85,13 @@ class Project:
         self.present[path] = text
         problem = self._problem(path, text)
         if problem is not None:
-            self._broken[path] = problem  # what could be parsed last stays the file for the analysis
+            self._broken[path] = problem  # the last parsable text stays in the analysis
             return
         self._broken.pop(path, None)
         self._put(SourceFile(path, text.encode("utf-8", "surrogatepass"), text))
 
     def _problem(self, path: str, text: str) -> Problem | None:
-        """Why a text cannot be analysed."""
+        """Return why a text cannot be analysed."""
         if len(text) > MOST_CHARACTERS:
             told = f"too long to follow while you type ({len(text):,} characters)"
             return Problem(path, told, 1, "devfix check reads it")
@@ -102,7 +102,7 @@ class Project:
         return None
 
     def refresh(self) -> None:
-        """Look at the disk again: files that came, went or changed."""
+        """Update from disk: files were created, deleted or changed."""
         self._loaded = True
         forget_listings()
         for path, file in self.space.imported.items():
@@ -114,7 +114,7 @@ class Project:
         found = [
             path
             for path in sources.discover([self.folder], self.settings.exclude, self.settings.root).files
-            if not path.endswith(sources.NOTEBOOK)  # an editor counts its lines in other ways, cell by cell or in JSON
+            if not path.endswith(sources.NOTEBOOK)  # editors count its lines differently: by cell or in JSON
         ]
         for path in self._on_disk.keys() - set(found):
             del self._on_disk[path]
@@ -161,7 +161,7 @@ class Project:
         self.stale.update(entry for entry, scan in self.scans.items() if path in scan.files)
 
     def _appeared(self, path: str) -> None:
-        """A name has come or gone: imports that were looked for in its folder may mean something else."""
+        """Handle a created or deleted name: imports that searched its folder may resolve differently."""
         folders = {os.path.dirname(path), os.path.dirname(os.path.dirname(path))}
         self.stale.update(entry for entry, scan in self.scans.items() if not folders.isdisjoint(scan.folders))
 
@@ -172,12 +172,12 @@ class Project:
 
     # --- scans ------------------------------------------------------------------------------------------------
     def about(self, path: str) -> list[str]:
-        """The entries whose programs read a file: itself first."""
+        """Return the entry files whose programs read a file: itself first."""
         others = sorted(entry for entry, scan in self.scans.items() if path in scan.files and entry != path)
         return [path, *others] if path in self.scans or path in self.stale else others
 
     def scan(self, entries: Iterable[str], still_wanted: StillWanted) -> list[Problem]:
-        """Bring the scans of these entries up to date; crashes of ours are given back."""
+        """Update the scans of some entry files; return internal errors."""
         crashes = []
         for entry in entries:
             still_wanted()
@@ -195,7 +195,7 @@ class Project:
 
     # --- what to show -----------------------------------------------------------------------------------------
     def report(self, path: str) -> Report:
-        """What is to be shown of an open file now: of scans that are out of date, what still stands there."""
+        """Return the diagnostics of an open file; of outdated scans, the findings whose lines are unchanged."""
         text = self.present[path]
         problems = tuple(filter(None, [self._broken.get(path)]))
         comments = suppressions.collect(text)
@@ -214,7 +214,7 @@ class Project:
         return Report(outcome.resolutions, notes, problems, complete)
 
     def _still_there(self, path: str, entry: str) -> list[Finding]:
-        """The findings of a scan in a file, where they are in its present text."""
+        """Yield the findings of a scan in a file that its present text still contains."""
         found = [each for each in self.scans[entry].findings if os.path.abspath(each.path) == path]
         seen, present = self._seen[entry].get(path), self.present[path]
         if seen is None:  # the file was not open: it is as on the disk, or the scan is out of date
@@ -225,7 +225,7 @@ class Project:
         return [moved for each in found if (moved := _moved(each, seen, present)) is not None]
 
     def sightings(self, path: str, still_wanted: StillWanted) -> Sightings | None:
-        """The values in a file, in all programs that read it; ``None`` while it does not parse, or for too many."""
+        """Return the values in a file in all programs that read it; ``None`` if it does not parse, or there are too many."""
         others = [entry for entry in self.about(path) if entry != path]
         if path in self._broken or path not in self.present or len(others) > MOST_PROGRAMS:
             return None
@@ -238,7 +238,7 @@ class Project:
 
     # --- repairs ----------------------------------------------------------------------------------------------
     def repair(self, path: str, wanted: Callable[[Finding], bool], unsafe: bool = False) -> Repair | None:
-        """Repair the wanted findings of a file; ``None`` where no edit holds, or its scans are out of date."""
+        """Fix some findings of a file; return ``None`` if no edit holds, or the scans are out of date."""
         entries = self.about(path)
         if path in self._broken or path not in self.present or not self.stale.isdisjoint(entries):
             return None
@@ -253,12 +253,12 @@ class Project:
         outcome = fixpoint.settle(collected, scans)
         texts = {key: text for key, text in space.changed.items() if text != space.given[key].text}
         if any(space.given[key].cells is not None for key in texts):
-            return None  # a client does not edit the lines that a notebook's cells become here
+            return None  # clients do not edit the lines of the program
         return Repair(outcome.resolutions, texts) if texts else None
 
 
 class _AllBut:
-    """Every finding but a few: also those that an edit brings."""
+    """Every finding except a few, including those that an edit causes."""
 
     def __init__(self, wanted: set[Identity]) -> None:
         self._wanted = wanted
@@ -280,7 +280,7 @@ def _asking(still_wanted: StillWanted) -> Watch:
 
 
 def _moved(finding: Finding, old: str, new: str) -> Finding | None:
-    """A finding with the lines of a newer text; ``None`` where its own lines were changed."""
+    """Return a finding with the lines of a newer text; ``None`` if its own lines were changed."""
     span = moved_span(finding.span, old, new)
     if span is None:
         return None

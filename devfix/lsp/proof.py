@@ -1,4 +1,4 @@
-"""``Open proof``: ``devfix verify`` in a process of its own, which can be cancelled."""
+"""Verification from the editor: ``devfix verify`` in a separate process that can be cancelled."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from devfix.sources.digest import digest
 
 __all__ = ["ProofFailed", "run_verify"]
 
-_GRACE = 5.0  # seconds between asking and ending
+_GRACE = 5.0  # seconds between interrupt and kill
 
 
 class ProofFailed(Exception):
-    """``devfix verify`` could make no verdict: its own words."""
+    """``devfix verify`` ended without a verdict: its message."""
 
 
 async def run_verify(path: str, folder: str, options: Sequence[str], arguments: Sequence[str]) -> dict[str, Any]:
@@ -36,7 +36,7 @@ async def run_verify(path: str, folder: str, options: Sequence[str], arguments: 
 
 
 def _page(path: str) -> str | None:
-    """One page for each script, in the cache folder: the latest proof."""
+    """Return the path of the script's page in the cache folder; a new proof replaces it."""
     if find_spec("jinja2") is None:
         return None
     folder = os.path.join(default_folder(), "proofs")

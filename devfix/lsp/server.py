@@ -1,4 +1,4 @@
-"""The server: open files, projects, and what is published when."""
+"""The server: open files, projects, and the publishing of diagnostics."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Job = Callable[[Project, "Snapshot", Callable[[], None]], Any]
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """One open file, as it is at one version."""
+    """One open file at one version."""
 
     uri: str
     path: str
@@ -49,7 +49,7 @@ Snapshot = Mapping[str, Document]
 
 
 class _Protocol(LanguageServerProtocol):
-    """Leaves the texts to :class:`Server`: pygls ends lines where the protocol does not."""
+    """Delegates texts to :class:`Server`, because pygls splits lines differently from the protocol."""
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
@@ -59,7 +59,7 @@ class _Protocol(LanguageServerProtocol):
 
     @lsp_method(types.SHUTDOWN)
     def lsp_shutdown(self, *args: Any) -> Generator[Any, Any, None]:
-        """Give up what is asked for; pygls walks through its requests while they leave."""
+        """Cancel pending requests; pygls iterates over them while they are removed."""
         for number, future in list(self._request_futures.items()):
             if number != self.msg_id and not future.done():
                 future.cancel()
@@ -68,12 +68,12 @@ class _Protocol(LanguageServerProtocol):
 
     @property
     def was_shut_down(self) -> bool:
-        """Whether the client has asked for the end before it came."""
+        """Whether the client requested ``shutdown``."""
         return self._shutdown
 
 
 class Server(LanguageServer):
-    """What the handlers work on; everything here belongs to the thread of the event loop, but for the jobs."""
+    """The state behind the handlers; everything except the jobs belongs to the thread of the event loop."""
 
     protocol: _Protocol
 
@@ -92,14 +92,14 @@ class Server(LanguageServer):
     # --- files and projects -----------------------------------------------------------------------------------
     @property
     def folders(self) -> list[str]:
-        """The workspace's folders."""
+        """The workspace folders."""
         found = [to_fs_path(folder.uri) for folder in self.workspace.folders.values()]
         if not found and self.workspace.root_uri:
             found = [to_fs_path(self.workspace.root_uri)]
         return [os.path.abspath(each) for each in found if each]
 
     def path_of(self, uri: str, language: str = "") -> str | None:
-        """The absolute path of a Python file, a made-up one for a new file; ``None`` for what devfix does not read."""
+        """Return the absolute path of a Python file, a synthetic one for a new file; ``None`` for other files."""
         scheme = uri_scheme(uri) or "file"
         path = to_fs_path(uri)
         if scheme == "untitled":
@@ -110,7 +110,7 @@ class Server(LanguageServer):
         return os.path.abspath(path)
 
     def project_of(self, path: str) -> Project | None:
-        """The project that a file belongs to; ``None`` where devfix is to leave it alone."""
+        """Return the project of a file; ``None`` if the file is excluded."""
         folder = folder_of(path, self.folders)
         whole = folder is not None
         root = folder if folder is not None else sources.repository_root(path)
@@ -131,11 +131,11 @@ class Server(LanguageServer):
         return project
 
     def wishes_of(self, folder: str | None) -> Wishes:
-        """The editor's settings for a folder."""
+        """Return the settings of the editor for a folder."""
         return self.wishes.get(folder) or self.wishes[None]
 
     def reload(self) -> None:
-        """Settings may have changed: those that are right take the place of the old ones."""
+        """Reload settings; valid ones replace the old ones."""
         for (root, whole), old in list(self.projects.items()):
             try:
                 settings = load(root, self.wishes_of(root if whole else None))
@@ -178,7 +178,7 @@ class Server(LanguageServer):
             self.read_the_rest(document.path)
 
     def document(self, uri: str) -> Document | None:
-        """The open file of a URI."""
+        """Return the open file of a URI."""
         path = self.path_of(uri, "python")
         return self.documents.get(path) if path is not None else None
 
@@ -187,7 +187,7 @@ class Server(LanguageServer):
 
     # --- work -------------------------------------------------------------------------------------------------
     def ask(self, path: str, job: Job, rank: int = _ASK, key: object = None) -> Future[Any] | None:
-        """Have a job done with the project of a file, after the open texts were taken over."""
+        """Run a job on the project of a file, with the open texts up to date."""
         project = self.project_of(path)
         if project is None:
             return None
@@ -200,7 +200,7 @@ class Server(LanguageServer):
         return self.worker.submit(rank, key or object(), work)
 
     def schedule(self, path: str, delay: float | None = None) -> None:
-        """Analyse a file when nothing more has been typed for a while (seconds)."""
+        """Analyse a file after a pause in typing (seconds)."""
         timer = self._timers.pop(path, None)
         if timer is not None:
             timer.cancel()
@@ -227,7 +227,7 @@ class Server(LanguageServer):
         self.read_the_rest(path)
 
     def read_the_rest(self, path: str, refresh: bool = False) -> None:
-        """Analyse what is out of date in the project of a file, when there is nothing else to do."""
+        """Analyse the outdated files of a project when the worker is idle."""
         loop = asyncio.get_running_loop()
 
         def job(project: Project, here: Snapshot, still_wanted: Callable[[], None]) -> None:
@@ -243,7 +243,7 @@ class Server(LanguageServer):
             self._watched(self.ask(path, job, rank, (key, project.folder)))
 
     def refresh(self) -> None:
-        """Files came, went or changed on the disk."""
+        """Handle files that were created, deleted or changed on disk."""
         one_of_each = {id(self.project_of(path)): path for path in self.documents}
         for path in one_of_each.values():
             self.read_the_rest(path, refresh=True)
@@ -256,7 +256,7 @@ class Server(LanguageServer):
         paths: list[str],
         crashes: list[Problem],
     ) -> None:
-        """From the worker's thread: publish what is to be shown of these files."""
+        """Publish the diagnostics of some files, from the worker's thread."""
         for path in paths:
             found = self.shown_of(project, here, path)
             loop.call_soon_threadsafe(self._publish_current, here[path], found)
@@ -264,11 +264,11 @@ class Server(LanguageServer):
             loop.call_soon_threadsafe(self.log, f"{crash.path}: {crash.message}; {crash.hint}")
 
     def shown_of(self, project: Project, here: Snapshot, path: str) -> list[Shown]:
-        """What is to be shown of one open file."""
+        """Return the diagnostics of one open file."""
         return shown(project.report(path), here[path].text, self.reader(project, here), self.abilities)
 
     def reader(self, project: Project, here: Snapshot) -> Reader:
-        """Files by absolute path: the open ones as they are, the others as on the disk."""
+        """Return a function that reads files by absolute path: open ones from memory, others from disk."""
         encoding = self.workspace.position_encoding or types.PositionEncodingKind.Utf16
 
         def read(path: str) -> Located | None:
@@ -281,7 +281,7 @@ class Server(LanguageServer):
 
     # --- words to the client ----------------------------------------------------------------------------------
     def _publish_current(self, document: Document, found: list[Shown]) -> None:
-        if self.documents.get(document.path) is document:  # else it is out of date, and the next one is on its way
+        if self.documents.get(document.path) is document:  # otherwise outdated: a newer job is queued
             self._publish(document, found)
 
     def _publish(self, document: Document, found: list[Shown]) -> None:
@@ -290,7 +290,7 @@ class Server(LanguageServer):
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, diagnostics, version))
 
     def _watched(self, future: Future[Any] | None) -> None:
-        """A crash of a job is logged; the server goes on."""
+        """Log an error of a job; the server continues."""
         if future is None:
             return
         loop = asyncio.get_running_loop()
@@ -303,24 +303,24 @@ class Server(LanguageServer):
         future.add_done_callback(done)
 
     def log(self, message: str, kind: types.MessageType = types.MessageType.Error) -> None:
-        """A line for the log of the editor."""
+        """Write a line to the log of the editor."""
         self.window_log_message(types.LogMessageParams(kind, message))
 
     def tell(self, message: str) -> None:
-        """Something that the person must put right; the same words are said once in a row."""
+        """Show a user error; drop consecutive duplicates."""
         if message not in self._told:
             self._told = {message}
             self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"devfix: {message}"))
 
     def is_saved(self, document: Document) -> bool:
-        """Whether the disk holds what the editor shows."""
+        """Return whether the file on disk equals the open text."""
         try:
             return sources.read(document.path).text == document.text.text
         except SourceError:
             return False
 
     def shutdown(self) -> None:
-        """The end: what runs is given up.  Nothing waits for a thread that waits for standard input."""
+        """Cancel running work without waiting for the thread that reads standard input."""
         self.worker.end()
         if self._stop_event is not None:
             self._stop_event.set()

@@ -1,4 +1,4 @@
-"""The server on standard input and output, which belong to the protocol alone."""
+"""The server on standard input and output, which carry the protocol only."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ __all__ = ["serve"]
 
 
 def serve() -> int:
-    """Serve one client until it leaves: 0 after ``shutdown`` and ``exit``, 1 where it just went away."""
+    """Serve one client; return 0 after a clean shutdown, 1 if it disconnected."""
     gc.set_threshold(500_000, 20, 20)  # syntax trees are many and mostly live
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what anybody prints, child processes too, goes to standard error
+    os.dup2(2, 1)  # all other output, also of child processes, goes to standard error
     server = create()
     ended_by_signal = False
 
     def stop(number: int, frame: object) -> None:
         nonlocal ended_by_signal
         ended_by_signal = True
-        sys.exit()  # the event loop cancels what runs, a proof with its processes too
+        sys.exit()  # the event loop cancels running tasks, including proofs
 
     signal.signal(signal.SIGTERM, stop)
     server.start_io(sys.stdin.buffer, out)
     code = 0 if server.protocol.was_shut_down else 1
     if ended_by_signal:
-        os._exit(code)  # a thread still waits for standard input, and Python would wait for it
+        os._exit(code)  # Python would wait for the thread that reads standard input
     return code

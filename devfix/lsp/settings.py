@@ -1,4 +1,4 @@
-"""What the editor and pyproject.toml ask for, and which folder a file belongs to."""
+"""Settings from the editor and pyproject.toml, and the folder of a file."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["Wishes", "folder_of", "load"]
 
 @dataclass(frozen=True)
 class Wishes:
-    """The editor's settings, under ``devfix`` there; what is empty is left to pyproject.toml.
+    """The settings of the editor, under ``devfix``; empty ones fall back to pyproject.toml.
 
-    ``verify_options`` and ``verify_arguments`` are those of ``devfix verify`` and of the script.
+    ``verify_options`` and ``verify_arguments`` are passed to ``devfix verify`` and to the script.
     """
 
     enable: bool = True
@@ -32,7 +32,7 @@ class Wishes:
 
     @classmethod
     def of(cls, given: Any) -> Wishes:
-        """From what the editor sends: ``{"select": ["DEV1"]}``.  Raises :class:`ConfigError`."""
+        """Parse the settings that the editor sends: ``{"select": ["DEV1"]}``.  Raises :class:`ConfigError`."""
         if given is None:
             return cls()
         if not isinstance(given, Mapping):
@@ -52,7 +52,7 @@ def _camel(name: str) -> str:
 
 
 def _checked(key: str, value: Any, default: Any) -> Any:
-    """A value of the kind that the key has; ``null`` is the default."""
+    """Return a value of the type that the key requires; ``null`` means the default."""
     if value is None:
         return default
     if isinstance(default, tuple):
@@ -67,7 +67,7 @@ def _checked(key: str, value: Any, default: Any) -> Any:
 
 
 def load(folder: str, wishes: Wishes) -> Settings:
-    """The settings for a folder: of its pyproject.toml, and the editor's on top.  Raises :class:`ConfigError`."""
+    """Return the settings of a folder: its pyproject.toml, overridden by the editor's.  Raises :class:`ConfigError`."""
     from devfix.rules.registry import all_rules
 
     known = {rule.code: rule.name for rule in all_rules()}
@@ -84,6 +84,6 @@ def load(folder: str, wishes: Wishes) -> Settings:
 
 
 def folder_of(path: str, folders: Sequence[str]) -> str | None:
-    """The innermost of the workspace's folders that holds a file."""
+    """Return the innermost workspace folder that contains a file."""
     holding = [each for each in folders if path == each or path.startswith(os.path.join(each, ""))]
     return max(holding, key=len, default=None)

@@ -1,6 +1,6 @@
-"""Where the value under the cursor lives: what the device flow sees of each name, on every visit.
+"""The device of the value under the cursor, as the analysis sees it on every visit.
 
-A word is said only where each visit knows: one visit that does not makes it no word at all.
+A device is shown only if every visit knows it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _Where = tuple[int, int, int, int]
 
 
 class Sighting(NamedTuple):
-    """What one visit knows of a value.
+    """A value at one visit.
 
-    ``kind``: ``tensor``, ``batch`` (whatever a loader yields), ``module`` or ``device``; ``devices`` are its
-    alternatives, ``moved`` is the last move of a module: file, line, and what names the device.
+    ``kind``: ``tensor``, ``batch`` (an item of a loader), ``module`` or ``device``; ``devices`` are its alternatives,
+    ``moved`` is the last move of a module: file, line, and device expression.
     """
 
     kind: str
@@ -34,17 +34,17 @@ class Sighting(NamedTuple):
 
 
 class Sightings:
-    """The values that names and attributes of one file have in the programs that read it."""
+    """The values of names and attributes of one file in the programs that read it."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._seen: dict[_Where, list[Sighting | None]] = {}
-        self._alone: dict[_Where, list[Sighting | None]] = {}  # where no program gets to: with unknown arguments
+        self._alone: dict[_Where, list[Sighting | None]] = {}  # unreached code: analysed with unknown arguments
         self._tree: SourceTree | None = None
         self.complete = True
 
     def look(self, space: Workspace, entry: str, still_wanted: Callable[[], None]) -> None:
-        """Follow the program that starts at ``entry``, and in the file itself also what it does not reach."""
+        """Analyse the program that starts at ``entry``, and in that file also unreached functions."""
 
         def watch(interp: analysis.Interpreter, node: ast.expr, value: Value) -> None:
             if isinstance(node, (ast.Name, ast.Attribute)) and interp.activation is not None:
@@ -60,7 +60,7 @@ class Sightings:
         observations = analysis.analyse(
             entry, space.text, space.root(entry), own, space.settings.device, space.parse, watch
         )
-        self.complete &= observations is not None and observations.complete
+        self.complete &= observations is not None and observations.is_complete
 
     def _note(self, interp: analysis.Interpreter, node: ast.expr, value: Value) -> None:
         known = (self._alone if interp.latent else self._seen).setdefault(_where(node), [])
@@ -69,7 +69,7 @@ class Sightings:
             known.append(sighting)
 
     def at(self, line: int, column: int) -> tuple[str, str] | None:
-        """The name at a place (line from 1, column in code points) and a sentence on it; ``None`` where unknown."""
+        """Return the name at a position (line from 1, column in code points) and a sentence on it; ``None`` if unknown."""
         if self._tree is None or not self.complete:
             return None
         for node in ast.walk(self._tree.tree):
@@ -80,7 +80,7 @@ class Sightings:
         return None
 
     def _covers(self, node: ast.Name | ast.Attribute, line: int, column: int) -> bool:
-        """Whether a place is on the name itself: of ``model.head`` the last word."""
+        """Return whether a position is on the name itself: for ``model.head``, on the last part."""
         assert self._tree is not None
         span = self._tree.span(node)
         name = node.id if isinstance(node, ast.Name) else node.attr
@@ -105,7 +105,7 @@ class Sightings:
         return f"tensors on {where} (what the loader yields)" if kind == "batch" else f"{kind} on {where}"
 
     def _history(self, known: list[Sighting]) -> str:
-        """Of a module: the expression that names its device, and the line of the move, where all visits agree."""
+        """Return the device expression of a module and the line of its move, if all visits agree."""
         moved = known[0].moved
         if moved is None or len({each.moved for each in known}) != 1:
             return ""
@@ -119,7 +119,7 @@ def _where(node: ast.expr) -> _Where:
 
 
 def _sighting(interp: analysis.Interpreter, value: Value) -> Sighting | None:
-    """What is known of a value; ``None`` where it is not a value with a place, or nobody knows which."""
+    """Return the abstract value as a sighting; ``None`` if it has no device or is ambiguous."""
     found = [_of_one(interp, option) for option in alternatives(value)]
     known = [each for each in found if each is not None]
     if len(known) < len(found) or len({each.kind for each in known}) != 1:
@@ -153,7 +153,7 @@ def _of_module(interp: analysis.Interpreter, ref: Pointer) -> Sighting | None:
 
 
 def _device_of(node: ast.AST) -> str:
-    """What names the device in ``model.to(device)``."""
+    """Return the device expression of ``model.to(device)``."""
     if isinstance(node, ast.Call):
         given = [*(keyword.value for keyword in node.keywords if keyword.arg == "device"), *node.args[:1]]
         return text_of(given[0]) if given else ""

@@ -1,4 +1,4 @@
-"""One thread that analyses: what is asked for first comes first, and what is out of date is given up."""
+"""The analysis thread: jobs by priority; outdated ones are cancelled."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 __all__ = ["Stale", "Worker"]
 
-_STACK = 256 * 1024 * 1024  # bytes of address space: programs nest, and so does their interpreter
+_STACK = 256 * 1024 * 1024  # bytes of address space: the interpreter recurses with the program
 
 
 class Stale(BaseException):
-    """The work is no longer wanted.  Not an ``Exception``: nothing on the way may take it for a failure of its own."""
+    """The job was cancelled.  Not an ``Exception``, so that no handler on the way catches it."""
 
 
 @dataclass(eq=False)
@@ -27,11 +27,11 @@ class _Job:
 
 
 class Worker:
-    """Runs jobs one after the other: lower ranks first, and within a rank in the order in which they came.
+    """Runs jobs one after the other: lower ranks first, first come first served within a rank.
 
-    A job is given a function that it calls often, and that raises :class:`Stale` when the job is to end.  A job takes
-    the place of one with the same ``key`` that waits or runs; what was replaced is cancelled.  A running job of rank
-    :attr:`PATIENT` gives way to any other, and is done again from its start.
+    A job gets a function to call often, which raises :class:`Stale` if the job is cancelled.  A job replaces a waiting
+    or running one with the same ``key``, which is cancelled.  A running job of rank :attr:`PATIENT` yields to any
+    other, and restarts later.
     """
 
     PATIENT = 9
@@ -49,7 +49,7 @@ class Worker:
             threading.stack_size(before)
 
     def submit(self, rank: int, key: Hashable, work: Callable[[Callable[[], None]], Any]) -> Future[Any]:
-        """Have ``work`` done; its result, or what it raises, goes into the future, which may be cancelled."""
+        """Queue ``work``; its result or exception goes into the future, which may be cancelled."""
         job = _Job(rank, key, work)
         with self._wake:
             for old in [each for each in self._jobs if each.key == key]:
@@ -62,7 +62,7 @@ class Worker:
         return job.future
 
     def end(self, patience: float = 5.0) -> None:
-        """Give up everything, and wait for the thread (seconds)."""
+        """Cancel everything, and wait for the thread (seconds)."""
         with self._wake:
             self._ended = True
             for job in self._jobs:
@@ -99,7 +99,7 @@ class Worker:
                     self._jobs.append(job)
             if replaced:
                 job.future.cancel()
-        except BaseException as error:  # a crash belongs to whoever asked; the thread goes on
+        except BaseException as error:  # errors go to the future; the thread continues
             _settle(job.future, error=error)
         else:
             _settle(job.future, result)

@@ -153,7 +153,7 @@ def _in_folder(folder: str) -> Iterator[str]:
 
 
 def _listed_by_git(folder: str) -> list[str] | None:
-    """Return the files that git tracks or would track; ``None`` outside a repository, without git, or for an ignored folder.
+    """Return the files that git lists; ``None`` outside a repository, without git, or for an ignored folder.
 
     Submodules and nested repositories are skipped, as git does; name them to include them.
     """

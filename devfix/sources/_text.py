@@ -32,7 +32,7 @@ def read(path: str) -> SourceFile:
 
 
 def decode(path: str, raw: bytes) -> SourceFile:
-    """Decode ``raw`` as Python does (byte-order mark, PEP 263 cookie, else UTF-8); raise :class:`SourceError` if that fails.
+    """Decode ``raw`` as Python does (byte-order mark, PEP 263 cookie, else UTF-8), or raise :class:`SourceError`.
 
     A path with the suffix of notebooks is read as a notebook.
     """

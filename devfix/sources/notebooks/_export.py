@@ -18,7 +18,7 @@ _ASSIGNED = re.compile(r"=[ \t]*(?P<kind>[!%])")
 
 
 def runnable(text: str) -> list[dict[str, Any]]:
-    """Return the cells of a program: ``number``, ``line`` of the program, ``code`` to run, and ``shown``, the source."""
+    """Return the cells of a program: ``number``, program ``line``, ``code`` to run, and the source, ``shown``."""
     cells = []
     for number, (line, body) in split(text).items():
         lines = body.split("\n")

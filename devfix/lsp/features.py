@@ -85,7 +85,7 @@ def _take_wishes(ls: Server, folder: str | None, given: Any) -> None:
 
 
 async def _pull_wishes(ls: Server) -> None:
-    """Ask the editor for its settings, for each folder of the workspace."""
+    """Request the settings of the editor for each workspace folder."""
     workspace = ls.client_capabilities.workspace
     if workspace is None or not workspace.configuration:
         return
@@ -218,5 +218,5 @@ def _meet(one: types.Range, two: types.Range) -> bool:
 
 
 async def _answer(future: Any) -> Any:
-    """What a job gives; ``None`` where the file is none of ours."""
+    """Return the result of a job; ``None`` if devfix does not read the file."""
     return None if future is None else await asyncio.wrap_future(future)

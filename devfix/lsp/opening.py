@@ -23,9 +23,9 @@ _GOOD = ("fixed", "no-error")
 
 
 async def open_proof(ls: Server, *given: Any) -> dict[str, Any] | None:
-    """Run ``devfix verify`` on the script at a URI (the first argument; those of the script may follow).
+    """Run ``devfix verify`` on the script at a URI (the first argument; arguments of the script may follow).
 
-    Gives the verdict as verdict-1.json has it, ``None`` where it was cancelled.
+    Return the verdict as in verdict-1.json; ``None`` if it was cancelled.
     """
     path = ls.path_of(given[0], "python") if given and isinstance(given[0], str) else None
     if path is None:
@@ -57,7 +57,7 @@ def _failed(message: str) -> JsonRpcException:
 
 
 async def _with_progress(ls: Server, task: asyncio.Task[dict[str, Any]], title: str) -> dict[str, Any] | None:
-    """Wait for the verdict, telling the seconds; ``None`` where the person has cancelled."""
+    """Wait for the verdict and report seconds; return ``None`` if the user cancelled."""
     window = ls.client_capabilities.window
     if window is None or not window.work_done_progress:
         return await task
@@ -86,7 +86,7 @@ async def _with_progress(ls: Server, task: asyncio.Task[dict[str, Any]], title: 
 
 
 async def _show(ls: Server, path: str, verdict: dict[str, Any]) -> None:
-    """The verdict in one line, and its page in the browser where the client opens pages."""
+    """Show the verdict in one line, and its page in the browser if the client opens pages."""
     kind = types.MessageType.Info if verdict["verdict"] in _GOOD else types.MessageType.Warning
     told = f"{os.path.basename(path)}: {verdict['verdict']}: {verdict['reason']}"
     ls.window_show_message(types.ShowMessageParams(kind, told))

@@ -24,9 +24,9 @@ class ProofFailed(Exception):
 
 
 async def run_verify(path: str, folder: str, options: Sequence[str], arguments: Sequence[str]) -> dict[str, Any]:
-    """The verdict on a script, as verdict-1.json has it; ``html`` names its page, where jinja2 is there to write it.
+    """Return the verdict on a script as in verdict-1.json; ``html`` names its page, if jinja2 is installed.
 
-    Cancelling ends the process and what it started.  Raises :class:`ProofFailed`.
+    Cancelling ends the process and its children.  Raises :class:`ProofFailed`.
     """
     page = _page(path)
     shown = ["--html", page] if page else []
@@ -66,7 +66,7 @@ async def _devfix(arguments: Sequence[str], folder: str) -> bytes:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """As Ctrl-C would: devfix ends the runs that it has started; and what does not end is killed."""
+    """Interrupt the process as Ctrl-C does, so that devfix ends its runs; kill it if it does not exit."""
     _signal(process, signal.SIGINT)
     try:
         await asyncio.wait_for(process.wait(), _GRACE)

@@ -69,7 +69,7 @@ class Sightings:
             known.append(sighting)
 
     def at(self, line: int, column: int) -> tuple[str, str] | None:
-        """Return the name at a position (line from 1, column in code points) and a sentence on it; ``None`` if unknown."""
+        """Return the name at a position (line from 1, code points from 0) and a sentence on it; ``None`` if unknown."""
         if self._tree is None or not self.complete:
             return None
         for node in ast.walk(self._tree.tree):

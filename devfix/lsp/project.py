@@ -225,7 +225,7 @@ class Project:
         return [moved for each in found if (moved := _moved(each, seen, present)) is not None]
 
     def sightings(self, path: str, still_wanted: StillWanted) -> Sightings | None:
-        """Return the values in a file in all programs that read it; ``None`` if it cannot be parsed, or for too many."""
+        """Return the values in a file in all programs that read it; ``None`` if it does not parse, or for too many."""
         others = [entry for entry in self.about(path) if entry != path]
         if path in self._broken or path not in self.present or len(others) > MOST_PROGRAMS:
             return None

@@ -17,7 +17,7 @@ COMMANDS = re.findall(r"^python3 -m venv .*$", README, flags=re.MULTILINE)
 def test_there_are_two_commands_and_ci_runs_the_second():
     assert len(COMMANDS) == 2
     lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
-    assert lines[-1] == COMMANDS[1]
+    assert COMMANDS[1] in lines
     assert subprocess.run(["bash", "-n", ROOT / ".ci" / "run"], check=False).returncode == 0
 
 

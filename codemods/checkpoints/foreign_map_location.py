@@ -71,7 +71,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
             reported.add(conflict.call)
             yield _finding(observations, loading, "requires an accelerator in a program that also runs without one", ())
     for loading in observations.loadings.values():
-        if loading.call in reported or not loading.mapped or loading.latent:
+        if loading.call in reported or not loading.is_mapped or loading.latent:
             continue
         index = _foreign_index(loading)
         if index is not None:
@@ -136,7 +136,7 @@ def _may_be_a_number(observations: Observations, use: _Use) -> bool:
 
 def _is_saved(observations: Observations, operand: Operand) -> bool:
     """Return whether the program itself saves a tensor with dimensions under this key."""
-    return bool(operand.origins) and all(b.path and observations.entries.get(b.path[0], False) for b in operand.origins)
+    return bool(operand.origins) and all(b.path and observations.saved_entries.get(b.path[0], False) for b in operand.origins)
 
 
 def _finding(observations: Observations, loading: Loading, problem: str, uses: tuple[_Use, ...]) -> Finding:

@@ -50,7 +50,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
     for loading in observations.loadings.values():
         is_array = bool(loading.uses) and all(use.kind == "array" for use in loading.uses)
         is_compared = isinstance(loading.point.tree.parents.get(loading.call), ast.Compare)  # with a string or a number
-        is_mapped = loading.mapped or loading.round_trip or is_array or is_compared
+        is_mapped = loading.is_mapped or loading.round_trip or is_array or is_compared
         if not is_mapped and not _has_mapping_branch(loading):
             yield _finding(observations, loading)
 

@@ -60,7 +60,7 @@ _MESSAGES = {
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per expression, and one per module that stays on the CPU."""
-    for use in observations.needs_cpu.values():
+    for use in observations.host_accesses.values():
         if use.kind in _MESSAGES:
             yield _finding(observations, use)
     for offloaded in offloaded_modules(observations):
@@ -115,7 +115,7 @@ def _fix(use: HostAccess) -> Fix:
     if use.kind == "workers":
         none = ReplaceExpression(tree.path, tree.span(use.expression), "0")
         return Fix("set `num_workers=0`", (none,), Applicability.UNSAFE)
-    return Fix(f"move `{ast.unparse(use.expression)}` to the CPU", (to_cpu(tree, use.expression, use.held),))
+    return Fix(f"move `{ast.unparse(use.expression)}` to the CPU", (to_cpu(tree, use.expression, use.tensors),))
 
 
 __getattr__, __dir__ = command_attributes(__name__)

@@ -57,7 +57,7 @@ _SCALAR_FUNCTIONS = frozenset("exp isnan isfinite isinf log log2 log10 sqrt floa
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per list of tensors, and one per expression outside such a list."""
     lists: dict[frozenset[int], list[HostAccess]] = {}
-    for use in observations.needs_cpu.values():
+    for use in observations.host_accesses.values():
         if use.kind not in ("numpy", "array"):
             continue
         keys = _list_ids(observations, use)
@@ -73,7 +73,7 @@ def _list_ids(observations: Observations, use: HostAccess) -> frozenset[int]:
     """Return the ids of the lists that hold all tensors read; empty if some tensor comes from elsewhere."""
     if not use.container:
         return frozenset()
-    keys = [{origin.site_id for origin in tensor.origins if origin.kind == "kept"} for tensor in use.held]
+    keys = [{origin.site_id for origin in tensor.origins if origin.kind == "kept"} for tensor in use.tensors]
     return frozenset(key for found in keys for key in found) if all(keys) else frozenset()
 
 
@@ -84,27 +84,27 @@ def _expression_finding(use: HostAccess) -> Finding:
     elif _is_number(use):
         edit = as_number(tree, use.expression)
     else:
-        edit = to_cpu(tree, use.expression, use.held)
+        edit = to_cpu(tree, use.expression, use.tensors)
     fixes = [Fix(f"move `{_shown(use)}` to the CPU", (edit,))] if edit is not None else []
     return _finding(use, use.point, use.expression, fixes, [(use.point, "used", f"`{_reader(use)}` reads it here")])
 
 
 def _is_number(use: HostAccess) -> bool:
-    scalars = all(tensor.is_single_number for tensor in use.held)
+    scalars = all(tensor.is_single_number for tensor in use.tensors)
     return scalars and use.kind == "array" and use.operation.split(".")[-1] in _SCALAR_FUNCTIONS
 
 
 def _elements_to_cpu(use: HostAccess) -> Edit | None:
     if isinstance(use.expression, ast.GeneratorExp):
-        return to_cpu(use.point.tree, use.expression.elt, use.held)
+        return to_cpu(use.point.tree, use.expression.elt, use.tensors)
     if isinstance(use.expression, (ast.Name, ast.Attribute, ast.Subscript)):
-        return each_to_cpu(use.point, use.expression, use.held)
+        return each_to_cpu(use.point, use.expression, use.tensors)
     return None
 
 
 def _list_finding(observations: Observations, keys: frozenset[int], uses: list[HostAccess]) -> Finding:
-    appends = [append for key in sorted(keys) for append in observations.kept[key].values()]
-    operations = {name for key in keys for name in observations.kept_uses.get(key, ())}
+    appends = [append for key in sorted(keys) for append in observations.list_appends[key].values()]
+    operations = {name for key in keys for name in observations.list_item_uses.get(key, ())}
     steps = [(append.point, "created", "a tensor on the accelerator is stored here") for append in appends]
     steps += [(use.point, "used", f"`{_reader(use)}` reads it here") for use in uses]
     fixes = []

@@ -111,7 +111,7 @@ def _unregistered_attribute(
         for origin in operand.origins
         if origin.kind == "parameter" and origin.attribute_id and not origin.site_id
     }
-    for store in observations.stored.values():
+    for store in observations.attribute_stores.values():
         for owner in store.owners if store.number in attribute_ids else ():
             obj = state.heap_object(owner) if state.has(owner.id) else None
             if obj is None or obj.kind != "module" or obj.last_moved_at is None:
@@ -125,7 +125,7 @@ def _unregistered_attribute(
 def _stores_of(observations: Observations, attribute: ContainerAttribute) -> list[AttributeStore]:
     return [
         store
-        for store in observations.stored.values()
+        for store in observations.attribute_stores.values()
         if store.name == attribute.name and attribute.owner in store.owners
     ]
 

@@ -56,7 +56,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
 
 def _is_early_copy(observations: Observations, attribute: Attribute) -> bool:
     """Return whether the attribute holds copies of parameters made before the model's move, which DEV401 reports."""
-    if not observations.copies or attribute.is_alias:
+    if not observations.parameter_copies or attribute.is_alias:
         return False
     described = {hazard.built for hazard in early_copies(observations)}
     found = [early_copy(observations, use.mismatch, use.operand) for use in attribute.uses]

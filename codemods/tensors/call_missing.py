@@ -32,7 +32,7 @@ import ast
 from collections.abc import Iterator
 
 from devfix.analysis import Observations
-from devfix.analysis.move_observations import Uncalled
+from devfix.analysis.move_observations import UncalledMove
 from devfix.fixes.event_path import event_path
 from devfix.fixes.value_scope import device_for_move
 from devfix.model import AppendCode, Finding, Fix, ReplaceExpression, Severity
@@ -43,7 +43,7 @@ __all__ = ["RULE"]
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per method that is not called."""
-    for uncalled in observations.uncalled.values():
+    for uncalled in observations.uncalled_moves.values():
         tree, text = uncalled.point.tree, ast.unparse(uncalled.node)
         fixes = tuple(_fixes(observations, uncalled))
         yield Finding(
@@ -59,7 +59,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
         )
 
 
-def _fixes(observations: Observations, uncalled: Uncalled) -> Iterator[Fix]:
+def _fixes(observations: Observations, uncalled: UncalledMove) -> Iterator[Fix]:
     """Yield the call, and the move to the program's device if there is an expression for it."""
     tree, node = uncalled.point.tree, uncalled.node
     text, span = ast.unparse(node), tree.span(node)

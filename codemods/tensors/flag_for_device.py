@@ -39,7 +39,7 @@ __all__ = ["RULE"]
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per call."""
-    for flagged in observations.flagged.values():
+    for flagged in observations.boolean_device_arguments.values():
         point, call = flagged.point, flagged.call
         tree = point.tree
         flag, edit = tree.source(call.args[0]), _without_flag(tree, call, flagged.module)

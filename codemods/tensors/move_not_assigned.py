@@ -36,7 +36,7 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import Pointer, Tensor, TupleValue, Value
-from devfix.analysis.move_observations import Dropped
+from devfix.analysis.move_observations import DiscardedMove
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import value_of
 from devfix.fixes.event_path import event_path
@@ -52,13 +52,13 @@ def detect(observations: Observations) -> Iterator[Finding]:
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
             for origin in operand.origins:
-                if origin.kind == "dropped" and origin.site_id in observations.dropped:
+                if origin.kind == "dropped" and origin.site_id in observations.discarded_moves:
                     uses.setdefault(origin.site_id, []).append(mismatch)
     for key, mismatches in uses.items():
-        yield _finding(observations.dropped[key], mismatches)
+        yield _finding(observations.discarded_moves[key], mismatches)
 
 
-def _finding(dropped: Dropped, mismatches: list[DeviceMismatch]) -> Finding:
+def _finding(dropped: DiscardedMove, mismatches: list[DeviceMismatch]) -> Finding:
     tree, target = dropped.point.tree, ast.unparse(dropped.target)
     edit = _assigned(dropped) if dropped.kind == "statement" else _in_loop(dropped)
     described = (
@@ -82,13 +82,13 @@ def _finding(dropped: Dropped, mismatches: list[DeviceMismatch]) -> Finding:
     )
 
 
-def _assigned(dropped: Dropped) -> Edit:
+def _assigned(dropped: DiscardedMove) -> Edit:
     tree = dropped.point.tree
     code = f"{tree.source(dropped.target)} = {tree.source(dropped.call)}"
     return ReplaceStatement(tree.path, tree.span(dropped.stmt), (code,))
 
 
-def _in_loop(dropped: Dropped) -> Edit | None:
+def _in_loop(dropped: DiscardedMove) -> Edit | None:
     """Return ``batch[k] = v.to(device)`` if the loop yields the key, else a comprehension that replaces the loop."""
     loop = dropped.loop
     if loop is None:
@@ -114,7 +114,7 @@ def _key(loop: ast.For | ast.AsyncFor) -> str | None:
     return first.id if (pairs or counted) and isinstance(first, ast.Name) and first.id != "_" else None
 
 
-def _comprehension(dropped: Dropped, loop: ast.For | ast.AsyncFor) -> str | None:
+def _comprehension(dropped: DiscardedMove, loop: ast.For | ast.AsyncFor) -> str | None:
     tree = dropped.point.tree
     container, moved, item = dropped.target, tree.source(dropped.call), ast.unparse(loop.target)
     if isinstance(container, (ast.Tuple, ast.List)):
@@ -129,7 +129,7 @@ def _comprehension(dropped: Dropped, loop: ast.For | ast.AsyncFor) -> str | None
     return f"{text} = [{moved} for {item} in {text}]" if _is_sequence(dropped) else None
 
 
-def _is_sequence(dropped: Dropped) -> bool:
+def _is_sequence(dropped: DiscardedMove) -> bool:
     """Return whether the items are in a list or a tuple."""
     point = dropped.point
     value: Value | None = value_of(point, point.call_frame, dropped.target)

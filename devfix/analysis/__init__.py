@@ -59,7 +59,7 @@ def analyse(
     observations = Observations(path, preferred_device=device)
     if not _follow(program, observations, latent, watch=watch):
         return None
-    observations.current_device = scenarios.sets_current_device(program.trees())
+    observations.sets_current_device = scenarios.sets_current_device(program.trees())
     if scenarios.may_conflict(observations, program.trees()):
         observations.no_accelerator = Observations(
             path, preferred_device=device, foreign_index=observations.foreign_index

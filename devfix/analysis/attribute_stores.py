@@ -78,11 +78,11 @@ def _noted(
 ) -> AttributeStore:
     assert interp.activation is not None
     key = (interp.activation.module.path, *position(node), name)
-    stored = interp.observations.stored.get(key)
+    stored = interp.observations.attribute_stores.get(key)
     if stored is None:
         where = point if point is not None and point.state is not None else interp.point(node, with_state=True)
-        stored = AttributeStore(len(interp.observations.stored) + 1, name, where, cls, source, value)
-        interp.observations.stored[key] = stored
+        stored = AttributeStore(len(interp.observations.attribute_stores) + 1, name, where, cls, source, value)
+        interp.observations.attribute_stores[key] = stored
     return stored
 
 

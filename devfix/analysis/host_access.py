@@ -57,7 +57,7 @@ def note_access(
         return
     point = interp.point(node, with_state=True)
     key = (interp.activation.module.path, expression.lineno, expression.col_offset)
-    interp.observations.needs_cpu.setdefault(
+    interp.observations.host_accesses.setdefault(
         key, HostAccess(kind, point, operation, expression, tensors, container, interp.latent)
     )
 
@@ -97,7 +97,7 @@ def note_method(interp: Interpreter, tensor: Tensor, name: str, node: ast.Call) 
         note_access(interp, node, f".{name}()", tensor, node.func.value, "numpy")
     for origin in tensor.origins:
         if origin.kind == "kept":
-            interp.observations.kept_uses.setdefault(origin.site_id, set()).add(name)
+            interp.observations.list_item_uses.setdefault(origin.site_id, set()).add(name)
 
 
 def note_append(interp: Interpreter, container: Pointer, value: Value, expression: ast.expr) -> Value:
@@ -107,7 +107,7 @@ def note_append(interp: Interpreter, container: Pointer, value: Value, expressio
     if not isinstance(value, Tensor) or value.device != ACCELERATOR:
         return value
     assert interp.activation is not None
-    known = interp.observations.kept.setdefault(container.id, {})
+    known = interp.observations.list_appends.setdefault(container.id, {})
     key = (interp.activation.module.path, expression.lineno, expression.col_offset)
     if key not in known:
         known[key] = ListAppend(interp.point(expression, with_state=True), expression, value)
@@ -147,4 +147,4 @@ def note_loader(interp: Interpreter, loader: HeapObject, sample: Value) -> None:
                 loader=loader,
                 sample=entries or sample,
             )
-            interp.observations.needs_cpu.setdefault(key, use)
+            interp.observations.host_accesses.setdefault(key, use)

@@ -28,7 +28,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
-from devfix.analysis.move_observations import Dropped, Flagged, LeafMove, Uncalled
+from devfix.analysis.move_observations import BooleanDeviceArgument, DiscardedMove, LeafMove, UncalledMove
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -83,11 +83,13 @@ def _came(tensor: Tensor) -> bool:
 
 
 def _note(interp: Interpreter, kind: str, stmt: ast.stmt, call: ast.Call, target: ast.expr) -> int:
-    for key, known in interp.observations.dropped.items():
+    for key, known in interp.observations.discarded_moves.items():
         if known.stmt is stmt:
             return key
-    key = len(interp.observations.dropped) + 1
-    interp.observations.dropped[key] = Dropped(kind, interp.point(call, with_state=True), stmt, call, target)
+    key = len(interp.observations.discarded_moves) + 1
+    interp.observations.discarded_moves[key] = DiscardedMove(
+        kind, interp.point(call, with_state=True), stmt, call, target
+    )
     return key
 
 
@@ -117,17 +119,17 @@ def after_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
     if held is None or not interp.alive:
         return
     for inner, call in _dead_moves(stmt):
-        before = len(interp.observations.dropped)
+        before = len(interp.observations.discarded_moves)
         key = _note(interp, "loop", inner, call, held)
         changed = False
         for device in held.elts if isinstance(held, (ast.Tuple, ast.List)) else [held]:
             if _is_place(device):
                 changed |= _mark(interp, device, key)
         if changed:
-            interp.observations.dropped[key] = replace(interp.observations.dropped[key], loop=stmt)
+            interp.observations.discarded_moves[key] = replace(interp.observations.discarded_moves[key], loop=stmt)
             _forget_transfer(interp, call)
-        elif len(interp.observations.dropped) > before:
-            del interp.observations.dropped[key]
+        elif len(interp.observations.discarded_moves) > before:
+            del interp.observations.discarded_moves[key]
 
 
 def _mark(interp: Interpreter, device: ast.expr, key: int) -> bool:
@@ -212,7 +214,7 @@ def uncalled(interp: Interpreter, node: ast.Attribute, base: Value, value: Value
     if not moved or not _is_meant(interp.activation.module.tree.parents, node, text_of(node.value)):
         return value
     point = interp.point(node, with_state=True)
-    interp.observations.uncalled.setdefault(point.key, Uncalled(point, node, interp.latent))
+    interp.observations.uncalled_moves.setdefault(point.key, UncalledMove(point, node, interp.latent))
     call = ast.copy_location(ast.Call(node, [], []), node)
     return interp.call(value, [DeviceValue(ACCELERATOR)] if node.attr == "to" else [], {}, call)
 
@@ -263,7 +265,7 @@ def note_flag(interp: Interpreter, args: list[Value], node: ast.Call, module: bo
     flags = alternatives(args[0]) if args else ()
     if flags and all(isinstance(flag, Const) and isinstance(flag.value, bool) for flag in flags):
         point = interp.point(node, with_state=True)
-        interp.observations.flagged.setdefault(point.key, Flagged(point, node, module))
+        interp.observations.boolean_device_arguments.setdefault(point.key, BooleanDeviceArgument(point, node, module))
 
 
 # --- leaves --------------------------------------------------------------------------------------------------------
@@ -276,7 +278,7 @@ def move_leaf(interp: Interpreter, leaf: Tensor, moved: Tensor, call: ast.Call) 
     if len(leaf.origins) != 1:
         return moved
     origin = leaf.origins[0]
-    made = interp.observations.leaves.get(origin.site_id) if origin.kind == "made" else None
+    made = interp.observations.grad_leaves.get(origin.site_id) if origin.kind == "made" else None
     if not (made is not None or (origin.kind == "parameter" and not origin.site_id and not origin.attribute_id)):
         return moved
     source = call.func.value

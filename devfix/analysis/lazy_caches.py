@@ -61,7 +61,7 @@ def _creates_placeholder(call: ast.AST) -> bool:
 
 
 def rebuild_items(interp: Interpreter, statements: list[ast.Assign]) -> None:
-    """Assign the rebuilt value to every item of the cache (``self.grid[i] = value``): each is rebuilt before its use."""
+    """Assign the rebuilt value to all items of the cache: each is rebuilt before its use (``self.grid[i] = value``)."""
     for stmt in statements:
         target = stmt.targets[0]
         if isinstance(target, ast.Subscript) and interp.state is not None:

@@ -1,4 +1,4 @@
-"""What a run establishes about the lines that move or place values, each by itself."""
+"""Observations about single moves and device arguments."""
 
 from __future__ import annotations
 
@@ -11,12 +11,28 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.domain.values import Device, Origin
 
-__all__ = ["DeviceAssignment", "Dropped", "Flagged", "LeafMove", "Transfer", "Uncalled", "Wrapped"]
+__all__ = [
+    "BooleanDeviceArgument",
+    "DeviceAssignment",
+    "DiscardedMove",
+    "LeafMove",
+    "ParallelWrap",
+    "Transfer",
+    "UncalledMove",
+]
 
 
 @dataclass(frozen=True, eq=False)
 class Transfer:
-    """A move of a batch item: ``x.to(device)``.  ``call`` is the expression."""
+    """A move of a batch item or a created tensor: ``x.to(device)``.
+
+    Attributes:
+        origin: the origin of the moved tensor.
+        point: program point of the move.
+        call: the move expression.
+        device: kind of the target device.
+
+    """
 
     origin: Origin
     point: ProgramPoint
@@ -25,11 +41,18 @@ class Transfer:
 
 
 @dataclass(frozen=True, eq=False)
-class Dropped:
-    """A move whose result nobody keeps.
+class DiscardedMove:
+    """A move whose result is discarded.
 
-    ``kind``: ``statement`` (``target`` is what was to be moved) or ``loop`` (``stmt`` moves the variable of ``loop``,
-    and ``target`` holds the items).
+    Attributes:
+        kind: ``statement`` (a move as an expression statement), or ``loop`` (a move of a loop variable that is not read
+            afterwards).
+        point: program point of the move.
+        stmt: the statement that contains the move.
+        call: the move expression.
+        target: the unmoved value; for ``loop``, the iterated container.
+        loop: the loop of a ``loop`` move.
+
     """
 
     kind: str
@@ -41,8 +64,8 @@ class Dropped:
 
 
 @dataclass(frozen=True, eq=False)
-class Uncalled:
-    """``x.cuda`` without parentheses."""
+class UncalledMove:
+    """A move method without call parentheses: ``x.cuda``."""
 
     point: ProgramPoint
     node: ast.Attribute
@@ -50,8 +73,8 @@ class Uncalled:
 
 
 @dataclass(frozen=True, eq=False)
-class Flagged:
-    """``x.cuda(True)``: a flag where the device is expected; ``module`` says that ``x`` is one, which takes no flag."""
+class BooleanDeviceArgument:
+    """A boolean in place of the device: ``x.cuda(True)``; ``module`` says whether ``x`` is a module."""
 
     point: ProgramPoint
     call: ast.Call
@@ -60,11 +83,18 @@ class Flagged:
 
 @dataclass(frozen=True, eq=False)
 class LeafMove:
-    """A leaf that learns is copied to the accelerator: ``kind`` is ``parameter``, ``leaf`` (``made`` is the
-    factory) or ``asked`` (``x.requires_grad_().to(device)``).
+    """A copy of a leaf tensor that requires grad to the accelerator: the copy is not a leaf.
 
-    ``uses`` are what is done with the copy that only works for leaves: ``attribute``, ``optimizer``, ``grad`` (which
-    works for a copy, too, that was told to keep its gradient: ``retained``).
+    Attributes:
+        number: identifier, the ``site_id`` of the copy's origin.
+        kind: ``parameter``, ``leaf`` (a factory with ``requires_grad=True``), or ``asked``
+            (``x.requires_grad_().to(device)``).
+        point: program point of the move.
+        call: the move expression.
+        made: program point of the factory, for ``leaf``.
+        uses: first uses of the copy that require a leaf: ``attribute``, ``optimizer`` or ``grad``.  ``retained`` is a
+            call of ``retain_grad()``, after which ``grad`` is valid.
+
     """
 
     number: int
@@ -77,18 +107,30 @@ class LeafMove:
 
 @dataclass(frozen=True, eq=False)
 class DeviceAssignment:
-    """The first time that ``call`` sends a value to ``device``, or makes it there; ``came`` is where a tensor was."""
+    """The first time that a call moves a value to ``device`` or creates it there.
+
+    ``source`` is the device of a moved tensor before the call.
+    """
 
     point: ProgramPoint
     call: ast.Call
     device: Device
     latent: bool = False
-    came: Device | None = None
+    source: Device | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Wrapped:
-    """``call`` puts a module that was moved to the accelerator into ``DataParallel`` with ``ids``, a literal list."""
+class ParallelWrap:
+    """A module on the accelerator that is wrapped in ``DataParallel`` with a literal list of device indices.
+
+    Attributes:
+        point: program point of the wrapping.
+        call: the call of the wrapper.
+        ids: the literal list.
+        moved: program point at which the module was moved.
+        latent: the program does not call this code.
+
+    """
 
     point: ProgramPoint
     call: ast.Call

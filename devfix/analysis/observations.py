@@ -1,4 +1,4 @@
-"""What one abstract run of a program establishes: the ground on which rules stand."""
+"""Observations: the results of the abstract interpretation of a program, which rules and fixes read."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.domain.values import ClassValue, Device, HeapObject, Origin, Pointer, Tensor, Value
     from devfix.analysis.move_observations import (
+        BooleanDeviceArgument,
         DeviceAssignment,
-        Dropped,
-        Flagged,
+        DiscardedMove,
         LeafMove,
+        ParallelWrap,
         Transfer,
-        Uncalled,
-        Wrapped,
+        UncalledMove,
     )
 
 __all__ = [
@@ -42,7 +42,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Operand:
-    """One side of a meeting: a tensor's origins, or the module whose weights take part."""
+    """One operand of a device mismatch: a tensor's origins, or a module whose weights take part."""
 
     text: str
     origins: tuple[Origin, ...] = ()
@@ -52,10 +52,17 @@ class Operand:
 
 @dataclass(frozen=True, eq=False)
 class DeviceMismatch:
-    """Two known places meet in one operation: ``cpu`` lies on the CPU, ``accelerator`` does not.
+    """Operands of one operation on different devices.
 
-    ``operation`` says what the operation is (``cross_entropy``, ``model(...)``); ``opaque`` that it is a module whose
-    code devfix cannot read, ``takes_numbers`` that the operand on the CPU may as well be a number.
+    Attributes:
+        point: program point of the operation.
+        operation: name of the operation: ``cross_entropy``, ``model(...)``.
+        cpu: the operands on the CPU.
+        accelerator: the operands on the accelerator.
+        opaque: the operation is a call of a module whose code is not available.
+        latent: the program does not call this code.
+        takes_numbers: the operand on the CPU may also be a Python number.
+
     """
 
     point: ProgramPoint
@@ -68,13 +75,23 @@ class DeviceMismatch:
 
     @property
     def partners(self) -> list[str]:
-        """What the program calls the values on the accelerator, where it has words for them."""
+        """Return the expressions of the operands on the accelerator, without unnamed ones."""
         return [operand.text for operand in self.accelerator if operand.text not in ("", "…")]
 
 
 @dataclass(frozen=True, eq=False)
 class DataSource:
-    """Where values of one birth key come from: a loop over a loader (or ``next``), or a call of ``torch.load``."""
+    """The source of values with one ``site_id``: a loop over a loader, a call of ``next``, a factory.
+
+    Attributes:
+        kind: ``batch``, ``whole`` (an object that moves as a whole), ``encoding`` (of a tokenizer) or ``made`` (a
+            created tensor).
+        point: program point of the loop or call.
+        loader: the iterated loader, if known.
+        pinned: whether the loader pins memory; ``None`` if unknown.
+        loader_site: program point of the loader's construction.
+
+    """
 
     kind: str
     point: ProgramPoint
@@ -85,9 +102,16 @@ class DataSource:
 
 @dataclass(frozen=True, eq=False)
 class Binding:
-    """A name (or attribute) that was bound to an item of a batch.
+    """A binding of a name or attribute to an item of a batch.
 
-    ``kind``: ``target`` of a loop, ``unpack`` of an assignment, ``assign`` from an expression of the batch, ``param``.
+    Attributes:
+        origin: the origin of the item.
+        name: the bound name.
+        kind: ``target`` of a loop, ``unpack`` of an assignment, ``assign`` from an expression, ``param`` or
+            ``attribute``.
+        point: program point of the binding.
+        value: the assigned expression.
+
     """
 
     origin: Origin
@@ -99,10 +123,17 @@ class Binding:
 
 @dataclass(eq=False)
 class AttributeStore:
-    """An attribute that holds CPU tensors, or a container of modules or tensors: one for each place that writes it.
+    """A statement that stores CPU tensors, or a container of modules or tensors, in an attribute.
 
-    ``owners`` are the objects that were given it there, with the moment of the latest write (none for an attribute of
-    the class ``cls`` itself); ``held`` is what the first of them was given, ``value`` the expression.
+    Attributes:
+        number: identifier, the ``attribute_id`` of origins.
+        name: name of the attribute.
+        point: program point of the statement.
+        cls: class of the object.
+        value: the assigned expression.
+        stored_value: the first stored value.
+        owners: the objects, with the time of the latest store; empty for a class attribute.
+
     """
 
     number: int
@@ -110,15 +141,20 @@ class AttributeStore:
     point: ProgramPoint
     cls: ClassValue | None
     value: ast.expr | None
-    held: Value
+    stored_value: Value
     owners: dict[Pointer, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class LoadUse:
-    """One use of what ``torch.load`` gave: ``module``, ``optimizer``, ``tensor`` or ``object``.
+    """One use of the result of ``torch.load``.
 
-    ``on_accelerator``: the other side lived on the accelerator at that moment.
+    Attributes:
+        kind: ``module``, ``optimizer``, ``state``, ``object``, ``moved``, ``array``, ``needs-cpu`` or ``tensor`` (an
+            operand).
+        point: program point of the use.
+        on_accelerator: the other operand was on the accelerator.
+
     """
 
     kind: str
@@ -128,14 +164,21 @@ class LoadUse:
 
 @dataclass(eq=False)
 class Loading:
-    """A call of ``torch.load`` and what became of its result.
+    """A call of ``torch.load`` and the uses of its result.
 
-    ``round_trip``: this very run has saved the file, so that its tensors come back to where they were.
+    Attributes:
+        point: program point of the call.
+        call: the call.
+        is_mapped: the call has a ``map_location``.
+        round_trip: the program has saved the file itself, so its tensors return to the devices they were saved from.
+        latent: the program does not call this code.
+        uses: the uses of the result.
+
     """
 
     point: ProgramPoint
     call: ast.Call
-    mapped: bool
+    is_mapped: bool
     round_trip: bool = False
     latent: bool = False
     uses: list[LoadUse] = field(default_factory=list)
@@ -143,10 +186,17 @@ class Loading:
 
 @dataclass(frozen=True, eq=False)
 class OptimizerHazard:
-    """An optimizer that was built, or got its state, before its parameters reached their final place or identity.
+    """An optimizer that is built, or gets its state, before its parameters are moved or replaced.
 
-    ``kind``: ``eager-state``, ``fused``, ``replaced``, ``state-loaded`` or ``harmless`` (identity is kept, state is
-    made at the first step).  ``late`` is the move or replacement that came after.
+    Attributes:
+        kind: ``eager-state``, ``fused``, ``replaced``, ``state-loaded`` or ``harmless`` (the parameters keep their
+            identity, and the state is created in the first step).
+        optimizer: full name of the optimizer's class.
+        built: program point of the construction.
+        late: program point of the later move or replacement.
+        step: program point of the step that fails or is ineffective.
+        loaded: program point of ``load_state_dict``.
+
     """
 
     kind: str
@@ -159,7 +209,7 @@ class OptimizerHazard:
 
 @dataclass(frozen=True, eq=False)
 class ParameterCopy:
-    """A parameter of ``module`` is copied while it lies on the CPU: ``p.clone()``, ``torch.zeros_like(p)``."""
+    """A copy of a parameter of ``module`` on the CPU: ``p.clone()``, ``torch.zeros_like(p)``."""
 
     module: Pointer
     point: ProgramPoint
@@ -167,9 +217,9 @@ class ParameterCopy:
 
 @dataclass(frozen=True, eq=False)
 class ShapeDependency:
-    """A tensor that is made with the shape of a parameter of ``module``: ``torch.zeros(p.shape)``.
+    """A tensor that is created with the shape of a parameter of ``module``: ``torch.zeros(p.shape)``.
 
-    ``text`` is what the program calls the parameter there; ``early``: it lies on the CPU at that moment.
+    ``text`` is the parameter's expression; ``early`` says that the parameter is on the CPU at that point.
     """
 
     text: str
@@ -179,7 +229,7 @@ class ShapeDependency:
 
 @dataclass(frozen=True, eq=False)
 class ModuleReference:
-    """An object that is no module keeps ``module`` in an attribute: ``self.model = model``."""
+    """A reference to ``module`` in an attribute of an object that is not a module: ``self.model = model``."""
 
     module: Pointer
     point: ProgramPoint
@@ -187,20 +237,28 @@ class ModuleReference:
 
 @dataclass(frozen=True, eq=False)
 class HostAccess:
-    """What reads the CPU's memory is given a value on the accelerator.
+    """An operation that reads CPU memory gets a value on the accelerator.
 
-    ``kind``: ``numpy`` (``x.numpy()``), ``array`` (an argument that becomes an array), ``lengths`` (of a packed
-    sequence), ``drawn`` (weights from which a generator of the CPU draws), ``pinned`` (memory of a loader), ``workers``
-    (processes of a loader).
-    ``expression`` is the value in the source; ``held`` are the tensors on the accelerator: the value itself,
-    or (``container``) what it holds.  ``sample`` is what ``loader`` would bring; of a dictionary, its record.
+    Attributes:
+        kind: ``numpy`` (``x.numpy()``), ``array`` (an argument is converted to an array), ``lengths`` (of a packed
+            sequence), ``drawn`` (weights of a sampler with a CPU generator), ``pinned`` (a loader with
+            ``pin_memory=True``) or ``workers`` (a loader with worker processes).
+        point: program point of the operation.
+        operation: name of the operation.
+        expression: expression of the value.
+        tensors: the accelerator tensors: the value itself, or its contents.
+        container: the value is a container.
+        latent: the program does not call this code.
+        loader: the loader, for ``pinned`` and ``workers``.
+        sample: one sample of the loader; the heap object if it is a dictionary.
+
     """
 
     kind: str
     point: ProgramPoint
     operation: str
     expression: ast.expr
-    held: tuple[Tensor, ...]
+    tensors: tuple[Tensor, ...]
     container: bool = False
     latent: bool = False
     loader: HeapObject | None = None
@@ -209,10 +267,18 @@ class HostAccess:
 
 @dataclass(frozen=True, eq=False)
 class RandomDraw:
-    """Random numbers are drawn at ``point`` for a tensor at ``wanted`` from a generator at ``device``.
+    """Random numbers are drawn from a generator on ``device`` for a tensor on ``wanted``.
 
-    ``kind``: ``factory`` (``torch.randn``), ``method`` (``x.uniform_()``), ``split`` (``random_split``), ``loader`` or
-    ``unknown``.  ``given`` is the call that is given the generator; ``allocated_at`` made it, ``None`` for PyTorch's own.
+    Attributes:
+        kind: ``factory`` (``torch.randn``), ``method`` (``x.uniform_()``), ``split`` (``random_split``), ``loader`` or
+            ``unknown`` (external code got the generator).
+        point: program point of the draw.
+        given: program point of the call with the generator as an argument.
+        allocated_at: program point of the generator's construction; ``None`` for PyTorch's default generator.
+        device: device of the generator.
+        wanted: device of the tensor.
+        latent: the program does not call this code.
+
     """
 
     kind: str
@@ -226,7 +292,7 @@ class RandomDraw:
 
 @dataclass(frozen=True, eq=False)
 class ListAppend:
-    """A tensor on the accelerator is put into a list: ``expression`` is the tensor."""
+    """A tensor on the accelerator is appended to a list; ``expression`` is the tensor's expression."""
 
     point: ProgramPoint
     expression: ast.expr
@@ -235,7 +301,7 @@ class ListAppend:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """An optimizer steps: ``modules`` are the identities of those whose parameters it was built with."""
+    """A call of an optimizer's ``step``; ``modules`` are the ids of the modules whose parameters it updates."""
 
     point: ProgramPoint
     modules: tuple[int, ...]
@@ -243,27 +309,55 @@ class Step:
 
 @dataclass(eq=False)
 class Observations:
-    """Everything that rules may look at, in the order in which it was seen.
+    """The observations of one interpretation, in program order.
 
-    ``visits`` holds the moments at which each value of kind ``made`` was made, one for each way there;
-    ``gives_tensor`` says of calls of project functions whether they gave one tensor each time; ``in_datasets`` holds
-    the keys of made values that a data set was built from.
-    ``kept`` has the tensors of each list (by identity) by their place in the source, ``kept_uses`` what is done
-    with them as tensors: names of methods, and ``operand``.  ``drawn`` are the keys of made values that a function
-    returns where lots decide that other calls return from an accelerator.  ``flagged`` are calls ``x.cuda(True)``,
-    ``leaves`` the factories with ``requires_grad=True`` by the key of their source.
-    ``entries`` says of the keys of dictionaries that ``torch.save`` is given whether a tensor with dimensions is there.
-    ``copies`` are copies of parameters, each place once; ``sized`` says of made values what they took their shape from.
-    ``moves`` bring modules to the accelerator, ``moves_to_cpu`` certainly bring one to the CPU.
-    ``steps`` are the places at which optimizers step, each once.
-    ``device_assignments`` has every call that names a place, by the places that it named.  ``asks_available``: the program asks
-    whether there is an accelerator; ``named_devices``: an option or an index names its device; ``fixed_index``: it
-    says ``cuda:1`` or another index that is not 0; ``current_device``: it says which accelerator ``cuda`` means;
-    ``foreign_index``: the only index that it hard-codes, beside a device that it chooses.
-    ``distributed``: it starts a process group; ``set_current``: the first ``torch.cuda.set_device``.
-    ``no_accelerator`` are the facts of the second machine (:mod:`devfix.analysis.scenarios`), ``multi_accelerator`` those of the machine with
-    two accelerators, where they can tell more.  In ``multi_accelerator``, the ``cpu`` of a meeting is the accelerator that is not
-    the current one.
+    Attributes:
+        path: the entry script.
+        sources: data sources; the index is the ``site_id`` of origins.
+        source_keys: index in ``sources`` by kind and position.
+        mismatches: operations with operands on different devices.
+        bindings: names of batch items.
+        transfers: moves of batch items and created tensors.
+        attribute_stores: stores of CPU tensors and containers in attributes, by position and name.
+        loadings: calls of ``torch.load``, by position.
+        hazards: optimizers that are built too early.
+        host_accesses: operations that read accelerator tensors on the host, by the position of the expression.
+        list_appends: per list, the appended accelerator tensors by position.
+        list_item_uses: per list, the uses of its items as tensors: method names, and ``operand``.
+        random_results: site ids of created CPU tensors that a function returns if its random branch does not return an
+            accelerator tensor.
+        saved_entries: whether the entry of a saved dictionary is always a tensor with dimensions, by key.
+        discarded_moves: moves without effect, by number.
+        uncalled_moves: move methods without call parentheses, by position.
+        boolean_device_arguments: calls such as ``x.cuda(True)``, by position.
+        grad_leaves: factories with ``requires_grad=True``, by site id.
+        leaf_moves: copies of leaf tensors to the accelerator, by position.
+        moves: moves of modules to the accelerator.
+        moves_to_cpu: moves of modules that always go to the CPU.
+        module_references: references to modules in attributes of other objects.
+        parameter_copies: copies of parameters, by position and module.
+        shape_dependencies: the parameter whose shape a created tensor has, by site id.
+        creation_points: per created tensor, one program point for each call path.
+        dataset_values: site ids of created tensors that a dataset is built from.
+        returns_tensor: whether a call of a project function always returns one tensor.
+        random_draws: draws from generators.
+        parallel_wraps: modules wrapped with literal device indices.
+        device_assignments: per call, the devices on which it places values.
+        steps: optimizer steps, once per call.
+        checks_availability: the program checks whether an accelerator is available.
+        has_configured_device: an option, an argument or a variable selects the device.
+        has_fixed_index: the program hard-codes an index other than 0: ``cuda:1``.
+        sets_current_device: the program selects the accelerator that ``cuda`` names.
+        foreign_index: the only hard-coded device in a program that otherwise chooses its device.
+        is_distributed: the program starts a process group.
+        set_current: the first call of ``torch.cuda.set_device``.
+        no_accelerator: the observations without an accelerator (:mod:`devfix.analysis.scenarios`), if they can differ.
+        multi_accelerator: the observations with two accelerators, if they can differ; the ``cpu`` operands of their
+            mismatches are on the accelerator that is not the current device.
+        is_complete: the interpretation reached the end of the program within its step budget.
+        preferred_device: the device that fixes prefer, if configured.
+        folders: folders in which imports were resolved.
+
     """
 
     path: str
@@ -272,44 +366,44 @@ class Observations:
     mismatches: list[DeviceMismatch] = field(default_factory=list)
     bindings: list[Binding] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
-    stored: dict[tuple[object, ...], AttributeStore] = field(default_factory=dict)
+    attribute_stores: dict[tuple[object, ...], AttributeStore] = field(default_factory=dict)
     loadings: dict[tuple[str, int, int], Loading] = field(default_factory=dict)
     hazards: list[OptimizerHazard] = field(default_factory=list)
-    needs_cpu: dict[tuple[str, int, int], HostAccess] = field(default_factory=dict)
-    kept: dict[int, dict[tuple[str, int, int], ListAppend]] = field(default_factory=dict)
-    kept_uses: dict[int, set[str]] = field(default_factory=dict)
-    drawn: set[int] = field(default_factory=set)
-    entries: dict[str, bool] = field(default_factory=dict)
-    dropped: dict[int, Dropped] = field(default_factory=dict)
-    uncalled: dict[tuple[str, int, int], Uncalled] = field(default_factory=dict)
-    flagged: dict[tuple[str, int, int], Flagged] = field(default_factory=dict)
-    leaves: dict[int, ProgramPoint] = field(default_factory=dict)
+    host_accesses: dict[tuple[str, int, int], HostAccess] = field(default_factory=dict)
+    list_appends: dict[int, dict[tuple[str, int, int], ListAppend]] = field(default_factory=dict)
+    list_item_uses: dict[int, set[str]] = field(default_factory=dict)
+    random_results: set[int] = field(default_factory=set)
+    saved_entries: dict[str, bool] = field(default_factory=dict)
+    discarded_moves: dict[int, DiscardedMove] = field(default_factory=dict)
+    uncalled_moves: dict[tuple[str, int, int], UncalledMove] = field(default_factory=dict)
+    boolean_device_arguments: dict[tuple[str, int, int], BooleanDeviceArgument] = field(default_factory=dict)
+    grad_leaves: dict[int, ProgramPoint] = field(default_factory=dict)
     leaf_moves: dict[tuple[str, int, int], LeafMove] = field(default_factory=dict)
     moves: list[ProgramPoint] = field(default_factory=list)
     moves_to_cpu: list[ProgramPoint] = field(default_factory=list)
     module_references: list[ModuleReference] = field(default_factory=list)
-    copies: dict[tuple[object, ...], ParameterCopy] = field(default_factory=dict)
-    sized: dict[int, ShapeDependency] = field(default_factory=dict)
-    visits: dict[int, list[ProgramPoint]] = field(default_factory=dict)
-    in_datasets: set[int] = field(default_factory=set)
-    gives_tensor: dict[ast.Call, bool] = field(default_factory=dict)
+    parameter_copies: dict[tuple[object, ...], ParameterCopy] = field(default_factory=dict)
+    shape_dependencies: dict[int, ShapeDependency] = field(default_factory=dict)
+    creation_points: dict[int, list[ProgramPoint]] = field(default_factory=dict)
+    dataset_values: set[int] = field(default_factory=set)
+    returns_tensor: dict[ast.Call, bool] = field(default_factory=dict)
     random_draws: dict[tuple[object, ...], RandomDraw] = field(default_factory=dict)
-    wrapped: dict[ast.Call, Wrapped] = field(default_factory=dict)
+    parallel_wraps: dict[ast.Call, ParallelWrap] = field(default_factory=dict)
     device_assignments: dict[ast.Call, dict[Device, DeviceAssignment]] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
-    asks_available: bool = False
-    named_devices: bool = False
-    fixed_index: bool = False
-    current_device: bool = False
+    checks_availability: bool = False
+    has_configured_device: bool = False
+    has_fixed_index: bool = False
+    sets_current_device: bool = False
     foreign_index: str | None = None
-    distributed: bool = False
+    is_distributed: bool = False
     set_current: ProgramPoint | None = None
     no_accelerator: Observations | None = None
     multi_accelerator: Observations | None = None
-    complete: bool = True
+    is_complete: bool = True
     preferred_device: str | None = None
     folders: set[str] = field(default_factory=set)
 
     def number(self, call: ast.Call) -> int:
-        """The number of a call among :attr:`device_assignments`, for births."""
+        """Return the index of a call in :attr:`device_assignments`: the ``site_id`` of ``moved`` origins."""
         return list(self.device_assignments).index(call)

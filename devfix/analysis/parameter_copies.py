@@ -24,8 +24,8 @@ def note_copy(interp: Interpreter, source: Tensor, node: ast.AST) -> tuple[Origi
     if source.device != CPU or not origins or interp.latent:
         return ()
     key = (interp.point(node).key, origins[0].site_id)
-    if key not in interp.observations.copies:
-        interp.observations.copies[key] = ParameterCopy(
+    if key not in interp.observations.parameter_copies:
+        interp.observations.parameter_copies[key] = ParameterCopy(
             Pointer(origins[0].site_id), interp.point(node, with_state=True)
         )
     return origins
@@ -51,7 +51,7 @@ def note_shape(interp: Interpreter, created: int, node: ast.Call) -> None:
         if isinstance(value, Tensor):
             for origin in value.origins:
                 if origin.kind == "parameter" and origin.site_id:
-                    interp.observations.sized[created] = ShapeDependency(
+                    interp.observations.shape_dependencies[created] = ShapeDependency(
                         text_of(name), Pointer(origin.site_id), value.device == CPU
                     )
                     return

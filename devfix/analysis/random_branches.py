@@ -25,7 +25,7 @@ _RANDOM_FUNCTIONS = frozenset("random rand uniform randint randrange random_samp
 
 
 def note_returns(interp: Interpreter, function: Function, ends: Sequence[tuple[object, Value]]) -> None:
-    """Record the created CPU tensors that a function returns if its other, random path returns an accelerator tensor."""
+    """Record created CPU tensors that a function returns if its other, random path returns an accelerator tensor."""
     tests = _random_tests(function.node)
     if not tests:
         return
@@ -43,7 +43,9 @@ def note_returns(interp: Interpreter, function: Function, ends: Sequence[tuple[o
             for other in on_accelerator
         )
         if tensor.device == CPU and on_accelerator and is_separate:
-            interp.observations.drawn.update(origin.site_id for origin in tensor.origins if origin.kind == "made")
+            interp.observations.random_results.update(
+                origin.site_id for origin in tensor.origins if origin.kind == "made"
+            )
 
 
 def _known_tests(tests: frozenset[str], known: dict[str, bool]) -> list[tuple[str, bool]]:
@@ -81,7 +83,9 @@ def _is_random(node: ast.expr) -> bool:
 def split_random_results(interp: Interpreter, operands: Sequence[OperandSet]) -> list[OperandSet]:
     """Split the operands of a concatenation that hold results of a random branch: one operand set per device."""
     return [
-        part for operand in operands for part in (_split(interp, operand) if interp.observations.drawn else (operand,))
+        part
+        for operand in operands
+        for part in (_split(interp, operand) if interp.observations.random_results else (operand,))
     ]
 
 
@@ -89,7 +93,9 @@ def _split(interp: Interpreter, operand: OperandSet) -> Sequence[OperandSet]:
     random_results = [
         pair
         for pair in operand.alternatives
-        if any(origin.site_id in interp.observations.drawn for origin in pair[1].origins if origin.kind == "made")
+        if any(
+            origin.site_id in interp.observations.random_results for origin in pair[1].origins if origin.kind == "made"
+        )
     ]
     others = [pair for pair in operand.alternatives if pair not in random_results]
     if not random_results or {device for device, _ in others} != {ACCELERATOR}:

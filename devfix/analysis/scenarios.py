@@ -74,7 +74,7 @@ def origins_after_move(interp: Interpreter, node: ast.AST, device: Device) -> tu
 def index_device(interp: Interpreter, value: Value) -> Device:
     """Return the device of an accelerator index: 0 is the device ``cuda``, any other index another device."""
     is_zero = not isinstance(value, Number) and getattr(value, "value", 0) == 0
-    interp.observations.fixed_index |= not is_zero and not isinstance(value, Number)
+    interp.observations.has_fixed_index |= not is_zero and not isinstance(value, Number)
     return indexed_accelerator(interp, is_zero)
 
 
@@ -138,7 +138,7 @@ def literal_device(node: ast.expr) -> str | None:
 
 def may_conflict(observations: Observations, trees: Sequence[SourceTree]) -> bool:
     """Return whether the program chooses a device and may hard-code another: the scenario without one can show it."""
-    if not (observations.asks_available or observations.named_devices or observations.fixed_index):
+    if not (observations.checks_availability or observations.has_configured_device or observations.has_fixed_index):
         return False
     calls = [call for call, devices in observations.device_assignments.items() if ACCELERATOR in devices]
     if any(_hard_codes(call) for call in calls):
@@ -161,7 +161,7 @@ def foreign_index(observations: Observations, calls: Sequence[ast.Call], trees: 
     Return ``None`` if the name occurs outside device arguments or if there are several: then the program is meant for
     several accelerators.
     """
-    if not observations.asks_available or observations.current_device:
+    if not observations.checks_availability or observations.sets_current_device:
         return None
     literals = [
         text

@@ -35,7 +35,7 @@ def only(observations):
     ],
 )
 def test_a_call_says_where_to_or_not(analyse, call, mapped):
-    assert only(analyse(f"{SETUP}\nstate = {call}\n")).mapped is mapped
+    assert only(analyse(f"{SETUP}\nstate = {call}\n")).is_mapped is mapped
 
 
 @pytest.mark.parametrize(

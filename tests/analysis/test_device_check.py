@@ -132,13 +132,13 @@ def test_these_work(met, expression):
 def test_these_need_the_cpu(analyse, expression):
     observations = analyse(f"{SETUP}\nresult = {expression}\n")
 
-    assert len(observations.needs_cpu) == 1
+    assert len(observations.host_accesses) == 1
     assert observations.mismatches == []
 
 
 @pytest.mark.parametrize("expression", FREE_TO_NUMPY)
 def test_these_are_on_the_cpu_when_they_have_to_be(analyse, expression):
-    assert analyse(f"{SETUP}\nresult = {expression}\n").needs_cpu == {}
+    assert analyse(f"{SETUP}\nresult = {expression}\n").host_accesses == {}
 
 
 def test_a_meeting_names_both_sides_and_the_operation(analyse):

@@ -138,7 +138,7 @@ def test_a_file_that_cannot_be_parsed_is_unknown():
 
 
 def test_a_script_that_imports_itself_comes_to_an_end():
-    assert facts_of({"train.py": "import train\nfrom train import DEVICE\nDEVICE = 'cuda'"}).complete
+    assert facts_of({"train.py": "import train\nfrom train import DEVICE\nDEVICE = 'cuda'"}).is_complete
 
 
 def test_a_finding_in_another_file_carries_its_path():

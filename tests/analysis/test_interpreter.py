@@ -10,7 +10,7 @@ FAULT = "torch.ones(3).cuda() + torch.ones(3)\n"
 
 
 def test_a_program_that_is_followed_to_its_end_is_complete(analyse):
-    assert analyse(FAULT).complete
+    assert analyse(FAULT).is_complete
 
 
 def test_a_program_of_too_many_steps_is_left_early_and_says_so(analyse):
@@ -19,7 +19,7 @@ def test_a_program_of_too_many_steps_is_left_early_and_says_so(analyse):
     )
     observations = analyse(f"{FAULT}{functions}def f30(n):\n    pass\nf0(unknown)\n{FAULT}")
 
-    assert not observations.complete
+    assert not observations.is_complete
     assert len(observations.mismatches) == 1
 
 

@@ -32,7 +32,7 @@ def named(interp: Interpreter, symbol: str) -> Value:
     """A value that only the name speaks of: a ``device`` is the accelerator that the followed run uses."""
     last = symbol.split(".")[-1].lower()
     if last in _DEVICE_WORDS or last.endswith("_device"):
-        interp.observations.named_devices = True
+        interp.observations.has_configured_device = True
         return DeviceValue(configured_device(interp), text=True, symbol=symbol)
     return Unknown(symbol)
 

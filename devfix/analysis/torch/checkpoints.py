@@ -71,7 +71,7 @@ def save(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, 
     for option in alternatives(args[0] if args else keywords.get("obj", UNKNOWN)):
         if isinstance(option, Pointer) and interp.heap_object(option).kind == "dict":
             for key, value in interp.heap_object(option).fields.items():
-                interp.observations.entries[key] = interp.observations.entries.get(key, True) and _has_dimensions(value)
+                interp.observations.saved_entries[key] = interp.observations.saved_entries.get(key, True) and _has_dimensions(value)
     return Const(None)
 
 
@@ -93,7 +93,7 @@ def load(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, 
     mapped = "**" in keywords or keywords.get("map_location", Const(None)) != Const(None) or _is_given(node)
     point = interp.point(node, with_state=True)
     loading = interp.observations.loadings.setdefault(point.key, Loading(point, node, mapped, True, interp.latent))
-    loading.mapped &= mapped
+    loading.is_mapped &= mapped
     source = args[0] if args else keywords.get("f", UNKNOWN)
     loading.round_trip &= all(_key(option) in interp.now.saved for option in alternatives(source))
     if not mapped:

@@ -73,7 +73,7 @@ def _loader(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
 
 def _tensor_dataset(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     held = [option for value in args for option in alternatives(value) if isinstance(option, Tensor)]
-    interp.observations.in_datasets.update(
+    interp.observations.dataset_values.update(
         origin.site_id for tensor in held for origin in tensor.origins if origin.kind == "made"
     )
     items = tuple(replace(value, origins=()) if isinstance(value, Tensor) else value for value in args)

@@ -45,7 +45,7 @@ def source_key(interp: Interpreter, kind: str, node: ast.AST, loader: Pointer | 
 
 def _note_visit(interp: Interpreter, key: int, node: ast.AST) -> None:
     """Remember the moment at which a value was made: another call may have other arguments."""
-    visits = interp.observations.visits.setdefault(key, [])
+    visits = interp.observations.creation_points.setdefault(key, [])
     if not visits:
         visits.append(interp.observations.sources[key].point)
     elif len(visits) < MOST_VISITS and visits[-1].call_frame.activation is not interp.activation:

@@ -23,7 +23,7 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
-from devfix.analysis.move_observations import Wrapped
+from devfix.analysis.move_observations import ParallelWrap
 from devfix.analysis.observations import Operand
 from devfix.analysis.scenarios import indexed_accelerator
 from devfix.analysis.torch import module_tree
@@ -40,7 +40,7 @@ __all__ = ["brought_to", "collective", "init", "initialized", "note_ids", "set_d
 def init(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``init_process_group``: the group's backend, where the code tells."""
     backend = args[0] if args else keywords.get("backend", NONE)
-    interp.observations.distributed = True
+    interp.observations.is_distributed = True
     interp.backend = str(backend.value) if isinstance(backend, Const) and isinstance(backend.value, str) else "unknown"
     return NONE
 
@@ -110,8 +110,8 @@ def note_ids(interp: Interpreter, pointer: Pointer, node: ast.Call) -> None:
         return
     ids = next((keyword.value for keyword in node.keywords if keyword.arg == "device_ids"), None)
     moved = interp.heap_object(pointer).last_moved_at
-    if isinstance(ids, ast.List) and ids.elts and moved is not None and node not in interp.observations.wrapped:
-        interp.observations.wrapped[node] = Wrapped(
+    if isinstance(ids, ast.List) and ids.elts and moved is not None and node not in interp.observations.parallel_wraps:
+        interp.observations.parallel_wraps[node] = ParallelWrap(
             interp.point(node, with_state=True), node, ids, moved, interp.latent
         )
 

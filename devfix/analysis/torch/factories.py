@@ -83,8 +83,8 @@ def _has_no_dimensions(interp: Interpreter, args: list[Value], keywords: Keyword
 def _note_leaf(interp: Interpreter, origins: tuple[Origin, ...], keywords: Keywords, node: ast.Call) -> None:
     """What is made with ``requires_grad=True`` is to be trained."""
     for origin in origins:
-        if keywords.get("requires_grad") == Const(True) and origin.site_id not in interp.observations.leaves:
-            interp.observations.leaves[origin.site_id] = interp.point(node, with_state=True)
+        if keywords.get("requires_grad") == Const(True) and origin.site_id not in interp.observations.grad_leaves:
+            interp.observations.grad_leaves[origin.site_id] = interp.point(node, with_state=True)
 
 
 def _made(interp: Interpreter, node: ast.Call) -> Origin:
@@ -167,7 +167,7 @@ def _device(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
 
 
 def _told(interp: Interpreter) -> Device:
-    interp.observations.named_devices = True
+    interp.observations.has_configured_device = True
     return scenarios.configured_device(interp)
 
 

@@ -42,7 +42,7 @@ class FixedIndexUse:
 def fixed_index_uses(observations: Observations) -> Iterator[FixedIndexUse]:
     """Yield each expression on accelerator 0 whose value is used with values of the process's own accelerator."""
     scenario = observations.multi_accelerator
-    if scenario is None or not scenario.distributed:
+    if scenario is None or not scenario.is_distributed:
         return
     found: dict[ast.AST, FixedIndexUse] = {}
     for mismatch in scenario.mismatches:

@@ -14,7 +14,7 @@ __all__ = ["is_model_parallel"]
 def is_model_parallel(observations: Observations) -> bool:
     """Whether the program is model parallel: its modules are on two accelerators on purpose."""
     scenario = observations.multi_accelerator
-    if scenario is None or scenario.distributed or _is_stray_index(observations, scenario):
+    if scenario is None or scenario.is_distributed or _is_stray_index(observations, scenario):
         return False
     if _names_two_accelerators(scenario):
         return True

@@ -55,7 +55,7 @@ class GitLabForge:
     def disconnect(self) -> None:
         self._gitlab.session.close()
 
-    # --- is_read
+    # --- reads
     def pull(self, number: int) -> PullRequest:
         with _one_line_errors(f"merge request !{number}"):
             return self._pull(self._project.mergerequests.get(number))

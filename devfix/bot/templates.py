@@ -192,7 +192,8 @@ def _patch(diff: str) -> str:
 
 def _opt_out() -> str:
     return (
-        "### Disable\n\nComment `stop` or add the label `devfix: ignore`, and devfix stops changing it."
+        "### Disable\n\nComment `stop` or add the label `devfix: ignore`, and devfix no longer changes this"
+        " pull request."
         " If you close it, devfix does not reopen it with the same patch."
         " Set `[tool.devfix.bot] enabled = false` in pyproject.toml to disable the bot."
     )

@@ -54,7 +54,7 @@ def configuration(root: str, *, rules: bool = True, bot: bool = False) -> Step:
     try:
         after = _parse(new)
     except ValueError:  # `tool` is an inline table, or not a table
-        return Refused(path, "`tool` is an inline table, which cannot be extended", "\n".join(texts))
+        return Refused(path, "`tool` is not a standard table, so it cannot be extended", "\n".join(texts))
     if after != _merged(before, _parse("\n".join(texts).encode())):
         return Refused(path, "existing settings would change", "\n".join(texts))
     return Addition(path, old, new)

@@ -121,7 +121,7 @@ class State:
         except OSError as error:
             raise StateError(f"{error.filename or self.path}: {error.strerror}") from error
         except sqlite3.Error as error:
-            is_full = "is_full" in str(error) or "disk I/O" in str(error)
+            is_full = "full" in str(error) or "disk I/O" in str(error)
             advice = (
                 "free some space and run the same command again; finished repositories are kept"
                 if is_full

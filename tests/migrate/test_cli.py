@@ -65,7 +65,8 @@ def test_from_init_to_records(devfix, repositories, tmp_path):
     lines = done.stderr.splitlines()
     assert len(lines) == 8 and lines[-1] == "6 repositories, 2 fixed, 4 clean"
     assert (
-        lines[-2].startswith("devfix-migrate/ has 2 patches (git apply), records.jsonl") and "report.html" in lines[-2]
+        lines[-2].startswith("devfix-migrate/ contains 2 patches (git apply), records.jsonl")
+        and "report.html" in lines[-2]
     )
     assert len((tmp_path / "devfix-migrate" / "migrate.log").read_text().splitlines()) == 6
     patch = tmp_path / "devfix-migrate" / "patches" / "r0.patch"

@@ -19,12 +19,12 @@ from devfix.verify.verdict import VERDICTS
 
 
 def read(name):
-    return json.loads(importlib.resources.files("devfix").joinpath(f"schema/{name}-1.json").read_text("utf-8"))
+    return json.loads(importlib.resources.files("devfix").joinpath(f"schema/{name}.json").read_text("utf-8"))
 
 
 @pytest.fixture
 def schema():
-    return read("record")
+    return read("record-2")
 
 
 def test_a_record_follows_its_schema(record, schema):
@@ -50,7 +50,7 @@ def test_its_words_are_those_of_the_code(schema):
     assert properties["outcome"]["enum"] == [outcome.value for outcome in RepositoryOutcome]
     assert definitions["verdict"]["properties"]["status"]["enum"] == list(VERDICTS)
     assert properties["schema_version"]["const"] == SCHEMA_VERSION
-    report = read("report")["$defs"]
+    report = read("report-2")["$defs"]
     shared = ("finding", "span", "event", "fix", "problem")
     assert {name: definitions[name] for name in shared} == {name: report[name] for name in shared}
 

@@ -1,7 +1,7 @@
-"""What attributes hold: CPU tensors that no ``Module.to()`` will move, and containers of tensors or modules.
+"""Attribute stores: CPU tensors, and containers of tensors or modules, that ``Module.to()`` does not move.
 
-``Module.to()`` moves parameters, buffers and submodules.  A tensor that is a plain attribute stays, and so does
-everything in a Python list, tuple or dictionary:
+``Module.to()`` moves parameters, buffers and submodules, but no tensor that is a plain attribute, and nothing in a
+Python list, tuple or dictionary:
 https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer
 """
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["added", "any_of", "is_plain", "keep", "keep_class_attributes"]
+__all__ = ["computed_attribute", "is_plain_tensor", "note_class_attributes", "note_store", "tag_added"]
 
 _CONTAINERS = ("list", "dict", "set")
-_DEEPEST = 3
+_MOST_DEPTH = 3
 
 
-def keep(
+def note_store(
     interp: Interpreter,
     owner: Pointer,
     name: str,
@@ -46,28 +46,31 @@ def keep(
     source: ast.expr | None,
     point: ProgramPoint | None = None,
 ) -> Value:
-    """``owner.name = value``: the value as it is read from the attribute later, with the attribute as its holder."""
-    if not _matters(interp, value):
+    """Record ``owner.name = value``; return the value tagged with the store.
+
+    Values other than CPU tensors and containers are returned unchanged.
+    """
+    if not _needs_tracking(interp, value):
         return value
     obj = interp.heap_object(owner)
-    stored = _noted(interp, obj.cls, name, value, node, source, point)
+    stored = _store(interp, obj.cls, name, value, node, source, point)
     stored.owners[owner] = interp.clock
-    return _tagged(interp, value, stored.number)
+    return _tag(interp, value, stored.number)
 
 
-def keep_class_attributes(interp: Interpreter, cls: ClassValue, stmt: ast.stmt) -> None:
-    """Tensors that a class body binds are attributes of every instance."""
+def note_class_attributes(interp: Interpreter, cls: ClassValue, stmt: ast.stmt) -> None:
+    """Record the tensors and containers that a class body binds: attributes of every instance."""
     if not interp.alive or not isinstance(stmt, (ast.Assign, ast.AnnAssign)):
         return
     targets, source = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target], stmt.value
     for target in targets:
         value = interp.now.lookup(cls.scope, target.id) if isinstance(target, ast.Name) else None
-        if isinstance(target, ast.Name) and value is not None and _matters(interp, value):
-            stored = _noted(interp, cls, target.id, value, target, source, None)
-            interp.now.bind(cls.scope, target.id, _tagged(interp, value, stored.number))
+        if isinstance(target, ast.Name) and value is not None and _needs_tracking(interp, value):
+            stored = _store(interp, cls, target.id, value, target, source, None)
+            interp.now.bind(cls.scope, target.id, _tag(interp, value, stored.number))
 
 
-def _noted(
+def _store(
     interp: Interpreter,
     cls: ClassValue | None,
     name: str,
@@ -80,20 +83,20 @@ def _noted(
     key = (interp.activation.module.path, *position(node), name)
     stored = interp.observations.attribute_stores.get(key)
     if stored is None:
-        where = point if point is not None and point.state is not None else interp.point(node, with_state=True)
-        stored = AttributeStore(len(interp.observations.attribute_stores) + 1, name, where, cls, source, value)
+        site = point if point is not None and point.state is not None else interp.point(node, with_state=True)
+        stored = AttributeStore(len(interp.observations.attribute_stores) + 1, name, site, cls, source, value)
         interp.observations.attribute_stores[key] = stored
     return stored
 
 
-def added(interp: Interpreter, container: Pointer, value: Value) -> Value:
-    """What a container that an attribute holds is given later."""
+def tag_added(interp: Interpreter, container: Pointer, value: Value) -> Value:
+    """Return a value that is added to a container, tagged with the attribute that stores the container."""
     number = interp.heap_object(container).get("holder")
-    return _tagged(interp, value, number) if isinstance(number, int) else value
+    return _tag(interp, value, number) if isinstance(number, int) else value
 
 
-def _matters(interp: Interpreter, value: Value, depth: int = 0) -> bool:
-    """Whether a value is a CPU tensor, or a container that is empty or holds tensors or modules."""
+def _needs_tracking(interp: Interpreter, value: Value, depth: int = 0) -> bool:
+    """Return whether a value is a CPU tensor, or a container that is empty or contains tensors or modules."""
     for option in alternatives(value):
         if isinstance(option, Tensor) and option.device == CPU:
             return True
@@ -101,54 +104,53 @@ def _matters(interp: Interpreter, value: Value, depth: int = 0) -> bool:
             obj = interp.heap_object(option)
             if depth and obj.kind == "module":
                 return True
-            if obj.kind in _CONTAINERS and depth < _DEEPEST:
-                held = obj.contents
-                if not held or any(_matters(interp, item, depth + 1) for item in held):
-                    return True
-        elif isinstance(option, TupleValue) and any(_matters(interp, item, depth + 1) for item in option.items):
+            is_searched = obj.kind in _CONTAINERS and depth < _MOST_DEPTH
+            if is_searched and (not obj.contents or any(_needs_tracking(interp, x, depth + 1) for x in obj.contents)):
+                return True
+        elif isinstance(option, TupleValue) and any(_needs_tracking(interp, item, depth + 1) for item in option.items):
             return True
     return False
 
 
-def _tagged(interp: Interpreter, value: Value, number: int, depth: int = 0) -> Value:
+def _tag(interp: Interpreter, value: Value, number: int, depth: int = 0) -> Value:
     match value:
         case Tensor(device=device, origins=origins) if device == CPU:
             if any(origin.kind == "batch" for origin in origins):
-                return value  # an item of a batch stays one
+                return value  # items of batches keep their origins
             return replace(
                 value, origins=tuple(replace(origin, attribute_id=number) for origin in origins or (Origin("stored"),))
             )
         case Union(alternatives):
-            return join(_tagged(interp, option, number, depth) for option in alternatives)
-        case TupleValue(items) if depth < _DEEPEST:
-            return TupleValue(tuple(_tagged(interp, item, number, depth + 1) for item in items))
+            return join(_tag(interp, option, number, depth) for option in alternatives)
+        case TupleValue(items) if depth < _MOST_DEPTH:
+            return TupleValue(tuple(_tag(interp, item, number, depth + 1) for item in items))
         case Pointer():
             obj = interp.heap_object(value)
-            if obj.kind in _CONTAINERS and depth < _DEEPEST and obj.get("holder") is None:
-                fields = {key: _tagged(interp, item, number, depth + 1) for key, item in obj.fields.items()}
-                rest = None if obj.default_item is None else _tagged(interp, obj.default_item, number, depth + 1)
-                interp.now.update(value, fields=fields, default_item=rest, info=(*obj.info, ("holder", number)))
+            if obj.kind in _CONTAINERS and depth < _MOST_DEPTH and obj.get("holder") is None:
+                fields = {key: _tag(interp, item, number, depth + 1) for key, item in obj.fields.items()}
+                default_item = None if obj.default_item is None else _tag(interp, obj.default_item, number, depth + 1)
+                interp.now.update(value, fields=fields, default_item=default_item, info=(*obj.info, ("holder", number)))
     return value
 
 
-def any_of(interp: Interpreter, owner: Pointer) -> Value:
-    """The attribute of an object whose name is computed: any of them, and what is done to it may be done to each."""
+def computed_attribute(interp: Interpreter, owner: Pointer) -> Value:
+    """Return the value of an attribute with a computed name: unknown; its use may change every attribute."""
     interp.escape([owner])
     return UNKNOWN
 
 
-def is_plain(origins: tuple[Origin, ...], source: ast.expr | None) -> bool:
-    """Whether a tensor that comes from a parameter is an ordinary tensor now: ``weight.data``, ``weight.clone()``.
+def is_plain_tensor(origins: tuple[Origin, ...], source: ast.expr | None) -> bool:
+    """Return whether a tensor derived from a parameter is a plain tensor: ``weight.data``, ``weight.clone()``.
 
-    The parameter itself, assigned to another attribute, is registered there, too.
+    A parameter that is assigned to another attribute is registered there, and is not plain.
     """
     if any(origin.kind == "parameter" and origin.attribute_id for origin in origins):
         return True
     if isinstance(source, ast.Call):
-        return isinstance(source.func, ast.Attribute) and source.func.attr in _TENSOR_ONLY
+        return isinstance(source.func, ast.Attribute) and source.func.attr in _TENSOR_METHODS
     return isinstance(source, ast.BinOp) or (isinstance(source, ast.Attribute) and source.attr == "data")
 
 
-_TENSOR_ONLY = frozenset(
+_TENSOR_METHODS = frozenset(
     "detach clone mean sum norm abs float t transpose view reshape squeeze unsqueeze sqrt exp".split()
 )

@@ -53,7 +53,7 @@ def container_method(
 ) -> Value:
     """A method of a list, set, dictionary or plain object."""
     obj = interp.heap_object(pointer)
-    args = [attribute_stores.added(interp, pointer, value) for value in args]
+    args = [attribute_stores.tag_added(interp, pointer, value) for value in args]
     held = obj.contents
     match name:
         case "append" | "add" if args:

@@ -46,7 +46,7 @@ def _getattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
         if isinstance(args[0], Pointer) and interp.heap_object(args[0]).kind == "module":
             return interp.heap_object(args[0]).fields.get(module_tree.COMPUTED, UNKNOWN)
         if isinstance(args[0], Pointer) and interp.heap_object(args[0]).kind == "instance":
-            return attribute_stores.any_of(interp, args[0])
+            return attribute_stores.computed_attribute(interp, args[0])
         return External(f"{args[0].name}.any") if isinstance(args[0], External) else UNKNOWN
     found = join(interp.attribute(args[0], name, node) for name in names)
     missing = isinstance(found, Unknown) and len(args) > 2

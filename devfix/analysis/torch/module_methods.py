@@ -43,7 +43,7 @@ def module_method(
     """``module.name(...)``."""
     obj = interp.heap_object(pointer)
     if name == "cuda":
-        ineffective_moves.note_flag(interp, args, node, module=True)
+        ineffective_moves.note_boolean_device(interp, args, node, module=True)
     if name == "to" or name in MOVE_METHODS or name == "to_empty":
         devices = (
             [move_method_target(interp, name, args, keywords)]

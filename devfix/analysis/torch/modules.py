@@ -146,7 +146,7 @@ def attach(
             devices=obj.devices | {value.device} if obj.weights else frozenset({value.device}),
         )
     elif name is not None and obj.cls is not None:
-        value = attribute_stores.keep(interp, parent, name, value, node, source, point)
+        value = attribute_stores.note_store(interp, parent, name, value, node, source, point)
     if name is None:
         obj = interp.heap_object(parent)
         interp.now.update(parent, default_item=value if obj.default_item is None else join((obj.default_item, value)))
@@ -169,7 +169,7 @@ def _is_parameter(value: Value, source: ast.expr | None) -> bool:
     return (
         isinstance(value, Tensor)
         and any(origin.kind == "parameter" for origin in value.origins)
-        and not attribute_stores.is_plain(value.origins, source)
+        and not attribute_stores.is_plain_tensor(value.origins, source)
     )
 
 

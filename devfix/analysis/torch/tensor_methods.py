@@ -64,7 +64,7 @@ def tensor_method(
     if tensor.maybe_container and name in _ONLY_OF_TENSORS and all(origin.kind == "load" for origin in tensor.origins):
         tensor = replace(tensor, maybe_container=False, is_certain=True)  # an entry of a checkpoint that has a shape
     if name == "cuda":
-        ineffective_moves.note_flag(interp, args, node)
+        ineffective_moves.note_boolean_device(interp, args, node)
     if name == "to":
         return _transfer(interp, tensor, to_targets(interp, args, keywords), node)
     if name in MOVE_METHODS:
@@ -84,7 +84,7 @@ def tensor_method(
     if name == "retain_grad":
         ineffective_moves.note_leaf_use(interp, tensor, "retained", node)
     if name in ("detach", "detach_"):
-        tensor = ineffective_moves.detached(tensor)
+        tensor = ineffective_moves.detach(tensor)
     if name == "clone":
         parameter_copies.note_copy(interp, tensor, node)
     if name in ("backward", "zero_", "fill_", "retain_grad", "register_hook"):

@@ -139,7 +139,7 @@ def set_attribute(
         value = batch_objects.taken_in(obj, name, value)
     record_binding(interp, text_of(node) if isinstance(node, ast.Attribute) else name, value, "attribute", node, source)
     if obj.cls is not None and obj.kind == "instance":
-        value = attribute_stores.keep(interp, base, name, value, node, source)
+        value = attribute_stores.note_store(interp, base, name, value, node, source)
     for option in alternatives(value):
         if isinstance(option, Pointer) and interp.heap_object(option).kind == "module":
             interp.observations.module_references.append(ModuleReference(option, interp.point(node)))
@@ -163,7 +163,7 @@ def set_item(interp: Interpreter, base: Value, key: Value, value: Value, node: a
     if not isinstance(base, Pointer):
         return
     obj = interp.heap_object(base)
-    value = attribute_stores.added(interp, base, value)
+    value = attribute_stores.tag_added(interp, base, value)
     if obj.kind == "dict" and is_non_string_key(key) and not obj.get("odd-keys"):
         interp.now.update(base, info=(*obj.info, ("odd-keys", True)))
         obj = interp.heap_object(base)

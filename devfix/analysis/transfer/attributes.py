@@ -116,7 +116,7 @@ def _attribute_of_tensor(value: Tensor, name: str) -> Value:
         return UNKNOWN
     if name in _TENSOR_ATTRIBUTES:
         return (
-            ineffective_moves.detached(value) if name == "data" else replace(value, grad=value.grad and name != "grad")
+            ineffective_moves.detach(value) if name == "data" else replace(value, grad=value.grad and name != "grad")
         )
     if value.maybe_container:
         origins = tuple(Origin(origin.kind, origin.site_id, (*origin.path, f".{name}")) for origin in value.origins)

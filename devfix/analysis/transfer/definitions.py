@@ -101,7 +101,7 @@ def define_class(interp: Interpreter, stmt: ast.ClassDef) -> Value:
                     interp.now.bind(env, inner.name, value)
             else:
                 interp.execute([inner])
-                attribute_stores.keep_class_attributes(interp, cls, inner)
+                attribute_stores.note_class_attributes(interp, cls, inner)
     for decorator in reversed(stmt.decorator_list):
         _register_class(interp, cls, decorator)
     return cls

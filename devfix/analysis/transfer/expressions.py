@@ -67,7 +67,7 @@ def _attribute(interp: Interpreter, node: ast.Attribute) -> Value:
     base = evaluate(interp, node.value)
     if node.attr == "grad":
         ineffective_moves.note_leaf_use(interp, base, "grad", node)
-    return ineffective_moves.uncalled(interp, node, base, interp.attribute(base, node.attr, node))
+    return ineffective_moves.call_if_intended(interp, node, base, interp.attribute(base, node.attr, node))
 
 
 def _tuple(interp: Interpreter, node: ast.Tuple) -> Value:

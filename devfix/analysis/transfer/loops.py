@@ -43,7 +43,7 @@ def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
         interp.loop_depth -= 1
         interp.loops.pop()
     _leave(interp, stmt.orelse, loop)
-    ineffective_moves.after_loop(interp, stmt)
+    ineffective_moves.note_loop_moves(interp, stmt)
 
 
 def _separate_modules(interp: Interpreter, element: Value) -> list[Value]:

@@ -236,7 +236,7 @@ def _as_load(target: ast.expr) -> ast.expr:
 
 def _expression(interp: Interpreter, stmt: ast.Expr) -> None:
     value = interp.evaluate(stmt.value)
-    ineffective_moves.note_dropped(interp, stmt, value)
+    ineffective_moves.note_discarded(interp, stmt, value)
     call = stmt.value
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda"):
         base = call.func.value

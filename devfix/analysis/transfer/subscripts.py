@@ -210,7 +210,7 @@ def _item_of_object(interp: Interpreter, pointer: Pointer, name: str | None, nod
     if obj.kind == "dict" and name is None and obj.fields:
         return join(obj.fields.values())
     if obj.kind == "instance" and name is None:
-        return attribute_stores.any_of(interp, pointer)
+        return attribute_stores.computed_attribute(interp, pointer)
     return Unknown(f"{obj.name or obj.kind}#{pointer.id}.{name}" if name else "")
 
 

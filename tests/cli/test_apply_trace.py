@@ -63,7 +63,7 @@ def test_a_program_is_repaired_and_the_proof_is_shown(outside, tree):
     assert lines[0].startswith("plugin.py:5:12 error DEV102 tensor-without-device")
     assert "to(device)` (found by running the script)" in lines[1]
     assert lines[2].startswith("1 finding, 1 fixed,")
-    assert any(line.split()[:2] == ["patched/device", "ran"] for line in lines)
+    assert any(line.split()[:2] == ["patched/device", "completed"] for line in lines)
     assert lines[-1].startswith(
         "fixed: 4 losses over 4 steps match original/cpu bit for bit; original error: Expected all"
     )
@@ -148,7 +148,7 @@ def test_a_rule_that_is_ignored_for_a_file_is_left_alone_and_told(outside, tree)
     result = outside("apply", "--trace", "train.py", cwd=tree)
 
     assert (result.code, contents(tree)) == (0, before)
-    assert "still fails of a device error that was left alone: DEV102 is not looked for in plugin.py" in result.stderr
+    assert "still fails with a device error that is excluded: DEV102 is not enabled for plugin.py" in result.stderr
 
 
 @pytest.mark.slow
@@ -159,7 +159,7 @@ def test_a_script_that_runs_well_is_told_in_one_line(outside, tree):
 
     assert (result.code, contents(tree)["train.py"]) == (0, REPAIRED)
     assert result.stderr.splitlines() == [
-        "note train.py: runs without a device error, and trains as it does on the CPU: nothing to repair",
+        "note train.py: runs without a device error, and trains as it does on the CPU: nothing to fix",
         "no findings, 1 file checked",
     ]
 

@@ -52,13 +52,13 @@ def test_what_is_out_of_place_is_shown_and_makes_the_exit_code(script):
     assert done.exit_code == 1, done.output
     assert "is_available()  True" in done.stdout
     assert "✗ in a list, so not moved with net, which is on cuda:0" in " ".join(done.stdout.split())
-    assert "After 1 optimizer step at train.py:15: 1 thing is out of place." in done.stdout
+    assert "After 1 optimizer step at train.py:15: 1 object is misplaced." in done.stdout
 
 
 def test_all_in_its_place(script):
     done = mapped(script(TRAINING.replace("[nn.Linear(4, 1)]", "nn.Linear(4, 1)")))
     assert done.exit_code == 0, done.output
-    assert "all is in place." in done.stdout
+    assert "nothing is misplaced." in done.stdout
     assert "✗" not in done.stdout
 
 

@@ -85,7 +85,7 @@ def test_a_run_without_device_error(tmp_path):
     experiment = Experiment(Project(tmp_path, "main.py", "."), (), "/usr/bin/python3", "sim")
     trace = Trace(experiment, Run("sim", losses=(0.9, 0.25), steps=2, torch="2.13.0"))
     assert trace.exit_code == 0
-    assert "No device error: it ran to its end after 2 optimizer steps, 2 losses from 0.9 to 0.25." in shown(trace)
+    assert "No device error: it completed after 2 optimizer steps, 2 losses from 0.9 to 0.25." in shown(trace)
     jsonschema.validate(trace_json.document(trace), SCHEMA)
 
 

@@ -65,7 +65,7 @@ def test_an_optimizer_that_was_built_too_early_is_built_later(tmp_path: Path) ->
 
     assert found.repaired, found.reason
     assert text.index("place(model, device)") < text.index("optimizer = torch")
-    assert "hold all parameters" in found.steps[0].diagnosis.cause
+    assert "hold all parameters" in found.steps[0].diagnosis.cause.sentence
 
 
 @pytest.mark.parametrize("line", ["raise KeyError('lr')", "import a_package_that_is_not_there"])

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from devfix.trace.device_map.rows import PlaceMap, Row, read_map
+from devfix.trace.device_map.rows import DeviceMap, Row, read_map
 from devfix.verify.runs import run
 
 HEAD = """\
@@ -18,20 +18,20 @@ device = "cuda"
 """
 
 
-def mapped(folder: Path, text: str, device: str = "sim", kind: str = "cuda") -> PlaceMap:
+def mapped(folder: Path, text: str, device: str = "sim", kind: str = "cuda") -> DeviceMap:
     (folder / "train.py").write_text(HEAD + dedent(text))
-    done = run("train.py", device=device, cwd=folder, place_map=True, kind=kind)
+    done = run("train.py", device=device, cwd=folder, device_map=True, kind=kind)
     found = read_map(done)
     assert found is not None, done.output
     return found
 
 
-def row(found: PlaceMap, name: str) -> Row:
+def row(found: DeviceMap, name: str) -> Row:
     (only,) = [each for each in found.rows if each.name == name]
     return only
 
 
-def problems(found: PlaceMap) -> dict[str, str | None]:
+def problems(found: DeviceMap) -> dict[str, str | None]:
     return {each.name: each.problem for each in found.misplaced}
 
 
@@ -78,11 +78,11 @@ main()
 
 
 @pytest.fixture(scope="module")
-def nested(tmp_path_factory: pytest.TempPathFactory) -> PlaceMap:
+def nested(tmp_path_factory: pytest.TempPathFactory) -> DeviceMap:
     return mapped(tmp_path_factory.mktemp("nested"), NESTED)
 
 
-def test_a_module_is_unfolded_where_it_is_in_two_places(nested: PlaceMap) -> None:
+def test_a_module_is_unfolded_where_it_is_in_two_places(nested: DeviceMap) -> None:
     assert (row(nested, "net").places, row(nested, "net").type) == (("cuda:0", "cpu"), "Net")
     assert [(each.name, each.places) for each in nested.rows if each.section == "modules" and each.depth == 1] == [
         ("body", ("cuda:0",)),
@@ -92,7 +92,7 @@ def test_a_module_is_unfolded_where_it_is_in_two_places(nested: PlaceMap) -> Non
     assert not [each for each in nested.rows if each.depth > 1]
 
 
-def test_what_is_out_of_place_is_marked_with_the_reason(nested: PlaceMap) -> None:
+def test_what_is_out_of_place_is_marked_with_the_reason(nested: DeviceMap) -> None:
     assert problems(nested) == {
         "unused": "most of net is on cuda:0",
         "net.extras[0]": "in a list, so not moved with net, which is on cuda:0",
@@ -102,7 +102,7 @@ def test_what_is_out_of_place_is_marked_with_the_reason(nested: PlaceMap) -> Non
     }
 
 
-def test_what_may_be_on_the_cpu_is_not_marked(nested: PlaceMap) -> None:
+def test_what_may_be_on_the_cpu_is_not_marked(nested: DeviceMap) -> None:
     marked = problems(nested)
     for name in (
         "ema",
@@ -117,7 +117,7 @@ def test_what_may_be_on_the_cpu_is_not_marked(nested: PlaceMap) -> None:
     assert row(nested, "x").places == ("cuda:0",)
 
 
-def test_the_moment_and_the_memory_by_device(nested: PlaceMap) -> None:
+def test_the_moment_and_the_memory_by_device(nested: DeviceMap) -> None:
     assert (nested.moment, nested.steps, nested.where and nested.where.line) == ("step", 1, 41)
     memory = {each.place: each for each in nested.memory}
     here = memory["cuda:0"]
@@ -126,7 +126,7 @@ def test_the_moment_and_the_memory_by_device(nested: PlaceMap) -> None:
     assert memory["cpu"].optimizers == 6 * 4  # its step counters
 
 
-def test_the_environment_is_what_the_script_is_told(nested: PlaceMap) -> None:
+def test_the_environment_is_what_the_script_is_told(nested: DeviceMap) -> None:
     told = nested.environment
     assert (told.kind, told.simulated, told.available, told.names) == ("cuda", True, True, ("Simulated device",))
     assert told.torch
@@ -227,7 +227,7 @@ def test_many_tensors_of_one_list_are_one_row(tmp_path: Path) -> None:
 def test_losses_are_those_of_a_run_without_map(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(HEAD + GAN)
     alone = run("train.py", cwd=tmp_path, max_steps=2)
-    watched = run("train.py", cwd=tmp_path, place_map=True)
+    watched = run("train.py", cwd=tmp_path, device_map=True)
     assert watched.ok
     assert watched.ended_early
     assert (watched.losses, watched.digest, watched.random) == (alone.losses, alone.digest, alone.random)

@@ -96,10 +96,10 @@ def test_the_container_has_the_name_that_the_file_has_for_it(repair, imports, mo
 
 
 REASONS = [
-    pytest.param("{0: nn.Linear(n, n)}", "x = self.layers[0](x)", "no strings", id="keys-are-numbers"),
+    pytest.param("{0: nn.Linear(n, n)}", "x = self.layers[0](x)", "not strings", id="keys-are-numbers"),
     pytest.param("{'type': nn.Linear(n, n)}", "x = self.layers['type'](x)", "cannot be a key", id="key-is-taken"),
     pytest.param("{'a': nn.Linear(n, n)}", "x = self.layers.get('a')(x)", "does not have", id="get"),
-    pytest.param("[nn.Linear(n, n), torch.relu]", "x = self.layers[0](x)", "no module", id="function-inside"),
+    pytest.param("[nn.Linear(n, n), torch.relu]", "x = self.layers[0](x)", "not modules", id="function-inside"),
     pytest.param("[nn.Linear(n, n)]", f"self.layers.reverse()\n        {EACH}", "does not have", id="reverse"),
 ]
 

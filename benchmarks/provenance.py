@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.simulator import convolutional, transformer
 from devfix.simulator import Simulator, reported_device
-from devfix.verify.probe.provenance import Frames, Provenance, tell
+from devfix.verify.probe.provenance import Frames, Provenance, describe_failure
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = 4  # steps between two looks at the clock
@@ -174,7 +174,7 @@ def tell_time(training: Training, watcher: Provenance) -> None:
         training.model(training.x[:, :0].double().unsqueeze(0))
     except (RuntimeError, IndexError, ValueError) as error:
         start = time.process_time()
-        tell(watcher, error)
+        describe_failure(watcher, error)
         print(f"the story takes {time.process_time() - start:.2f} s", file=sys.stderr, flush=True)
 
 

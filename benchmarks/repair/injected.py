@@ -258,9 +258,9 @@ def trains_alike(one: Any, other: Any) -> bool:
 
 def _same(one: Any, other: Any) -> bool:
     """The same, with no less of the training on the accelerator."""
-    from devfix.verify.verdict import fled
+    from devfix.verify.verdict import describe_moved_work
 
-    return trains_alike(one, other) and fled(one, other) is None
+    return trains_alike(one, other) and describe_moved_work(one, other) is None
 
 
 def _normal(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Proof by running: the original fails on the accelerator, the patched script does not, and it trains the same."""
+"""Verification by running: the original script fails on the accelerator, and the patched one trains as intended."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["Failure", "Run", "RunError", "Verdict", "judge", "prove", "run"]
 
-_HOMES = {
+_MODULES = {
     **dict.fromkeys(("Failure", "Run", "RunError"), "records"),
     **dict.fromkeys(("Verdict", "judge"), "verdict"),
     "prove": "proof",
@@ -16,7 +16,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import on first use, so that ``python -m devfix.verify.runs`` loads its module once."""
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    """Import a public name on first use, so that ``python -m devfix.verify.runs`` loads its module once."""
+    if name in _MODULES:
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     raise AttributeError(name)

@@ -1,4 +1,4 @@
-"""``python -m devfix.verify.runs``: the verdict on a patch, or one run, without the rest of devfix."""
+"""Command line of ``python -m devfix.verify.runs``: print the verdict on a patch, or the outcome of single runs."""
 
 from __future__ import annotations
 
@@ -14,29 +14,31 @@ from devfix.verify.runs import run
 __all__ = ["main"]
 
 
-def _print_run(name: str, each: Run) -> None:
-    losses = ", ".join(f"{loss:.6g}" for loss in each.losses[:8]) + (" ..." if len(each.losses) > 8 else "")
-    share = f", {each.accelerator_share:.0%} on the accelerator" if each.all_operations else ""
-    print(f"  {name:19s} {each.outcome}; {each.steps} steps, {each.wall:.2f} s{share}; losses: {losses or 'none'}")
+def _print_run(name: str, record: Run) -> None:
+    losses = ", ".join(f"{loss:.6g}" for loss in record.losses[:8]) + (" ..." if len(record.losses) > 8 else "")
+    share = f", {record.accelerator_share:.0%} on the accelerator" if record.all_operations else ""
+    print(
+        f"  {name:19s} {record.outcome}; {record.steps} steps, {record.wall:.2f} s{share}; losses: {losses or 'none'}"
+    )
 
 
 def main(arguments: list[str]) -> int:
-    """The command line of this module; exit code 0 if everything is good, 1 if not, 2 if it could not be run."""
-    reader = argparse.ArgumentParser(prog="python -m devfix.verify.runs", description="Run scripts and prove patches.")
-    verbs = reader.add_subparsers(dest="verb", required=True)
-    proving = verbs.add_parser("prove", help="compare a project folder with its patched copy")
-    proving.add_argument("original")
-    proving.add_argument("patched")
-    running = verbs.add_parser("run", help="run one project folder on the CPU and on the simulated accelerator")
-    running.add_argument("project")
-    for verb in (proving, running):
-        verb.add_argument("--setup", metavar="ARGS", help="arguments of a run that comes first, as one shell word")
-        verb.add_argument("--run-on", choices=("sim", "cpu"), default="sim", help="where the run after the setup works")
-        verb.add_argument("--devices", type=int, default=1, help="simulated devices")
+    """Parse the arguments and run; return 0 if the result is good, 1 if not, and 2 if a run could not be made."""
+    parser = argparse.ArgumentParser(prog="python -m devfix.verify.runs", description="Run scripts and prove patches.")
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    prove_parser = verbs.add_parser("prove", help="compare a project folder with its patched copy")
+    prove_parser.add_argument("original")
+    prove_parser.add_argument("patched")
+    run_parser = verbs.add_parser("run", help="run one project folder on the CPU and on the simulated accelerator")
+    run_parser.add_argument("project")
+    for verb in (prove_parser, run_parser):
+        verb.add_argument("--setup", metavar="ARGS", help="arguments of a preparatory run, as one shell word")
+        verb.add_argument("--run-on", choices=("sim", "cpu"), default="sim", help="device of the run after the setup")
+        verb.add_argument("--devices", type=int, default=1, help="number of simulated devices")
         verb.add_argument("--max-steps", type=int)
         verb.add_argument("script")
         verb.add_argument("args", nargs=argparse.REMAINDER)
-    options = reader.parse_args(arguments)
+    options = parser.parse_args(arguments)
     shared: dict[str, Any] = {
         "setup": None if options.setup is None else shlex.split(options.setup),
         "devices": options.devices,
@@ -48,8 +50,8 @@ def main(arguments: list[str]) -> int:
                 options.original, options.patched, options.script, options.args, run_on=options.run_on, **shared
             )
             print(f"{verdict.status}: {verdict.reason}")
-            for name, each in verdict.runs.items():
-                _print_run(name, each)
+            for name, record in verdict.runs.items():
+                _print_run(name, record)
             return 0 if verdict.good else 1
         results = [run(options.script, options.args, device, options.project, **shared) for device in ("cpu", "sim")]
         for result in results:

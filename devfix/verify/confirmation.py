@@ -1,8 +1,8 @@
-"""A silent repair changes what is trained, and nothing else.
+"""Confirmation of a silent fix: one that only changes which parameters train.
 
-Where the original raised nothing and forgot parameters, no run of it has the losses of the repaired script.  But the
-repaired script in which just these parameters are held still must train as the original did, bit for bit: one more run
-shows it.  It is made where the original ran without an accelerator, else on one that never complains.
+If the original raises nothing but omits parameters from the optimizer, none of its runs has the losses of the fixed
+script.  One more run of the fixed script freezes exactly these parameters; it must train as the original did, bit for
+bit.  That run hides the accelerator if the original runs without one; otherwise it simulates one without device checks.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from dataclasses import replace
 
 from devfix.verify.loss_comparison import agree, first_difference
 from devfix.verify.records import Run
-from devfix.verify.training_invariants import other_gradients, other_recipe
+from devfix.verify.training_invariants import describe_gradient_change, describe_recipe_change
 from devfix.verify.verdict import Verdict, trains_more
 
-__all__ = ["STILL", "confirmed"]
+__all__ = ["FROZEN_RUN", "confirm_silent_fix"]
 
-#: What the run is called in which the parameters that the original forgot are held still.
-STILL = "patched/held still"
+#: Name of the run that freezes the parameters that the original did not train.
+FROZEN_RUN = "patched/held still"
 
-#: Optimizers that move all their parameters by one number that they make of all.
+#: Optimizers whose update of one parameter depends on all others.
 _JOINT = ("LBFGS",)
 
 Make = Callable[[str, tuple[str, ...]], Run]
 
 
-def confirmed(verdict: Verdict, make: Make) -> Verdict:
-    """The verdict on a silent repair, after one more look.
+def confirm_silent_fix(verdict: Verdict, make: Make) -> Verdict:
+    """Return the verdict on a silent fix after the confirming run.
 
     Args:
         verdict: ``fixed``, and silent.
-        make: makes the run of a name, with parameters held still.
+        make: makes the run of the given name with the given parameters frozen.
 
     """
     stage = "cpu" if verdict.runs["original/cpu"].ok else "unchecked"
@@ -41,41 +41,44 @@ def confirmed(verdict: Verdict, make: Make) -> Verdict:
         runs[f"patched/{stage}"] = make(f"patched/{stage}", ())
     patched = runs[f"patched/{stage}"]
 
-    def refused(word: str, reason: str) -> Verdict:
-        return Verdict(word, reason, runs, silent=True)
+    def rejected(status: str, reason: str) -> Verdict:
+        return Verdict(status, reason, runs, silent=True)
 
-    other = other_recipe(patched, original) or other_gradients(patched, original)
-    if other:
-        return refused("loss-differs", f"more parameters train, but {other}")
+    change = describe_recipe_change(patched, original) or describe_gradient_change(patched, original)
+    if change:
+        return rejected("loss-differs", f"more parameters train, but {change}")
     if agree(patched, original):
         return replace(verdict, runs=runs)
     if not trains_more(patched, original):
-        return refused("loss-differs", f"more parameters train, but {_apart(patched, original, stage)}")
+        return rejected("loss-differs", f"more parameters train, but {_describe_difference(patched, original, stage)}")
     joint = [name for name in original.optimizers if name in _JOINT]
     if joint:
-        reason = f"more parameters train, and {joint[0]} moves all together: whether only that changed cannot be seen"
-        return refused("inconclusive", reason)
-    runs[STILL] = still = make(f"patched/{stage}", original.forgotten_keys)
-    if not still.ok:
-        return refused("inconclusive", f"with the new ones held still, the patched script {still.outcome}")
-    if still.still < len(original.forgotten):
-        reason = "the values or the gradients that they start with are not those of the original"
-        return refused("loss-differs", f"more parameters train, but {reason}")
-    if still.losses != original.losses or still.steps != original.steps:
-        apart = _apart(still, original, stage)
-        return refused("loss-differs", f"more parameters train, but with these held still {apart}")
-    if still.trained_digest != original.trained_digest:
-        return refused("loss-differs", "more parameters train, but the others do not end where they did before")
+        reason = (
+            f"more parameters train, and {joint[0]} updates all parameters jointly: the effect of the new parameters "
+            "cannot be isolated"
+        )
+        return rejected("inconclusive", reason)
+    runs[FROZEN_RUN] = frozen = make(f"patched/{stage}", original.forgotten_keys)
+    if not frozen.ok:
+        return rejected("inconclusive", f"with the new parameters frozen, the patched script failed: {frozen.outcome}")
+    if frozen.frozen < len(original.forgotten):
+        reason = "their initial values or first gradients differ from those in the original"
+        return rejected("loss-differs", f"more parameters train, but {reason}")
+    if frozen.losses != original.losses or frozen.steps != original.steps:
+        difference = _describe_difference(frozen, original, stage)
+        return rejected("loss-differs", f"more parameters train, but with these frozen {difference}")
+    if frozen.trained_digest != original.trained_digest:
+        return rejected("loss-differs", "more parameters train, but the final values of the others differ")
     return replace(
-        verdict, runs=runs, reason=f"{verdict.reason}; with these held still, it trains as original/{stage} bit for bit"
+        verdict, runs=runs, reason=f"{verdict.reason}; with these frozen, it trains as original/{stage} bit for bit"
     )
 
 
-def _apart(run: Run, original: Run, stage: str) -> str:
+def _describe_difference(run: Run, original: Run, stage: str) -> str:
     index = first_difference(run.losses, original.losses)
     if index is not None and index < min(len(run.losses), len(original.losses)):
-        return f"loss {index + 1} is {run.losses[index]!r} against {original.losses[index]!r} of original/{stage}"
+        return f"loss {index + 1} is {run.losses[index]!r}, but {original.losses[index]!r} in original/{stage}"
     return (
-        f"{len(run.losses)} losses over {run.steps} steps are not the {len(original.losses)} over {original.steps} "
-        f"of original/{stage}"
+        f"{len(run.losses)} losses over {run.steps} steps were recorded, but {len(original.losses)} over "
+        f"{original.steps} in original/{stage}"
     )

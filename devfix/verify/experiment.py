@@ -1,4 +1,4 @@
-"""Everything of a proof but the patch: the runs of the original are made once, whatever is tried on it."""
+"""A proof without its patch: script, device and limits; the runs of the original are cached across patches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Experiment", "Limits", "prepare"]
 
 @dataclass(frozen=True)
 class Limits:
-    """What each run may take: seconds, megabytes, optimizer steps (None: as many as it wants)."""
+    """Limits of each run: seconds, megabytes, and optimizer steps (None: no limit)."""
 
     timeout: float = DEFAULT_TIMEOUT
     memory_mb: int = DEFAULT_MEMORY_MB
@@ -38,13 +38,13 @@ class Experiment:
         python: the interpreter.
         device: ``sim``, ``cpu`` or the type of a real device.
         limits: of each run.
-        setup: arguments of a run that comes first.
-        setup_script: what that run executes; None: the script.
-        keep: leave the scratch copies behind.
-        kind: the device type that is simulated, or that a real device has.
-        why: why this device.
-        devices: how many devices are simulated.
-        torchrun: start the script with the variables that torchrun sets; found out where a script asks for them.
+        setup: arguments of a preparatory run.
+        setup_script: the script of that run; None: the script itself.
+        keep: do not delete the scratch copies.
+        kind: the type of the simulated or real device.
+        why: the reason for choosing this device.
+        devices: number of simulated devices.
+        torchrun: set torchrun's environment variables; set automatically if the script fails without them.
         compiled: leave ``torch.compile`` on.
 
     """
@@ -64,18 +64,18 @@ class Experiment:
     setup_script: str | None = None
     _originals: dict[str, Run] = field(default_factory=dict, repr=False)
 
-    def prove(self, changes: Mapping[str, bytes], made: Mapping[str, Run] | None = None) -> Verdict:
-        """The verdict on new contents of files, by their path within the project.
+    def prove(self, changes: Mapping[str, bytes], existing_runs: Mapping[str, Run] | None = None) -> Verdict:
+        """Return the verdict on a patch.
 
         Args:
-            changes: the new contents.
-            made: runs with these changes that were made already, by name.
+            changes: new contents of files, by their path within the project.
+            existing_runs: runs that were already made with these changes, by name.
 
         Raises:
             devfix.verify.RunError: a run could not be made.
 
         """
-        verdict = self._prove(changes, made or {})
+        verdict = self._prove(changes, existing_runs or {})
         if not self.torchrun and not verdict.good and expects_torchrun(verdict.runs["original/unchecked"]):
             self.torchrun = True
             self._originals.clear()
@@ -83,37 +83,39 @@ class Experiment:
         self._originals.update({name: each for name, each in verdict.runs.items() if name.startswith("original/")})
         return verdict
 
-    def watched(self, changes: Mapping[str, bytes] | None = None, at_most: float = math.inf) -> Run:
-        """One run of the script on the device that notes where values come from, with new contents of files.
+    def run_with_provenance(self, changes: Mapping[str, bytes] | None = None, at_most: float = math.inf) -> Run:
+        """Run the script once on the device and record the origin of each tensor.
 
         Args:
-            changes: the new contents.
-            at_most: seconds that the run may take, where that is less than the limit.
+            changes: new contents of files, by their path within the project.
+            at_most: seconds that the run may take, if less than the limit.
 
         Raises:
             devfix.verify.RunError: the run could not be made.
 
         """
-        done = self._watched(changes, at_most)
-        if not self.torchrun and expects_torchrun(done):
+        traced = self._traced_run(changes, at_most)
+        if not self.torchrun and expects_torchrun(traced):
             self.torchrun = True
-            done = self._watched(changes, at_most)
-        return done
+            traced = self._traced_run(changes, at_most)
+        return traced
 
-    def mapped(self) -> Run:
-        """One run of the script on the device that notes where everything lives, and ends after the first steps.
+    def run_for_device_map(self) -> Run:
+        """Run the script on the device until the first optimizer steps, and record the device of every tensor.
 
         Raises:
             devfix.verify.RunError: the run could not be made.
 
         """
-        done = self._watched(None, place_map=True)
-        if not self.torchrun and expects_torchrun(done):
+        traced = self._traced_run(None, device_map=True)
+        if not self.torchrun and expects_torchrun(traced):
             self.torchrun = True
-            done = self._watched(None, place_map=True)
-        return done
+            traced = self._traced_run(None, device_map=True)
+        return traced
 
-    def _watched(self, changes: Mapping[str, bytes] | None, at_most: float = math.inf, place_map: bool = False) -> Run:
+    def _traced_run(
+        self, changes: Mapping[str, bytes] | None, at_most: float = math.inf, device_map: bool = False
+    ) -> Run:
         return run(
             self.project.module or self.project.script,
             self.args,
@@ -135,10 +137,10 @@ class Experiment:
             torchrun=self.torchrun,
             compiled=self.compiled,
             provenance=True,
-            place_map=place_map,
+            device_map=device_map,
         )
 
-    def _prove(self, changes: Mapping[str, bytes], made: Mapping[str, Run]) -> Verdict:
+    def _prove(self, changes: Mapping[str, bytes], existing_runs: Mapping[str, Run]) -> Verdict:
         return prove(
             self.project.root,
             self.project.root,
@@ -154,7 +156,7 @@ class Experiment:
             start=self.project.start,
             changes=changes,
             keep=self.keep,
-            known={**self._originals, **made},
+            known={**self._originals, **existing_runs},
             module=self.project.module is not None,
             kind=self.kind,
             devices=self.devices,
@@ -179,25 +181,25 @@ def prepare(
     setup: str | None = None,
     keep: bool = False,
 ) -> Experiment:
-    """Look at what is there, and choose what was not said.
+    """Return the experiment for a script, with project, interpreter and device detected unless given.
 
     Args:
         script: the script's path, or with ``module`` a module's name.
         args: its arguments.
         device: one of :data:`devfix.verify.targets.CHOICES`.
-        python: the interpreter; default: of the project's virtual environment, else ours.
-        cwd: the folder that runs start in; default: the current one where it belongs to the project.
-        folder: the folder that is copied; default: the project's.
+        python: the interpreter; default: that of the project's virtual environment, else the current one.
+        cwd: the working directory of runs; default: the current one if it belongs to the project.
+        folder: the folder to copy; default: the project's.
         module: start as ``python -m`` does.
-        devices: how many devices are simulated.
+        devices: number of simulated devices.
         torchrun: start as torchrun does, with one process.
         compiled: leave ``torch.compile`` on.
-        limits: for each run.
-        setup: arguments of a run that comes first, as one shell word.
-        keep: leave the scratch copies behind.
+        limits: of each run.
+        setup: arguments of a preparatory run, as one shell word.
+        keep: do not delete the scratch copies.
 
     Raises:
-        devfix.verify.RunError: no such script, no torch in the interpreter, no such device.
+        devfix.verify.RunError: no such script, no torch in the interpreter, or no such device.
 
     """
     project = find_project(script, cwd, folder, module=module)

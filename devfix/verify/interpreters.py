@@ -1,4 +1,4 @@
-"""Which interpreters can run the probe, and why another one cannot."""
+"""Interpreters: whether one can run the probe, and the reason if not."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 import subprocess
 import threading
 
-__all__ = ["OLDEST_PYTHON", "OLDEST_TORCH", "too_old", "why_not"]
+__all__ = ["OLDEST_PYTHON", "OLDEST_TORCH", "explain_unusable", "is_too_old"]
 
-#: The probe and the simulator are written for these and later ones.
+#: Oldest versions that the probe and the simulator support.
 OLDEST_PYTHON = (3, 9)
 OLDEST_TORCH = (2, 4)
 
-#: Understood by every Python there has been since 2.6.
-_QUESTION = """\
+#: Valid in every Python since 2.6.
+_VERSION_QUERY = """\
 import sys
 print("python %d.%d" % sys.version_info[:2])
 sys.stdout.flush()
@@ -21,59 +21,59 @@ import torch
 print("torch " + torch.__version__)
 """
 _SECONDS = 60
-_MOST_BYTES = 1 << 16
+_MAX_BYTES = 1 << 16
 
 
-def too_old(version: str, oldest: tuple[int, int]) -> bool:
-    """Whether a version is older; one that cannot be read is not."""
+def is_too_old(version: str, oldest: tuple[int, int]) -> bool:
+    """Whether a version is older than ``oldest``; False if it cannot be parsed."""
     found = re.match(r"(\d+)\.(\d+)", version)
     return found is not None and (int(found[1]), int(found[2])) < oldest
 
 
-def why_not(python: str, errors: str) -> str:
-    """One line: why an interpreter does not run the probe, from what it says of itself and from what it printed."""
+def explain_unusable(python: str, errors: str) -> str:
+    """Return one line: why an interpreter cannot run the probe, from its versions and its error output."""
     try:
-        answer = _ask(python)
+        answer = _query_versions(python)
     except OSError as error:
         return f"{python} cannot be started: {error.strerror or error}"
     versions = dict(re.findall(r"^(python|torch) (\S+)$", answer, re.MULTILINE))
     if "python" not in versions:
         return f"{python} is not a Python interpreter"
-    if too_old(versions["python"], OLDEST_PYTHON):
-        return f"{python} is Python {versions['python']}: {_needed(OLDEST_PYTHON)} is needed"
+    if is_too_old(versions["python"], OLDEST_PYTHON):
+        return f"{python} is Python {versions['python']}; Python {_or_later(OLDEST_PYTHON)} is required"
     if "torch" not in versions:
         return f"{python} {_without_torch(answer)}"
-    if too_old(versions["torch"], OLDEST_TORCH):
-        return f"{python} has torch {versions['torch']}: {_needed(OLDEST_TORCH)} is needed"
-    told = errors.strip().splitlines()
-    return f"{python} cannot run the probe: {told[-1][:500]}" if told else f"{python} did not start"
+    if is_too_old(versions["torch"], OLDEST_TORCH):
+        return f"{python} has torch {versions['torch']}; torch {_or_later(OLDEST_TORCH)} is required"
+    lines = errors.strip().splitlines()
+    return f"{python} cannot run the probe: {lines[-1][:500]}" if lines else f"{python} did not start"
 
 
-def _ask(python: str) -> str:
-    """What an interpreter says of itself, as far as it says it in time; it may be any program."""
+def _query_versions(python: str) -> str:
+    """Return the output of the version query within the time limit; ``python`` may be any program."""
     with subprocess.Popen(
-        [python, "-s", "-c", _QUESTION],
+        [python, "-s", "-c", _VERSION_QUERY],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         cwd="/",
-    ) as asked:
-        assert asked.stdout is not None
-        end = threading.Timer(_SECONDS, asked.kill)
+    ) as process:
+        assert process.stdout is not None
+        end = threading.Timer(_SECONDS, process.kill)
         end.start()
         try:
-            return asked.stdout.read(_MOST_BYTES).decode("utf-8", "replace")
+            return process.stdout.read(_MAX_BYTES).decode("utf-8", "replace")
         finally:
             end.cancel()
-            asked.kill()
+            process.kill()
 
 
-def _needed(version: tuple[int, int]) -> str:
+def _or_later(version: tuple[int, int]) -> str:
     return f"{version[0]}.{version[1]} or later"
 
 
 def _without_torch(errors: str) -> str:
-    told = errors.strip().splitlines()
-    if len(told) < 2 or "No module named 'torch'" in told[-1] or "No module named torch" in told[-1]:
-        return "has no torch: name the interpreter that the script needs with --python"
-    return f"cannot import torch: {told[-1][:500]}"
+    lines = errors.strip().splitlines()
+    if len(lines) < 2 or "No module named 'torch'" in lines[-1] or "No module named torch" in lines[-1]:
+        return "has no torch: select the script's interpreter with --python"
+    return f"cannot import torch: {lines[-1][:500]}"

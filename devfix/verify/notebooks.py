@@ -1,4 +1,4 @@
-"""A notebook that is run: its program for the probe, and lines of what it tells as cells and lines in them."""
+"""Notebooks under verification: export for the probe, and line numbers mapped back to cells."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from devfix import sources
 from devfix.verify.records import RunError
 from devfix.verify.sandbox import Scratch
 
-__all__ = ["Exported"]
+__all__ = ["RunnableScript"]
 
 
 @dataclass(frozen=True)
-class Exported:
-    """A script as it is run.
+class RunnableScript:
+    """A script or notebook in a scratch copy, ready to run.
 
     Attributes:
         script: its path within the project.
-        path: where it lies in the scratch copy.
-        text: the notebook's program; empty for a Python file.
-        options: for the probe.
+        path: its path in the scratch copy.
+        text: the notebook's source; empty for a Python file.
+        options: probe options.
 
     """
 
@@ -33,8 +33,8 @@ class Exported:
     options: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, scratch: Scratch, script: str) -> Exported:
-        """Write the program of a notebook beside the scratch copy; of a Python file there is nothing to write.
+    def prepare(cls, scratch: Scratch, script: str) -> RunnableScript:
+        """Export a notebook's program beside the scratch copy; a Python file needs no export.
 
         Raises:
             RunError: the notebook cannot be read.
@@ -48,17 +48,17 @@ class Exported:
         try:
             text = sources.read(str(path)).text
         except sources.SourceError as error:
-            told = error.problem
-            hint = f"; {told.hint}" if told.hint else ""
-            raise RunError(f"{script} {told.message}{hint}") from error
+            problem = error.problem
+            hint = f"; {problem.hint}" if problem.hint else ""
+            raise RunError(f"{script} {problem.message}{hint}") from error
         if not text:
-            raise RunError(f"{script} does not speak of torch, or is no notebook of Python: there is nothing to run")
+            raise RunError(f"{script} does not use torch or is not a Python notebook: there is nothing to run")
         program = scratch.folder / f"program-{uuid.uuid4().hex}.json"
         program.write_text(json.dumps(runnable(text)), encoding="utf-8")
         return cls(script, str(path), text, ("--program", str(program)))
 
-    def located(self, report: dict[str, Any]) -> dict[str, Any]:
-        """A report in which lines of the notebook have their ``place``, the cell and the line in it."""
+    def add_cell_positions(self, report: dict[str, Any]) -> dict[str, Any]:
+        """Return the report with ``place``, the cell and the line in it, added to each line of the notebook."""
         if not self.text or not report:
             return report
         from devfix.sources.notebooks import located
@@ -67,17 +67,17 @@ class Exported:
             report = located(self.text, report, file)
         failure = report.get("exception")
         if failure:
-            failure["traceback"] = self.in_cells(failure["traceback"])
+            failure["traceback"] = self.name_cells(failure["traceback"])
         return report
 
-    def in_cells(self, output: str) -> str:
-        """Output in which tracebacks name the notebook's cells."""
+    def name_cells(self, output: str) -> str:
+        """Return the output with notebook lines in tracebacks replaced by cells."""
         if not self.text:
             return output
         from devfix.sources.notebooks import place_in
 
-        def told(found: re.Match[str]) -> str:
+        def cell_reference(found: re.Match[str]) -> str:
             place = place_in(self.text, int(found[1]))
             return found[0] if place is None else f'File "{self.script}", cell {place[0]}, line {place[1]}'
 
-        return re.sub(rf'File "{re.escape(self.path)}", line (\d+)', told, output)
+        return re.sub(rf'File "{re.escape(self.path)}", line (\d+)', cell_reference, output)

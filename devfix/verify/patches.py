@@ -1,4 +1,4 @@
-"""The patch that is to be proved: new contents of a project's files, by their path within the project."""
+"""The patch under verification: new contents of a project's files, by their path within the project."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ if TYPE_CHECKING:
 __all__ = [
     "Changes",
     "changes_of",
-    "left_notes",
     "outcome_for",
     "program_files",
     "program_texts",
     "read_patch",
+    "unfixed_notes",
 ]
 
 Changes = dict[str, bytes]
 
 
-def read_patch(project: Project, given: str) -> Changes:
-    """What a patched file, or a folder with patched files, changes in the project.
+def read_patch(project: Project, patched_path: str) -> Changes:
+    """Return the changes between the project and a patched file or folder.
 
-    A file stands for the script.  A folder stands for the project, or for that folder above the script in which the
-    script has the same name; its files lie over those of the project, and nothing is deleted.
+    A file replaces the script.  A folder replaces the project, or the parent folder of the script that contains the
+    script under the same relative path; its files override the project's, and no file is deleted.
 
     Raises:
-        RunError: there is no such file or folder, or no script in the folder.
+        RunError: the file or folder does not exist, or the folder does not contain the script.
 
     """
-    path = Path(given)
+    path = Path(patched_path)
     if path.is_file():
         pairs = {project.script: path}
     elif path.is_dir():
         base = _counterpart(project, path)
         pairs = {os.path.normpath(os.path.join(base, name)): path / name for name in _files(path)}
     else:
-        raise RunError(f"{given} does not exist")
+        raise RunError(f"{patched_path} does not exist")
     changes = {}
     for name, source in pairs.items():
         content = source.read_bytes()
@@ -60,12 +60,12 @@ def read_patch(project: Project, given: str) -> Changes:
 
 
 def _counterpart(project: Project, folder: Path) -> str:
-    """The folder of the project that ``folder`` stands for, relative to the project."""
+    """Return the project folder that ``folder`` replaces, relative to the project."""
     parts = Path(project.script).parts
     for depth in range(len(parts)):
         if (folder / Path(*parts[depth:])).is_file():
             return str(Path(*parts[:depth]))
-    raise RunError(f"{folder} holds no {parts[-1]}, which it should replace")
+    raise RunError(f"{folder} does not contain {parts[-1]}, the script to replace")
 
 
 def _files(folder: Path) -> Iterator[str]:
@@ -77,11 +77,11 @@ def _files(folder: Path) -> Iterator[str]:
 
 
 def program_files(project: Project) -> list[str]:
-    """The script and the project files that it imports, also within functions, as absolute paths."""
+    """Return absolute paths of the script and of the project files that it imports, also inside functions."""
     from devfix.analysis.program import Program
 
     script = str(project.root / project.script)
-    program = Program(_text, str(project.root))
+    program = Program(_read_text, str(project.root))
     entry = program.entry(script)
     waiting = [entry] if entry is not None else []
     found = {script}
@@ -96,11 +96,11 @@ def program_files(project: Project) -> list[str]:
 
 
 def program_texts(project: Project) -> Iterator[str]:
-    """The source of the script and of the project files that it imports."""
-    yield from (text for text in map(_text, program_files(project)) if text is not None)
+    """Yield the source of the script and of the project files that it imports."""
+    yield from (text for text in map(_read_text, program_files(project)) if text is not None)
 
 
-def _text(path: str) -> str | None:
+def _read_text(path: str) -> str | None:
     try:
         return sources.read(path).text
     except sources.SourceError:
@@ -108,7 +108,7 @@ def _text(path: str) -> str | None:
 
 
 def _imported_names(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """Everything that an import statement may load, as name and number of leading dots."""
+    """Yield each name that an import statement may load, with its number of leading dots."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -120,18 +120,18 @@ def _imported_names(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 
 def _prefixes(name: str) -> Iterator[str]:
-    """``a``, ``a.b`` and ``a.b.c`` for ``a.b.c``: all of them are imported."""
+    """Yield ``a``, ``a.b`` and ``a.b.c`` for ``a.b.c``: Python imports all of them."""
     parts = name.split(".")
     for end in range(1, len(parts) + 1):
         yield ".".join(parts[:end])
 
 
 def outcome_for(project: Project, settings: Settings | None = None) -> Outcome:
-    """What ``devfix apply`` would do to the script and the project files that it imports; nothing is written.
+    """Return the outcome of ``devfix apply`` on the script and the project files that it imports; write nothing.
 
     Args:
         project: the script and its folder.
-        settings: of the rules; default: what the configuration of the files says.
+        settings: of the rules; default: the files' configuration.
 
     """
     from devfix import config
@@ -146,27 +146,27 @@ def outcome_for(project: Project, settings: Settings | None = None) -> Outcome:
     return replace(outcome, problems=(*outcome.problems, *problems))
 
 
-def left_notes(outcome: Outcome) -> tuple[str, ...]:
-    """What the patch does not repair, one line each."""
-    left = [
-        f"{outcome.where(item.finding.path, item.finding.span.line)} {item.finding.code} is not repaired: {item.reason}"
+def unfixed_notes(outcome: Outcome) -> tuple[str, ...]:
+    """Return one line for each finding that the patch does not fix."""
+    unfixed = [
+        f"{outcome.where(item.finding.path, item.finding.span.line)} {item.finding.code} is not fixed: {item.reason}"
         for item in outcome.resolutions
         if item.status in (Status.FIXABLE, Status.NOT_FIXED)
     ]
-    return (*left, *(f"{problem.path}: {problem.message}" for problem in outcome.problems))
+    return (*unfixed, *(f"{problem.path}: {problem.message}" for problem in outcome.problems))
 
 
 def changes_of(project: Project, outcome: Outcome) -> Changes:
-    """The patch of an outcome by paths within the project.
+    """Return the patch of an outcome by paths within the project.
 
     Raises:
-        RunError: it changes a file outside the project.
+        RunError: the patch changes a file outside the project.
 
     """
     changes = {}
     for change in outcome.patch.files:
         path = Path(project.absolute(change.path))
         if not path.is_relative_to(project.root):
-            raise RunError(f"{change.path} is outside {project.root}, which is what the script runs in a copy of")
+            raise RunError(f"{change.path} is outside {project.root}, the folder that is copied for each run")
         changes[str(path.relative_to(project.root))] = change.new
     return changes

@@ -1,4 +1,4 @@
-"""What a run needs to know of a script: the folder that is copied, where the run starts, and which interpreter."""
+"""The project of a script: the folder to copy, the working directory and the interpreter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Project", "find_project", "find_python"]
 _ENVIRONMENTS = (".venv", "venv")
 _PROGRAM_FOLDER = "Scripts" if os.name == "nt" else "bin"
 _SUFFIXES = (".py", ".pyw")
-_STARTED = (*_SUFFIXES, sources.NOTEBOOK)  # by its path; a notebook is no module
+_RUNNABLE = (*_SUFFIXES, sources.NOTEBOOK)  # by path; `python -m` cannot start a notebook
 
 
 class Project(NamedTuple):
@@ -25,8 +25,8 @@ class Project(NamedTuple):
     Attributes:
         root: the folder.
         script: the script's path within it.
-        start: the working directory: within ``root``, or an absolute path outside of it, which is not copied.
-        module: the module's name, where the script starts as ``python -m`` does; else None.
+        start: the working directory: relative to ``root``, or an absolute path outside it, which is not copied.
+        module: the module's name if the script starts as ``python -m`` does; else None.
 
     """
 
@@ -37,36 +37,36 @@ class Project(NamedTuple):
 
     @property
     def starts_outside(self) -> bool:
-        """Whether runs start in a folder that is not copied."""
+        """Whether the working directory is outside the copied folder."""
         return os.path.isabs(self.start)
 
     def absolute(self, path: str) -> str:
-        """A path as the project's own files are named: links above the file are resolved."""
-        whole = Path(path).absolute()
-        return str(whole.parent.resolve() / whole.name)
+        """Return the absolute path with symbolic links resolved in its folder, but not in its last component."""
+        absolute_path = Path(path).absolute()
+        return str(absolute_path.parent.resolve() / absolute_path.name)
 
     def shown(self, path: str) -> str:
-        """A path of the project, within it or absolute, as a person would name it from here; others as they are."""
-        whole = self.root / path
-        relative = os.path.relpath(whole, Path.cwd().resolve())
-        if not whole.is_relative_to(self.root):
+        """Return a project path, relative or absolute, for display: relative to the current folder if below it."""
+        absolute_path = self.root / path
+        relative = os.path.relpath(absolute_path, Path.cwd().resolve())
+        if not absolute_path.is_relative_to(self.root):
             return path
-        return str(whole) if relative.startswith("..") else relative
+        return str(absolute_path) if relative.startswith("..") else relative
 
 
 def find_project(script: str, cwd: str | None = None, folder: str | None = None, *, module: bool = False) -> Project:
-    """The project of a script: ``folder``, else its repository, else the current folder where that holds it.
+    """Return the project of a script: ``folder``, else its repository, else the current folder if that contains it.
 
-    The run starts in ``cwd``, else in the current folder where that belongs to the project, else in the script's.
+    The working directory is ``cwd``, else the current folder if it belongs to the project, else the script's folder.
 
     Args:
         script: a path, or with ``module`` the name of a module as ``python -m`` finds it.
-        cwd: the working directory; where it is outside the project, it is not copied.
-        folder: the folder that is copied.
+        cwd: the working directory; it is not copied if it is outside the project.
+        folder: the folder to copy.
         module: start as ``python -m`` does.
 
     Raises:
-        RunError: the script is not there, no Python file, or outside ``folder``, or a folder is not there.
+        RunError: the script does not exist, is not a Python file or is outside ``folder``, or a folder does not exist.
 
     """
     for name in (cwd, folder):
@@ -77,7 +77,7 @@ def find_project(script: str, cwd: str | None = None, folder: str | None = None,
     root = _root(path, here) if folder is None else Path(folder).resolve()
     if not path.is_relative_to(root):
         raise RunError(
-            f"{script} is not in {folder}: the folder that --project names is copied, and must hold the script"
+            f"{script} is not in {folder}: the --project folder is copied for each run and must contain the script"
         )
     if here.is_relative_to(root):
         start = str(here.relative_to(root))
@@ -92,28 +92,28 @@ def _file(script: str) -> Path:
     path = Path(script).absolute()
     if not path.exists():
         raise RunError(f"{script} does not exist")
-    if not path.is_file() or path.suffix not in _STARTED:
+    if not path.is_file() or path.suffix not in _RUNNABLE:
         raise RunError(f"{script} is not a Python file or a notebook")
     return path.parent.resolve() / path.name
 
 
 def _module(name: str, here: Path) -> tuple[Path, str]:
-    """The file of a module, and its name; a path within ``here`` stands for the module that it holds."""
+    """Return a module's file and name; a path within ``here`` is converted to its module name."""
     if name.endswith(_SUFFIXES):
         path = _file(name)
         if not path.is_relative_to(here):
-            raise RunError(f"{name} is not in {here}, where python -m would look for it")
+            raise RunError(f"{name} is not in {here}, the folder that python -m searches")
         parts = path.relative_to(here).with_suffix("").parts
         return path, ".".join(parts[:-1] if parts[-1] == "__main__" else parts)
     for folder in _import_folders(here):
         for path in (folder / f"{name.replace('.', os.sep)}.py", folder.joinpath(*name.split("."), "__main__.py")):
             if path.is_file():
                 return path.parent.resolve() / path.name, name
-    raise RunError(f"there is no module {name} in {here}: name the folder that python -m would start in with --cwd")
+    raise RunError(f"no module named {name} in {here}: set the working directory of python -m with --cwd")
 
 
 def _import_folders(here: Path) -> Iterator[Path]:
-    """Where ``python -m`` finds the modules of a project: here, by PYTHONPATH, or installed from ``src``."""
+    """Yield the folders that ``python -m`` searches: the current one, PYTHONPATH, and ``src`` if installed from it."""
     yield here
     yield from (here / entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry)
     yield here / "src"
@@ -127,7 +127,7 @@ def _root(path: Path, here: Path) -> Path:
 
 
 def find_python(project: Project, given: str | None = None) -> str:
-    """The interpreter of a script: ``given``, else that of the project's virtual environment, else ours."""
+    """Return the interpreter: ``given``, else that of the project's virtual environment, else the current one."""
     if given is not None:
         return given
     for folder in (project.root, project.root / project.start):

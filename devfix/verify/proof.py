@@ -1,4 +1,4 @@
-"""The runs of a proof: which are made, and when one is made again."""
+"""The runs of a proof, and the conditions for repeating one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from devfix.verify.confirmation import confirmed
+from devfix.verify.confirmation import confirm_silent_fix
 from devfix.verify.loss_comparison import agree, first_disagreement, in_float64, on_real_device, same_direction
 from devfix.verify.records import Run
 from devfix.verify.runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT, run
@@ -42,32 +42,32 @@ def prove(
     torchrun: bool = False,
     compiled: bool = False,
 ) -> Verdict:
-    """Run original and patched project folders on the CPU and on the simulated accelerator, and compare.
+    """Run the original and the patched project on the CPU and on the accelerator, and compare.
 
     Args:
-        original: folder that holds ``script`` as it was.
-        patched: folder that holds it as it would be.
+        original: folder with the original ``script``.
+        patched: folder with the patched one; may be the same if ``changes`` are given.
         script: its path within both.
         args: its arguments.
-        timeout: as for :func:`devfix.verify.run`, and so are the next six.
+        timeout: seconds after which a run is killed.
         memory_mb: limit on a run's memory.
         python: the interpreter.
         max_steps: end each run after this many optimizer steps.
         devices: number of simulated devices.
         module: ``script`` is a module's name.
-        env: variables to add.
-        jobs: how many runs at a time.
-        setup: arguments of a run that comes first, in the same folder (it writes the checkpoint that is then loaded).
-        setup_script: what that run executes; default ``script``.
-        run_on: ``sim``, a real device's type, or ``cpu`` for a bug that shows where there is no accelerator: then
-            ``.../device`` is a run without accelerator after a setup with one.
-        setup_on: where the setup works if ``run_on`` is ``cpu``: ``sim``, or a real device.
+        env: environment variables to add.
+        jobs: number of concurrent runs.
+        setup: arguments of a preparatory run in the same folder (it writes the checkpoint that the script loads).
+        setup_script: the script of that run; default ``script``.
+        run_on: ``sim``, a real device's type, or ``cpu`` for a bug on machines without an accelerator: then
+            ``.../device`` is a run without an accelerator after a setup with one.
+        setup_on: device of the setup if ``run_on`` is ``cpu``: ``sim`` or a real device.
         start: working directory within the folders.
         changes: new contents of files of ``patched``, by their path within it.
-        keep: leave the scratch copies behind.
-        known: runs that were made before, by name: they are not made again.
-        kind: the device type that is simulated, as for :func:`devfix.verify.run`, and so are the next two.
-        torchrun: set the variables that torchrun sets.
+        keep: do not delete the scratch copies.
+        known: existing runs by name; they are not repeated.
+        kind: the type of the simulated device.
+        torchrun: set torchrun's environment variables.
         compiled: leave ``torch.compile`` on.
 
     Raises:
@@ -77,7 +77,7 @@ def prove(
     folders = {"original": original, "patched": patched}
     names = ["original/cpu", "original/device", "original/unchecked", "patched/cpu", "patched/device"]
 
-    def one(name: str, float64: bool = False, still: Sequence[str] = ()) -> Run:
+    def make_run(name: str, float64: bool = False, frozen: Sequence[str] = ()) -> Run:
         side, how = name.split("/")
         then = run_on if how == "device" else how
         first = setup_on if how == "device" and run_on == "cpu" else then
@@ -100,41 +100,50 @@ def prove(
             changes=changes if side == "patched" else None,
             keep=keep,
             float64=float64,
-            still=still,
+            frozen=frozen,
             kind=kind,
             torchrun=torchrun,
             compiled=compiled,
         )
 
-    def remade(name: str, still: Sequence[str]) -> Run:
-        return one(name, still=still)
+    def remake(name: str, frozen: Sequence[str]) -> Run:
+        return make_run(name, frozen=frozen)
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        futures = {name: pool.submit(one, name) for name in names if name not in (known or {})}
+        futures = {name: pool.submit(make_run, name) for name in names if name not in (known or {})}
         runs = {name: futures[name].result() if name in futures else (known or {})[name] for name in names}
         if on_real_device(runs["patched/device"]) and not runs["original/cpu"].ok and runs["original/unchecked"].ok:
-            runs["patched/unchecked"] = one("patched/unchecked")
+            runs["patched/unchecked"] = make_run("patched/unchecked")
         verdict = judge(runs)
         if verdict.status == "fixed" and verdict.silent:
-            return confirmed(verdict, remade)
+            return confirm_silent_fix(verdict, remake)
         reference = verdict.reference
         if verdict.status != "loss-differs" or reference is None:
             return verdict
-        if not agree(one(reference), runs[reference]):
-            return Verdict("inconclusive", "two runs of the reference differ: the script is not deterministic", runs)
-        if not _worth_a_second_look(runs, reference):
+        if not agree(make_run(reference), runs[reference]):
+            return Verdict("inconclusive", "two runs of the reference differ: the script is nondeterministic", runs)
+        if not _may_be_rounding(runs, reference):
             return verdict
-        again = {in_float64(name): name for name in ("patched/device", reference)}
-        looked = {wide: pool.submit(one, name, True) for wide, name in again.items() if wide not in (known or {})}
+        names_in_float64 = {in_float64(name): name for name in ("patched/device", reference)}
+        repeated = {
+            wide: pool.submit(make_run, name, True)
+            for wide, name in names_in_float64.items()
+            if wide not in (known or {})
+        }
         verdict = judge(
-            runs | {wide: looked[wide].result() if wide in looked else (known or {})[wide] for wide in again}
+            runs
+            | {wide: repeated[wide].result() if wide in repeated else (known or {})[wide] for wide in names_in_float64}
         )
-        return confirmed(verdict, remade) if verdict.status == "fixed" and verdict.silent else verdict
+        return confirm_silent_fix(verdict, remake) if verdict.status == "fixed" and verdict.silent else verdict
 
 
-def _worth_a_second_look(runs: Mapping[str, Run], reference: str) -> bool:
-    """Whether losses on a real device left their tolerance, and rounding could be why."""
-    one, other = runs["patched/device"], runs[reference]
-    index = first_disagreement(one, other)
-    same_number = len(one.losses) == len(other.losses)
-    return on_real_device(one, other) and same_number and (index is not None or not same_direction(one, other))
+def _may_be_rounding(runs: Mapping[str, Run], reference: str) -> bool:
+    """Whether losses on a real device exceed their tolerance and rounding may be the reason."""
+    patched, expected = runs["patched/device"], runs[reference]
+    index = first_disagreement(patched, expected)
+    same_number = len(patched.losses) == len(expected.losses)
+    return (
+        on_real_device(patched, expected)
+        and same_number
+        and (index is not None or not same_direction(patched, expected))
+    )

@@ -1,4 +1,4 @@
-"""A verdict with what it is about, ready to be reported."""
+"""A verdict with its experiment and patch, ready for a report."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
     from devfix.verify.records import Run
     from devfix.verify.verdict import Verdict
 
-__all__ = ["Proof", "device_in_words", "largest_difference"]
+__all__ = ["Proof", "describe_device", "largest_difference"]
 
-#: The rows of the table; runs without checks are a means to an end, and shown where they are the reference.
+#: The rows of the table; runs without device checks are shown only if they are the reference.
 ROWS = ("original/cpu", "original/device", "patched/cpu", "patched/device")
 _UNCHECKED = ("original/unchecked", "patched/unchecked")
-#: What a script could reach because the kernel does not let us take it away.
+#: Resources that the kernel could not isolate from the script.
 _EXPOSED = {
     "network": "the network",
-    "files": "files outside its scratch copy (to write, and credentials to read)",
-    "processes": "the sight of other processes",
+    "files": "files outside its scratch copy (writable, and credentials readable)",
+    "processes": "other processes",
 }
 
 
 @dataclass(frozen=True)
 class Proof:
-    """A verdict with what it is about.
+    """A verdict with its experiment and patch.
 
     Attributes:
         experiment: script, arguments, interpreter, device.
-        verdict: what the runs prove.
+        verdict: the result of the runs.
         changes: new contents of the files that the patch changes, by their path within the project.
         notes: remarks, one line each.
 
@@ -45,72 +45,70 @@ class Proof:
 
     @property
     def exit_code(self) -> int:
-        """0 where the patch may be kept, else 1."""
+        """Return 0 if the patch may be applied, else 1."""
         return 0 if self.verdict.good else 1
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The files that the patch changes."""
+        """The changed files, sorted."""
         return tuple(sorted(self.changes))
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of the runs to show."""
+        """Names of the runs in the table."""
         reference = self.verdict.reference
         more = (name for name in self.verdict.runs if name == reference or name not in _UNCHECKED)
         return tuple(dict.fromkeys((*ROWS, *more)))
 
     @property
     def compared_with(self) -> str:
-        """The run whose losses count as right."""
+        """Name of the run with the expected losses."""
         return self.verdict.reference or "original/cpu"
 
     def difference(self, name: str) -> float | None:
-        """Largest difference of a run's losses to those that count as right, in float64 to those in float64."""
-        right = self.verdict.runs[self.compared_with]
+        """Return the largest difference of a run's losses from the expected ones; float64 compares with float64."""
+        reference = self.verdict.runs[self.compared_with]
         if name.endswith(in_float64("")):
-            right = self.verdict.runs.get(in_float64(self.compared_with), right)
-        return largest_difference(self.verdict.runs[name], right)
+            reference = self.verdict.runs.get(in_float64(self.compared_with), reference)
+        return largest_difference(self.verdict.runs[name], reference)
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The notes, and what has to be said of the runs."""
+        """The notes, and remarks on the runs."""
         found = list(self.notes)
         if not self.changed:
             found.append("the patch changes nothing")
         if self.experiment.torchrun:
-            found.append("started as torchrun starts one process: RANK=0, WORLD_SIZE=1")
+            found.append("started as a single torchrun process: RANK=0, WORLD_SIZE=1")
         exposed = {part for run in self.verdict.runs.values() for part in run.exposed}
         if self.experiment.project.starts_outside:
-            stays = (
-                "what the script writes there stays" if "files" in exposed else "nothing that is written there stays"
-            )
-            found.append(f"runs start in {self.experiment.project.start}, which is not copied: {stays}")
+            effect = "files written there remain" if "files" in exposed else "files written there are discarded"
+            found.append(f"the working directory {self.experiment.project.start} is not copied: {effect}")
         if exposed:
-            parts = ", ".join(words for part, words in _EXPOSED.items() if part in exposed)
-            found.append(f"the kernel does not let devfix take from the script: {parts}")
-        found.extend(f"{name} is kept in {run.kept}" for name, run in self.verdict.runs.items() if run.kept)
+            parts = ", ".join(description for part, description in _EXPOSED.items() if part in exposed)
+            found.append(f"the kernel cannot isolate the script from {parts}")
+        found.extend(f"{name} is stored in {run.scratch}" for name, run in self.verdict.runs.items() if run.scratch)
         return tuple(found)
 
     @property
     def where(self) -> str:
-        """One line: on what, and with what."""
+        """One line: the device, torch's version and the interpreter."""
         torch = next((run.torch for run in self.verdict.runs.values() if run.torch), "")
-        parts = [device_in_words(self.experiment), f"torch {torch}" if torch else "", self.experiment.python]
+        parts = [describe_device(self.experiment), f"torch {torch}" if torch else "", self.experiment.python]
         return ", ".join(part for part in parts if part)
 
 
-def device_in_words(experiment: Experiment) -> str:
-    """The device in words, and why that one."""
+def describe_device(experiment: Experiment) -> str:
+    """Return a description of the device, with the reason for choosing it."""
     kind = experiment.kind.upper()
-    what = {"sim": f"a simulated {kind} device", "cpu": "a machine without accelerator"}
+    descriptions = {"sim": f"a simulated {kind} device", "cpu": "a machine without an accelerator"}
     if experiment.device == "sim" and experiment.devices > 1:
-        what["sim"] = f"{experiment.devices} simulated {kind} devices"
-    name = what.get(experiment.device, f"a real {kind} device")
+        descriptions["sim"] = f"{experiment.devices} simulated {kind} devices"
+    name = descriptions.get(experiment.device, f"a real {kind} device")
     return f"{name} ({experiment.why})" if experiment.why else name
 
 
 def largest_difference(run: Run, reference: Run) -> float | None:
-    """Largest absolute difference of losses that both runs have; None where there is none to compare."""
+    """Return the largest absolute difference of corresponding losses; None if there are none to compare."""
     pairs = [(a, b) for a, b in zip(run.losses, reference.losses, strict=False) if a == a or b == b]
     return max((abs(a - b) if a != b else 0.0 for a, b in pairs), default=None)

@@ -1,11 +1,12 @@
-"""One run of a script.
+"""One run of a script under the probe, in a scratch copy of its project.
 
 ``python -m devfix.verify.runs prove ORIGINAL_DIR PATCHED_DIR SCRIPT [ARGS]`` prints the verdict and the losses;
-``... run DIR SCRIPT [ARGS]`` prints one run.
+``... run DIR SCRIPT [ARGS]`` prints one run on the CPU and one on the simulated accelerator.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -17,12 +18,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from devfix.verify.notebooks import Exported
+from devfix.verify.notebooks import RunnableScript
 from devfix.verify.probe.supervisor import DEFAULT_DISK_MB, DEFAULT_PROCESSES, Limits
 from devfix.verify.records import Failure, Run, RunError, Steps
 from devfix.verify.sandbox import (
     DEFAULT_SIZE_LIMIT,
-    NotCopied,
+    CopyError,
     ProjectTooLarge,
     Scratch,
     UnsafeChange,
@@ -31,20 +32,21 @@ from devfix.verify.sandbox import (
     scratch_copy,
 )
 from devfix.verify.servers import SIMULATOR, ServerDied, execute
-from devfix.verify.torchrun import variables
+from devfix.verify.torchrun import torchrun_environment
 
 __all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT", "run"]
 
 DEFAULT_TIMEOUT = 120.0
 DEFAULT_MEMORY_MB = 8192
 
+#: Report keys that are fields of :class:`Run` under the same name.
 _COPIED = [
     "steps",
     "parameters",
     "changed",
     "update",
     "trained_digest",
-    "still",
+    "frozen",
     "rest_of_recipe",
     "digest",
     "random",
@@ -109,45 +111,45 @@ def run(
     changes: Mapping[str, bytes] | None = None,
     keep: bool = False,
     float64: bool = False,
-    still: Sequence[str] = (),
+    frozen: Sequence[str] = (),
     kind: str = "cuda",
     torchrun: bool = False,
     compiled: bool = False,
     provenance: bool = False,
-    place_map: bool = False,
+    device_map: bool = False,
 ) -> Run:
-    """Run a script of a project in a scratch copy of it.
+    """Run a script in a scratch copy of its project.
 
     Args:
         script: the script's path within the project, or with ``module`` a module's name.
         args: its arguments.
-        device: ``cpu`` hides accelerators, ``sim`` simulates one, ``unchecked`` simulates one that never complains,
-            ``cuda``, ``mps`` and ``xpu`` are real devices with exact arithmetic and random numbers from the CPU.
-        cwd: the project's folder; the run's working directory is the copy of it.
+        device: ``cpu`` hides accelerators, ``sim`` simulates one, ``unchecked`` simulates one without device checks;
+            ``cuda``, ``mps`` and ``xpu`` are real devices with deterministic kernels and random numbers from the CPU.
+        cwd: the project's folder; the run's working directory is its copy.
         timeout: seconds after which the run is killed.
         memory_mb: limit on its memory.
-        python: the interpreter, which needs torch (and not devfix).
+        python: the interpreter; it needs torch, not devfix.
         max_steps: end the run after this many optimizer steps.
         devices: number of simulated devices.
         module: run ``python -m script``.
-        env: variables to add.
-        size_limit: bytes above which the project is not copied.
-        disk_mb: limit on what lies in the run's folder, its copy included.
+        env: environment variables to add.
+        size_limit: limit on the size of the copied folder, in bytes.
+        disk_mb: limit on the size of the run's folder, its project copy included.
         processes: limit on the number of its processes.
-        setup: run the script first with these arguments, in the same copy: to write the checkpoint that it then loads.
-        setup_script: what that run executes; default ``script``.
-        setup_device: where that run works; default ``device``.
-        start: the run's working directory within the project, or an absolute path outside of it, which is not
-            copied; ``script`` is relative to the project all the same.
+        setup: arguments of a preparatory run in the same copy, which writes the checkpoint that the script loads.
+        setup_script: the script of that run; default ``script``.
+        setup_device: the device of that run; default ``device``.
+        start: the run's working directory within the project, or an absolute path outside it, which is not copied;
+            ``script`` is relative to the project in both cases.
         changes: new contents of files of the copy, by their path within the project.
-        keep: leave the scratch copy behind; ``Run.kept`` names it.
-        float64: compute in float64 whatever type the script names.
-        still: parameters that no optimizer step is to change, by what ``Run.forgotten_keys`` of another run says.
-        kind: the device type that is simulated.
-        torchrun: set the variables that torchrun sets for its only process; it is told to use the last device.
+        keep: do not delete the scratch copy; ``Run.scratch`` is its path.
+        float64: compute in float64 whatever dtype the script uses.
+        frozen: parameters to freeze, by their ``Run.forgotten_keys`` in another run.
+        kind: the type of the simulated device.
+        torchrun: set torchrun's environment variables for a single process that uses the last device.
         compiled: leave ``torch.compile`` on.
-        provenance: note where values come from, and tell the story of a failure.
-        place_map: note where everything lives, and end the run after the first steps; implies ``provenance``.
+        provenance: record the origin of each tensor, and report the origins of the failing values.
+        device_map: record the device of every tensor, and end the run after the first steps; implies ``provenance``.
 
     Raises:
         RunError: the run could not be made.
@@ -161,30 +163,30 @@ def run(
     options = [] if max_steps is None else ["--max-steps", str(max_steps)]
     options += ["--devices", str(devices), "--kind", kind, *(["-m"] if module else [])]
     options += [*(["--compile"] if compiled else []), *(["--float64"] if float64 else [])]
-    options += [*(["--provenance"] if provenance else []), *(["--map"] if place_map else [])]
-    options += ["--still", " ".join(still)] if still else []
-    given = {**(variables(devices - 1) if torchrun else {}), **(env or {})}
+    options += [*(["--provenance"] if provenance else []), *(["--map"] if device_map else [])]
+    options += ["--freeze", " ".join(frozen)] if frozen else []
+    environment = {**(torchrun_environment(devices - 1) if torchrun else {}), **(env or {})}
     limits = Limits(timeout, memory_mb, disk_mb, processes)
     try:
-        with scratch_copy(project, size_limit, keep) as scratch:
-            overlay(scratch.project, changes or {})
+        with scratch_copy(project, size_limit, keep) as copy:
+            overlay(copy.project, changes or {})
             for stage_script, stage_args, stage_device in stages:
-                named = stage_script if module else _named(stage_script, start, scratch.project)
-                notebook = Exported.of(scratch, stage_script)
+                named = stage_script if module else _script_argument(stage_script, start, copy.project)
+                notebook = RunnableScript.prepare(copy, stage_script)
                 argv = [*options, *notebook.options, "--device", stage_device, "--", named, *stage_args]
-                result = _stage(project, scratch, argv, stage_device, limits, python, given, start, notebook)
+                result = _stage(project, copy, argv, stage_device, limits, python, environment, start, notebook)
                 if not result.ok:
                     break
             first = stages[0][2] if setup is not None else None
-            return replace(result, prepared_on=first, kept=str(scratch.project) if keep else None)
-    except (NotCopied, ServerDied, ProjectTooLarge, UnsafeChange) as error:
+            return replace(result, setup_device=first, scratch=str(copy.project) if keep else None)
+    except (CopyError, ServerDied, ProjectTooLarge, UnsafeChange) as error:
         raise RunError(str(error)) from error
-    except OSError as error:  # a full disk, or a scratch folder that somebody cleans up
+    except OSError as error:  # a full disk, or a deleted scratch folder
         raise RunError(f"{script} could not be run in a copy of {project}: {error}") from error
 
 
-def _named(script: str, start: str, copy: Path) -> str:
-    """The script's path as one who stands in ``start`` writes it."""
+def _script_argument(script: str, start: str, copy: Path) -> str:
+    """Return the script's path relative to the working directory ``start``."""
     return str(copy / script) if os.path.isabs(start) else os.path.relpath(script, start)
 
 
@@ -197,56 +199,55 @@ def _stage(
     python: str,
     env: dict[str, str],
     start: str,
-    notebook: Exported,
+    notebook: RunnableScript,
 ) -> Run:
     """Run the probe once in a scratch copy and read its report."""
     report_path = scratch.folder / f"report-{uuid.uuid4().hex}"
-    where = ["--report", str(report_path), "--root", str(scratch.project), "--copy-of", str(project)]
-    where += ["--simulator", str(SIMULATOR)]
+    locations = ["--report", str(report_path), "--root", str(scratch.project), "--copy-of", str(project)]
+    locations += ["--simulator", str(SIMULATOR)]
     with open(report_path, "xb+") as handle:
-        ended = execute(
+        process = execute(
             python,
-            [*where, *argv],
+            [*locations, *argv],
             scratch.project / start,
             clean_environment(scratch, env),
             scratch.folder,
             report_path,
             limits,
         )
-        report = notebook.located(_read_report(handle, report_path)) if ended.stopped is None else {}
-    exit_code = int(report["exit_code"]) if report else _exit_code(ended.status)
+        report = notebook.add_cell_positions(_read_report(handle, report_path)) if process.stopped is None else {}
+    exit_code = int(report["exit_code"]) if report else _exit_code(process.status)
     return Run(
         device=device,
         failure=_failure(report, scratch.project),
-        exit_code=exit_code if ended.stopped is None else 0,
+        exit_code=exit_code if process.stopped is None else 0,
         losses=tuple(report.get("losses", ())),
         optimizers=tuple(report.get("optimizers", ())),
         forgotten=tuple(tuple(shape) for shape in report.get("forgotten", ())),
         forgotten_keys=tuple(report.get("forgotten_keys", ())),
         gradients=tuple(tuple(shape) for shape in report.get("gradients", ())),
         recipe=tuple(Steps(name, groups and tuple(groups), times) for name, groups, times in report.get("recipe", ())),
-        output=notebook.in_cells(ended.output).replace(str(scratch.project) + os.sep, ""),
+        output=notebook.name_cells(process.output).replace(str(scratch.project) + os.sep, ""),
         unsupported=tuple(report.get("unsupported", ())),
-        stopped=ended.stopped,
-        exposed=ended.exposed,
-        reported=bool(report),
+        stopped=process.stopped,
+        exposed=process.exposed,
+        has_report=bool(report),
         **{name: report[name] for name in _COPIED if name in report},
     )
 
 
 def _read_report(handle: BinaryIO, path: Path) -> dict[str, Any]:
-    """The report, which a fresh interpreter writes anew under the same name; empty if there is none."""
+    """Return the report, empty if there is none; a re-executed interpreter replaces the file under the same name."""
     text = handle.read()
     with suppress(OSError):
         text = text or path.read_bytes()
     try:
         return dict(json.loads(text)) if text else {}
-    except ValueError:  # the script may do anything, also to the file that holds the report
+    except ValueError:  # the script may overwrite the report
         return {}
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    from devfix.verify.command import main
-
-    sys.exit(main(sys.argv[1:]))
+    # By name, because the command imports the proof, which imports this module.
+    sys.exit(importlib.import_module("devfix.verify.command").main(sys.argv[1:]))

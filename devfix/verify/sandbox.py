@@ -1,4 +1,4 @@
-"""A scratch copy of a project, and an environment without secrets."""
+"""Scratch copies of projects, and an environment without secrets."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 __all__ = [
-    "NotCopied",
+    "CopyError",
     "ProjectTooLarge",
     "Scratch",
     "UnsafeChange",
     "clean_environment",
     "overlay",
     "scratch_copy",
-    "secret_places",
+    "secret_paths",
 ]
 
-#: Folders that are no part of a run.
+#: Folders that are not copied.
 SKIPPED_FOLDERS = frozenset(
     {
         ".git",
@@ -42,8 +42,8 @@ SKIPPED_FOLDERS = frozenset(
     }
 )
 
-#: Variables that a run may see.  Everything else may hold a token.
-KEPT_VARIABLES = frozenset(
+#: Environment variables that are passed to a run.  Any other may hold a token.
+ALLOWED_VARIABLES = frozenset(
     {
         "PATH",
         "LANG",
@@ -65,7 +65,7 @@ _FICLONE = 0x40049409
 DEFAULT_SIZE_LIMIT = 4 << 30
 
 
-#: What is hidden from a run, below the home folder: keys, tokens, passwords, and histories that hold them.
+#: Paths below the home folder that are hidden from a run: keys, tokens, passwords, and shell histories.
 SECRETS_AT_HOME = (
     ".netrc _netrc .ssh .aws .azure .boto .s3cfg .oci .bluemix .config/gcloud .config/gh .config/hub .config/glab-cli "
     ".config/git/credentials .git-credentials .docker .kube .gnupg .huggingface .cache/huggingface/token "
@@ -76,7 +76,7 @@ SECRETS_AT_HOME = (
     ".local/share/fish .mozilla .config/google-chrome .config/chromium .thunderbird"
 ).split()
 
-#: And elsewhere: sockets of agents, of desktops and of container engines, and what clusters hand to their jobs.
+#: Hidden paths elsewhere: sockets of agents, desktops and container engines, and credentials of cluster jobs.
 SECRETS_ELSEWHERE = (
     "/run/user",
     "/run/secrets",
@@ -88,8 +88,8 @@ SECRETS_ELSEWHERE = (
     "/etc/krb5.keytab",
 )
 
-#: Variables that name files with credentials, or sockets of those who hold them.
-SECRET_PATHS = (
+#: Variables with paths of credential files or agent sockets.
+SECRET_PATH_VARIABLES = (
     "SSH_AUTH_SOCK",
     "GPG_AGENT_INFO",
     "GOOGLE_APPLICATION_CREDENTIALS",
@@ -111,8 +111,8 @@ class ProjectTooLarge(Exception):
     """The project's folder is larger than the limit for a scratch copy."""
 
 
-class NotCopied(Exception):
-    """The project's folder is not there any more, or there is no room for its copy."""
+class CopyError(Exception):
+    """The project's folder was deleted, or there is no space for its copy."""
 
 
 class UnsafeChange(Exception):
@@ -120,7 +120,7 @@ class UnsafeChange(Exception):
 
 
 class Scratch(NamedTuple):
-    """Folders of one run: ``project`` is the copy, ``home`` its home, ``folder`` holds both."""
+    """Folders of one run: ``project`` is the copy, ``home`` is ``$HOME``, and ``folder`` contains both."""
 
     folder: Path
     project: Path
@@ -128,7 +128,7 @@ class Scratch(NamedTuple):
 
 
 def _clone_or_copy(source: str, target: str) -> str:
-    """Copy one file, sharing blocks where the file system can (never a hard link: the script may write in place)."""
+    """Copy one file, as a reflink if the file system supports it (no hard link: the script may write in place)."""
     try:
         with open(source, "rb") as reader, open(target, "wb") as writer:
             fcntl.ioctl(writer.fileno(), _FICLONE, reader.fileno())
@@ -139,7 +139,7 @@ def _clone_or_copy(source: str, target: str) -> str:
 
 
 def _ignored(folder: str, names: list[str]) -> set[str]:
-    """Leave out what a run does not need, and sockets, pipes and devices, which cannot be copied."""
+    """Return the names to skip: folders that a run does not need, and sockets, pipes and devices."""
     left_out = set(SKIPPED_FOLDERS.intersection(names))
     for name in names:
         path = os.path.join(folder, name)
@@ -159,21 +159,21 @@ def _check_size(project: Path, limit: int) -> None:
                 continue
         if total > limit:
             raise ProjectTooLarge(
-                f"{project} holds more than {limit >> 20} MB, too much to copy for each run: name a smaller folder "
-                "that holds the script with --project; data outside of it is not copied, and is found by its absolute "
-                "path, or from the folder that --cwd names"
+                f"{project} is larger than {limit >> 20} MB, too large to copy for each run: select a smaller folder "
+                "that contains the script with --project; data outside it is not copied and can be read by absolute "
+                "path, or relative to a working directory set with --cwd"
             )
 
 
-#: Why a file is left out: the script cannot read it either, or it has gone since the folder was read.
+#: Errors after which a file is skipped: the script cannot read it either, or it was deleted meanwhile.
 _LEFT_OUT = tuple(f"[Errno {number}]" for number in (errno.EACCES, errno.EPERM, errno.ENOENT))
 
 
 def _copy_tree(project: Path, copy: Path) -> None:
-    """Copy what can be read.
+    """Copy all readable files.
 
     Raises:
-        NotCopied: the folder cannot be read, or something else than a file's own rights is in the way.
+        CopyError: the folder cannot be read, or a file failed for another reason than its permissions.
 
     """
     try:
@@ -182,31 +182,31 @@ def _copy_tree(project: Path, copy: Path) -> None:
         left = [(path, str(why)) for path, _, why in error.args[0] if not str(why).startswith(_LEFT_OUT)]
         if left:
             path, why = left[0]
-            reason = why.split(":")[0]  # what follows are the two paths
-            raise NotCopied(f"{path} could not be copied to {copy.parent.parent}: {reason}{_advice(why)}") from error
+            reason = why.split(":")[0]  # without the two paths
+            raise CopyError(f"{path} could not be copied to {copy.parent.parent}: {reason}{_advice(why)}") from error
     except OSError as error:
-        raise NotCopied(f"{project} could not be copied: {error.strerror}") from error
+        raise CopyError(f"{project} could not be copied: {error.strerror}") from error
 
 
 def _advice(why: str) -> str:
     full = any(f"[Errno {number}]" in why for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
-    return "; the variable TMPDIR names a folder with more room" if full else ""
+    return "; set TMPDIR to a folder with more space" if full else ""
 
 
 @contextmanager
 def scratch_copy(project: Path, size_limit: int = DEFAULT_SIZE_LIMIT, keep: bool = False) -> Iterator[Scratch]:
-    """A copy of ``project`` that is deleted afterwards, unless ``keep``.
+    """Yield a copy of ``project``, and delete it afterwards unless ``keep``.
 
     Raises:
         ProjectTooLarge: the copy would exceed ``size_limit`` bytes.
-        NotCopied: the project is not there any more, or there is no room for it.
+        CopyError: the project was deleted, or there is no space for its copy.
 
     """
     _check_size(project, size_limit)
     try:
         folder = Path(tempfile.mkdtemp(prefix="devfix-run-")).resolve()
     except OSError as error:
-        raise NotCopied(f"no scratch folder could be made: {error.strerror}; TMPDIR names where they lie") from error
+        raise CopyError(f"cannot create a scratch folder: {error.strerror}; set TMPDIR to its parent folder") from error
     try:
         copy, home = folder / "project", folder / "home"
         home.mkdir()
@@ -220,7 +220,7 @@ def scratch_copy(project: Path, size_limit: int = DEFAULT_SIZE_LIMIT, keep: bool
 
 
 def _remove(folder: Path) -> None:
-    """Delete a folder, also one in which a script has taken away our right to."""
+    """Delete a folder, even if the script made it read-only."""
     for current, folders, _ in os.walk(folder):
         for name in folders:
             path = os.path.join(current, name)
@@ -231,7 +231,7 @@ def _remove(folder: Path) -> None:
 
 
 def _point_links_inside(project: Path, copy: Path) -> None:
-    """Absolute links to files of the project lead to their copies: a script that writes there must not reach them."""
+    """Redirect absolute links into the project to the copy, so that the script cannot write to the original."""
     for current, folders, files in os.walk(copy):
         for name in (*folders, *files):
             path = os.path.join(current, name)
@@ -248,33 +248,34 @@ def _within(path: str, folder: Path) -> bool:
 
 
 def overlay(copy: Path, changes: Mapping[str, bytes]) -> None:
-    """Write new contents of files, by their path within the scratch copy; links are replaced, never followed.
+    """Write new contents of files, by their path within the scratch copy; replace links, never follow them.
 
     Raises:
-        UnsafeChange: a path leads out of the copy.
+        UnsafeChange: a path resolves to a file outside the copy.
 
     """
     for name, content in changes.items():
         target = copy / name
         if not _within(os.path.realpath(target.parent), copy):
-            raise UnsafeChange(f"{name} lies behind a link that leads out of the project")
+            raise UnsafeChange(f"{name} is behind a symbolic link to a folder outside the project")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.unlink(missing_ok=True)
         target.write_bytes(content)
 
 
-def secret_places() -> list[str]:
-    """Files and folders with credentials that exist on this machine."""
+def secret_paths() -> list[str]:
+    """Return the existing files and folders with credentials."""
     homes = {os.path.expanduser("~"), pwd.getpwuid(os.getuid()).pw_dir}
-    named = [os.path.join(home, name) for home in sorted(homes) for name in SECRETS_AT_HOME]
-    told = [os.environ.get(name, "") for name in SECRET_PATHS]
-    return [path for path in (*named, *SECRETS_ELSEWHERE, *told) if os.path.isabs(path) and os.path.exists(path)]
+    in_homes = [os.path.join(home, name) for home in sorted(homes) for name in SECRETS_AT_HOME]
+    configured = [os.environ.get(name, "") for name in SECRET_PATH_VARIABLES]
+    paths = (*in_homes, *SECRETS_ELSEWHERE, *configured)
+    return [path for path in paths if os.path.isabs(path) and os.path.exists(path)]
 
 
 def clean_environment(scratch: Scratch, extra: dict[str, str] | None = None) -> dict[str, str]:
-    """The variables of a run: harmless ones of ours, a home of its own, one thread, a fixed hash seed."""
-    kept = {name: value for name, value in os.environ.items() if name in KEPT_VARIABLES}
-    kept.update(
+    """Return a run's environment: allowed variables, a scratch home, one thread, and a fixed hash seed."""
+    environment = {name: value for name, value in os.environ.items() if name in ALLOWED_VARIABLES}
+    environment.update(
         HOME=str(scratch.home),
         TMPDIR=str(scratch.folder / "tmp"),
         XDG_CACHE_HOME=str(scratch.home / ".cache"),
@@ -288,5 +289,5 @@ def clean_environment(scratch: Scratch, extra: dict[str, str] | None = None) -> 
         TOKENIZERS_PARALLELISM="false",
         WANDB_MODE="disabled",
     )
-    kept.update(extra or {})
-    return kept
+    environment.update(extra or {})
+    return environment

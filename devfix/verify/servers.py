@@ -1,4 +1,4 @@
-"""One fork server per interpreter, started on first use and ended with this process."""
+"""Fork servers: one per interpreter, started on first use and closed at exit."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from devfix.verify.interpreters import OLDEST_TORCH, too_old, why_not
+from devfix.verify.interpreters import OLDEST_TORCH, explain_unusable, is_too_old
 from devfix.verify.probe.supervisor import Limits
-from devfix.verify.sandbox import secret_places
+from devfix.verify.sandbox import secret_paths
 
-__all__ = ["Ended", "ServerDied", "about", "execute"]
+__all__ = ["ProcessResult", "ServerDied", "execute", "interpreter_info"]
 
 HERE = Path(__file__).resolve().parent
 SIMULATOR = HERE.parent / "simulator"
 PROBE = HERE / "probe"
 
-_OUTPUT_KEPT = 64 * 1024
+_OUTPUT_LIMIT = 64 * 1024
 _PIPE_SIZE = 1 << 20
 _STARTUP_SECONDS = 180.0
 _GRACE_SECONDS = 15.0
 
 
 class ServerDied(Exception):
-    """The interpreter could not serve: no torch in it, or it was killed.  The text says what it printed."""
+    """The interpreter cannot run the probe: it has no torch, or it was killed.  The message includes its output."""
 
 
-class Ended(NamedTuple):
-    """How a run ended: its wait status, why it was stopped (``time``, or a sentence), and the end of its output.
+class ProcessResult(NamedTuple):
+    """The end of a run: its wait status, the reason for stopping it (``time`` or a sentence), and its last output.
 
-    ``exposed`` names what the kernel did not let us take from it, of ``network``, ``files`` and ``processes``.
+    ``exposed`` lists the resources that the kernel could not isolate: ``network``, ``files`` and ``processes``.
     """
 
     status: int
@@ -51,8 +51,8 @@ class Ended(NamedTuple):
         return self.stopped == "time"
 
 
-class _Drain(threading.Thread):
-    """Reads a FIFO to its end and keeps the last part, so that a gigabyte of output costs nothing."""
+class _OutputReader(threading.Thread):
+    """Thread that reads a FIFO to its end and stores only the last part, whatever the amount of output."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(daemon=True)
@@ -60,21 +60,21 @@ class _Drain(threading.Thread):
         os.set_blocking(self._incoming, True)
         with suppress(AttributeError, OSError):  # Linux, from Python 3.10 on
             fcntl.fcntl(self._incoming, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
-        # A writer of our own keeps the FIFO open until the run has ended, however often it is opened and closed.
+        # Our own writer keeps the FIFO open until the run ends, however often the run opens and closes it.
         self._writer = os.open(path, os.O_WRONLY)
-        self._kept = b""
+        self._tail = b""
         self.start()
 
     def run(self) -> None:
         with os.fdopen(self._incoming, "rb", 0) as source:
             while part := source.read(_PIPE_SIZE):
-                self._kept = (self._kept + part)[-_OUTPUT_KEPT:]
+                self._tail = (self._tail + part)[-_OUTPUT_LIMIT:]
 
     def finish(self) -> str:
-        """Close our end and return what was kept."""
+        """Close our writer and return the last part of the output."""
         os.close(self._writer)
         self.join(2.0)
-        return self._kept.decode("utf-8", "replace")
+        return self._tail.decode("utf-8", "replace")
 
 
 class _Server:
@@ -95,7 +95,7 @@ class _Server:
             PYTORCH_JIT="0",
             PYTHONDONTWRITEBYTECODE="1",
         )
-        self.about: dict[str, Any] = {}
+        self.info: dict[str, Any] = {}
         try:
             self.process = subprocess.Popen(
                 [python, "-s", str(PROBE), "--serve", "--simulator", str(SIMULATOR)],
@@ -115,10 +115,10 @@ class _Server:
         if not self._ready.wait(_STARTUP_SECONDS) or self.dead:
             self.close()
             self._stderr.join(2.0)
-            raise ServerDied(why_not(python, self._errors.decode("utf-8", "replace")))
-        if too_old(self.about["torch"], OLDEST_TORCH):
+            raise ServerDied(explain_unusable(python, self._errors.decode("utf-8", "replace")))
+        if is_too_old(self.info["torch"], OLDEST_TORCH):
             self.close()
-            raise ServerDied(why_not(python, ""))
+            raise ServerDied(explain_unusable(python, ""))
 
     def _read_answers(self) -> None:
         assert self.process.stdout is not None
@@ -126,10 +126,10 @@ class _Server:
             for line in lines:
                 try:
                     message = json.loads(line)
-                except ValueError:  # no Python, but a program that talks
+                except ValueError:  # not a Python interpreter
                     break
                 if message.get("ready"):
-                    self.about = message
+                    self.info = message
                     self._ready.set()
                 else:
                     with self._lock:
@@ -149,7 +149,7 @@ class _Server:
                 self._errors = (self._errors + line)[-8000:]
 
     def request(self, message: dict[str, Any]) -> tuple[int, queue.Queue[dict[str, Any]]]:
-        """Start a run; its answers come through the queue."""
+        """Start a run and return its number and the queue of its answers."""
         answers: queue.Queue[dict[str, Any]] = queue.Queue()
         with self._lock:
             self._next += 1
@@ -157,7 +157,7 @@ class _Server:
             self._waiting[number] = answers
             assert self.process.stdin is not None
             if self.dead:
-                raise ServerDied("the process that runs fork from was killed")
+                raise ServerDied("the fork server was killed")
             try:
                 self.process.stdin.write((json.dumps({**message, "id": number}) + "\n").encode())
                 self.process.stdin.flush()
@@ -183,7 +183,7 @@ _servers_lock = threading.Lock()
 
 
 def _server(python: str) -> _Server:
-    python = os.path.abspath(python) if os.sep in python else python  # it starts in another folder
+    python = os.path.abspath(python) if os.sep in python else python  # the server starts in another folder
     with _servers_lock:
         found = _servers.get(python)
         if found is None or found.dead:
@@ -191,16 +191,17 @@ def _server(python: str) -> _Server:
         return found
 
 
-def about(python: str) -> dict[str, Any]:
-    """What an interpreter says of itself.
+def interpreter_info(python: str) -> dict[str, Any]:
+    """Return facts about an interpreter.
 
-    ``torch``, its version; ``cuda``, the CUDA it was built for, or None; ``exposed``, as of :class:`Ended`.
+    Keys: ``torch``, its version; ``cuda``, the CUDA version of its build, or None; ``exposed``, as in
+    :class:`ProcessResult`.
 
     Raises:
         ServerDied: the interpreter cannot run the probe.
 
     """
-    return _server(python).about
+    return _server(python).info
 
 
 @atexit.register
@@ -223,17 +224,17 @@ def execute(
     folder: Path,
     report: Path,
     limits: Limits,
-) -> Ended:
-    """Run the probe once, confined as far as the kernel lets us, and leave nothing of it behind.
+) -> ProcessResult:
+    """Run the probe once, confined as far as the kernel allows, and end all of its processes.
 
     Args:
         python: the interpreter; it needs torch.
         argv: the probe's arguments.
         cwd: the run's working directory.
-        env: its whole environment.
-        folder: what it may write to.
-        report: the file in it that the probe writes to, which exists.
-        limits: what it may take.
+        env: its complete environment.
+        folder: its writable folder.
+        report: existing file in ``folder`` for the probe's report.
+        limits: its limits on time, memory, disk and processes.
 
     Raises:
         ServerDied: the interpreter cannot run the probe.
@@ -242,7 +243,7 @@ def execute(
     server = _server(python)
     fifo = report.with_suffix(".output")
     os.mkfifo(fifo)
-    drain = _Drain(fifo)
+    reader = _OutputReader(fifo)
     message = {
         "argv": argv,
         "cwd": str(cwd),
@@ -250,22 +251,21 @@ def execute(
         "output": str(fifo),
         "report": str(report),
         "folder": str(folder),
-        "hidden": secret_places(),
+        "hidden": secret_paths(),
         "layered": [] if cwd.is_relative_to(folder) else [str(cwd)],
         "limits": limits._asdict(),
     }
     number, pid = None, None
     answer: dict[str, Any] = {"status": signal.SIGKILL, "stopped": "time"}
-    deadline = (
-        time.monotonic() + limits.seconds + _GRACE_SECONDS
-    )  # its keeper ends it in time; this is if the keeper cannot
+    # The supervisor enforces the limit; this deadline applies only if the supervisor fails.
+    deadline = time.monotonic() + limits.seconds + _GRACE_SECONDS
     try:
         number, answers = server.request(message)
-        while "status" not in (told := answers.get(timeout=max(0.01, deadline - time.monotonic()))):
-            if told.get("dead"):
-                raise ServerDied("the process that runs fork from was killed")
-            pid = told["pid"]
-        answer = told
+        while "status" not in (received := answers.get(timeout=max(0.01, deadline - time.monotonic()))):
+            if received.get("dead"):
+                raise ServerDied("the fork server was killed")
+            pid = received["pid"]
+        answer = received
     except queue.Empty:
         pass
     finally:
@@ -273,5 +273,5 @@ def execute(
             server.forget(number)
         if pid is not None and "id" not in answer:
             _kill_group(pid)
-        output = drain.finish()
-    return Ended(answer["status"], answer["stopped"], output, tuple(server.about["exposed"]))
+        output = reader.finish()
+    return ProcessResult(answer["status"], answer["stopped"], output, tuple(server.info["exposed"]))

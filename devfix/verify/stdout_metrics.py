@@ -1,4 +1,4 @@
-"""What a script prints: numbers other than the losses show a metric that the repair has lost."""
+"""Comparison of printed numbers: they reveal a metric that a fix has changed, although the losses agree."""
 
 from __future__ import annotations
 
@@ -6,43 +6,48 @@ import re
 
 from devfix.verify.records import Run
 
-__all__ = ["other_print"]
+__all__ = ["describe_changed_output"]
 
 _NUMBER = re.compile(r"(?<![\w.:])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w:])")
 
-# Lines about what is different from run to run, or from machine to machine, by nature
-_BY_NATURE = re.compile(
+# Lines about quantities that vary between runs or machines
+_VARYING = re.compile(
     r"\b(?:cuda|gpus?|cpu|mps|xpu|device|pid|eta|elapsed|took|times?|sec(?:onds?|s)?|minutes?|mins|hours?|ms|mem(?:ory)?|[kmg]i?b"
     r"|speed|throughput|\w+/s(?:ec)?)\b|s/it|\d(?:ms|s|min)\b",
     re.IGNORECASE,
 )
 
-#: What a real device may round otherwise: accuracies are ratios of counts, and losses are compared elsewhere.
+#: Relative tolerance for rounding on a real device; losses are compared separately.
 _RELATIVE = 1e-2
 
-#: What is kept of an output is its end: of a longer one, lines no longer stand side by side.
-_KEPT = 60_000
+#: Only the last part of the output is stored, so lines of longer outputs cannot be paired.
+_OUTPUT_LIMIT = 60_000
 
 
-def other_print(shown: Run, same: Run, reference: Run) -> str | None:
-    """The first line in which ``shown`` prints other numbers than ``reference``, with both; None where none is.
+def describe_changed_output(patched: Run, baseline: Run, reference: Run) -> str | None:
+    """Return a description of the first line whose numbers differ between two runs; None if there is none.
 
-    ``same`` is a run with nothing but the repair between it and ``reference``: lines in which those two differ already
-    (times, unseeded numbers) say nothing.  Where one of the three printed other lines altogether, nothing is said.
+    Args:
+        patched: the run to check.
+        baseline: the patched script on the reference's device.  Lines in which it differs from the reference (times,
+            unseeded numbers) are ignored.
+        reference: the run with the expected numbers.
+
+    The result is None if the three runs print different text apart from the numbers.
     """
-    if any(len(run.output) >= _KEPT for run in (shown, same, reference)):
+    if any(len(run.output) >= _OUTPUT_LIMIT for run in (patched, baseline, reference)):
         return None
-    outputs = [run.output.splitlines() for run in (shown, same, reference)]
+    outputs = [run.output.splitlines() for run in (patched, baseline, reference)]
     if len({len(lines) for lines in outputs}) > 1:
         return None
-    for ours, theirs, meant in zip(*outputs):
-        if theirs != meant or _BY_NATURE.search(meant):
+    for ours, theirs, expected in zip(*outputs):
+        if theirs != expected or _VARYING.search(expected):
             continue
-        if _NUMBER.sub("#", ours) != _NUMBER.sub("#", meant):
+        if _NUMBER.sub("#", ours) != _NUMBER.sub("#", expected):
             continue
-        pairs = zip(_numbers(ours), _numbers(meant))
+        pairs = zip(_numbers(ours), _numbers(expected))
         if any(abs(one - other) > _RELATIVE * max(abs(one), abs(other)) for one, other in pairs):
-            return f"it prints `{_short(ours)}` where {_name(reference)} prints `{_short(meant)}`"
+            return f"it prints `{_short(ours)}`, but {_name(reference)} prints `{_short(expected)}`"
     return None
 
 

@@ -1,4 +1,4 @@
-"""Of several edits, those that can be proved: drop some, run the script again, until the verdict is good."""
+"""The largest verifiable subset of a patch: drop edits and run the script again until the verdict is good."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from devfix.verify.experiment import Experiment
 from devfix.verify.patches import Changes, changes_of, program_files
 from devfix.verify.verdict import Verdict
 
-__all__ = ["MOST_ATTEMPTS", "Proved", "provable"]
+__all__ = ["MAX_ATTEMPTS", "Proved", "prove_subset"]
 
-MOST_ATTEMPTS = 16
+MAX_ATTEMPTS = 16
 
-#: Verdicts that another patch may change; the others say something of the script itself.
-_OPEN = ("not-fixed", "loss-differs", "broken")
+#: Verdicts that may change with another patch; the others depend on the script only.
+_DEPENDS_ON_PATCH = ("not-fixed", "loss-differs", "broken")
 
-Again = Callable[[Sequence[Finding]], Outcome]
+ApplyWithout = Callable[[Sequence[Finding]], Outcome]
 
 
 @dataclass(frozen=True)
 class Proved:
-    """What may be written, and the verdict on it.
+    """The verified part of a patch, with its verdict.
 
     Attributes:
-        outcome: its patch holds what is proved, and is empty where nothing is; findings say why their edit was dropped.
-        verdict: on the patch that is left, or where none is left on the one with all edits; None if no edit was made.
-        changes: what ``verdict`` is about: new contents of files, by their path within the project.
+        outcome: its patch contains the verified edits, possibly none; findings have the reason why an edit was dropped.
+        verdict: on the remaining patch, or on the complete one if nothing remains; None if there were no edits.
+        changes: the patch that ``verdict`` refers to: new contents of files, by their path within the project.
 
     """
 
@@ -37,24 +37,24 @@ class Proved:
     changes: Changes
 
 
-def provable(experiment: Experiment, outcome: Outcome, again: Again) -> Proved:
-    """Prove a patch, or the largest part of it that can be proved.
+def prove_subset(experiment: Experiment, outcome: Outcome, apply_without: ApplyWithout) -> Proved:
+    """Verify a patch, or else the largest part of it that passes.
 
     Args:
-        experiment: the script that is to tell.
-        outcome: what the engine would do.
-        again: what it would do without the edits for some findings.
+        experiment: the script to run.
+        outcome: the engine's outcome with all edits.
+        apply_without: returns the engine's outcome without the edits for the given findings.
 
     Raises:
         devfix.verify.RunError: a run could not be made, or the patch changes files outside the project.
 
     """
-    reasons = _not_reached(experiment, outcome)
+    reasons = _unreached_reasons(experiment, outcome)
     if reasons:
-        outcome = again(list(reasons))
+        outcome = apply_without(list(reasons))
     edits = _edits(outcome)
     if not edits:
-        return Proved(_explained(outcome, reasons), None, {})
+        return Proved(_with_reasons(outcome, reasons), None, {})
     seen: dict[tuple[tuple[str, bytes], ...], Verdict] = {}
 
     def verdict_on(candidate: Outcome) -> Verdict:
@@ -66,31 +66,31 @@ def provable(experiment: Experiment, outcome: Outcome, again: Again) -> Proved:
 
     first = verdict_on(outcome)
     if first.status == "fixed":
-        return Proved(_explained(outcome, reasons), first, changes_of(experiment.project, outcome))
-    for dropped in _smaller(edits) if first.status in _OPEN else ():
-        candidate = again([*reasons, *dropped])
+        return Proved(_with_reasons(outcome, reasons), first, changes_of(experiment.project, outcome))
+    for dropped in _dropped_candidates(edits) if first.status in _DEPENDS_ON_PATCH else ():
+        candidate = apply_without([*reasons, *dropped])
         if not candidate.patch.files:
             continue
         verdict = verdict_on(candidate)
         if verdict.status == "fixed":
-            with_it = f"the edit was dropped, because the verdict with it is {first.status}: {first.reason}"
-            reasons.update(dict.fromkeys(dropped, with_it))
-            return Proved(_explained(candidate, reasons), verdict, changes_of(experiment.project, candidate))
-        if len(seen) >= MOST_ATTEMPTS:
+            reason = f"the edit was dropped, because the verdict with it is {first.status}: {first.reason}"
+            reasons.update(dict.fromkeys(dropped, reason))
+            return Proved(_with_reasons(candidate, reasons), verdict, changes_of(experiment.project, candidate))
+        if len(seen) >= MAX_ATTEMPTS:
             break
-    withheld = f"nothing was written, because the verdict is {first.status}: {first.reason}"
-    reasons.update(dict.fromkeys(edits, withheld))
-    nothing = replace(outcome, patch=Patch())
-    return Proved(_explained(nothing, reasons), first, changes_of(experiment.project, outcome))
+    reason = f"nothing was written, because the verdict is {first.status}: {first.reason}"
+    reasons.update(dict.fromkeys(edits, reason))
+    empty = replace(outcome, patch=Patch())
+    return Proved(_with_reasons(empty, reasons), first, changes_of(experiment.project, outcome))
 
 
 def _edits(outcome: Outcome) -> list[Finding]:
-    """The findings that the patch repairs, each by an edit of its own."""
+    """Return the findings that the patch fixes."""
     return [item.finding for item in outcome.resolutions if item.status is Status.FIXED]
 
 
-def _not_reached(experiment: Experiment, outcome: Outcome) -> dict[Finding, str]:
-    """Findings whose edits lie in files that the script does not import: running it proves nothing of them."""
+def _unreached_reasons(experiment: Experiment, outcome: Outcome) -> dict[Finding, str]:
+    """Return findings with edits in files that the script does not import, mapped to the reason."""
     script = experiment.project.script
     files = set(program_files(experiment.project))
     found = {}
@@ -99,27 +99,27 @@ def _not_reached(experiment: Experiment, outcome: Outcome) -> dict[Finding, str]
             paths = item.fix.paths if item.fix else (item.finding.path,)
             outside = [path for path in paths if experiment.project.absolute(path) not in files]
             if outside:
-                found[item.finding] = f"not proved: {script} does not import {', '.join(outside)}"
+                found[item.finding] = f"not verified: {script} does not import {', '.join(outside)}"
     return found
 
 
-def _smaller(edits: Sequence[Finding]) -> Iterator[tuple[Finding, ...]]:
-    """What to drop: one edit, then two, and so on; all of them leaves nothing to prove."""
+def _dropped_candidates(edits: Sequence[Finding]) -> Iterator[tuple[Finding, ...]]:
+    """Yield the edits to drop: each single one, then each pair, and so on, but never all."""
     for number in range(1, len(edits)):
         yield from combinations(edits, number)
 
 
 def _identity(finding: Finding) -> tuple[str, str, int, int, str]:
-    """What stays the same where the source lines of a finding's story are rewritten for another one."""
+    """Return the parts of a finding that do not change when other edits rewrite source lines of its trace."""
     return finding.code, finding.path, finding.span.line, finding.span.column, finding.message
 
 
-def _explained(outcome: Outcome, reasons: dict[Finding, str]) -> Outcome:
-    """The outcome in which the findings of ``reasons`` are not fixed, and say why."""
-    known = {_identity(finding): reason for finding, reason in reasons.items()}
+def _with_reasons(outcome: Outcome, reasons: dict[Finding, str]) -> Outcome:
+    """Return the outcome with the findings of ``reasons`` marked as not fixed, for these reasons."""
+    by_identity = {_identity(finding): reason for finding, reason in reasons.items()}
 
-    def explained(item: Resolution) -> Resolution:
-        reason = known.get(_identity(item.finding))
+    def with_reason(item: Resolution) -> Resolution:
+        reason = by_identity.get(_identity(item.finding))
         return item if reason is None else replace(item, status=Status.NOT_FIXED, reason=reason)
 
-    return replace(outcome, resolutions=tuple(explained(item) for item in outcome.resolutions))
+    return replace(outcome, resolutions=tuple(with_reason(item) for item in outcome.resolutions))

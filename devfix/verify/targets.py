@@ -1,4 +1,4 @@
-"""The device that a proof is made on, and why that one."""
+"""Choice of the device for a verification, with its reason."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from devfix.verify.records import REAL_DEVICES, RunError
-from devfix.verify.servers import ServerDied, about
+from devfix.verify.servers import ServerDied, interpreter_info
 
 __all__ = ["CHOICES", "Target", "choose_target"]
 
@@ -16,7 +16,7 @@ __all__ = ["CHOICES", "Target", "choose_target"]
 CHOICES = ("auto", *REAL_DEVICES, "sim", "sim:mps", "sim:xpu", "cpu")
 
 _LOOKUP_SECONDS = 120
-_QUESTIONS = {
+_AVAILABILITY_CHECKS = {
     "cuda": "torch.cuda.is_available()",
     "mps": "torch.backends.mps.is_available()",
     "xpu": "hasattr(torch, 'xpu') and torch.xpu.is_available()",
@@ -24,55 +24,53 @@ _QUESTIONS = {
 
 
 class Target(NamedTuple):
-    """``run_on`` is ``sim``, ``cpu`` or a real device's type; ``kind`` is that type, or what is simulated."""
+    """``run_on`` is ``sim``, ``cpu`` or a real device's type; ``kind`` is the type of the real or simulated device."""
 
     run_on: str
     kind: str
     why: str
 
 
-def choose_target(wanted: str, python: str, texts: Iterable[str] = ()) -> Target:
-    """The device for one of :data:`CHOICES`.
+def choose_target(device: str, python: str, texts: Iterable[str] = ()) -> Target:
+    """Return the device for one of :data:`CHOICES`.
 
-    ``auto`` is ``cuda`` where the interpreter's torch sees a CUDA device, else ``sim``: of the kind that the program's
-    ``texts`` name where that is not CUDA.
+    ``auto`` is ``cuda`` if the interpreter's torch has a CUDA device, else ``sim`` with the only device type that the
+    program's ``texts`` mention, ``cuda`` by default.
 
     Raises:
-        RunError: the interpreter has no torch, or does not see the real device that was asked for.
+        RunError: the interpreter has no torch, or the requested device is not available.
 
     """
     try:
-        built_for_cuda = about(python)["cuda"] is not None
+        built_for_cuda = interpreter_info(python)["cuda"] is not None
     except ServerDied as error:
         raise RunError(str(error)) from error
-    if wanted == "auto":
-        return _automatic(built_for_cuda and _sees("cuda", python), texts)
-    name, _, kind = wanted.partition(":")
+    if device == "auto":
+        return _automatic(built_for_cuda and _is_available("cuda", python), texts)
+    name, _, kind = device.partition(":")
     if name in REAL_DEVICES:
-        if not ((name != "cuda" or built_for_cuda) and _sees(name, python)):
+        if not ((name != "cuda" or built_for_cuda) and _is_available(name, python)):
             simulated = "sim" if name == "cuda" else f"sim:{name}"
-            raise RunError(f"the torch of {python} sees no {name.upper()} device: --device {simulated} simulates one")
+            raise RunError(f"torch of {python} has no {name.upper()} device: simulate one with --device {simulated}")
         kind = name
-    return Target(name, kind or "cuda", f"--device {wanted}")
+    return Target(name, kind or "cuda", f"--device {device}")
 
 
-def _automatic(sees_cuda: bool, texts: Iterable[str]) -> Target:
-    if sees_cuda:
-        return Target("cuda", "cuda", "the interpreter's torch sees one")
-    named = {kind for text in texts for kind in _QUESTIONS if re.search(rf"\b{kind}\b", text)}
+def _automatic(has_cuda: bool, texts: Iterable[str]) -> Target:
+    if has_cuda:
+        return Target("cuda", "cuda", "the interpreter's torch has one")
+    named = {kind for text in texts for kind in _AVAILABILITY_CHECKS if re.search(rf"\b{kind}\b", text)}
     if len(named) == 1 and named != {"cuda"}:
         kind = named.pop()
-        return Target(
-            "sim", kind, f"the script names {kind} and no other, and the interpreter's torch sees no CUDA device"
-        )
-    return Target("sim", "cuda", "the interpreter's torch sees no CUDA device")
+        return Target("sim", kind, f"the script uses {kind} only, and the interpreter's torch has no CUDA device")
+    return Target("sim", "cuda", "the interpreter's torch has no CUDA device")
 
 
-def _sees(kind: str, python: str) -> bool:
-    """Asked in a process of its own: a process that has asked cannot be forked any more."""
+def _is_available(kind: str, python: str) -> bool:
+    """Whether a device is available; query it in a subprocess, because CUDA cannot be used after a fork."""
     try:
         done = subprocess.run(
-            [python, "-s", "-c", f"import torch; print({_QUESTIONS[kind]})"],
+            [python, "-s", "-c", f"import torch; print({_AVAILABILITY_CHECKS[kind]})"],
             capture_output=True,
             text=True,
             check=False,

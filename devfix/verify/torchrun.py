@@ -1,4 +1,4 @@
-"""Scripts that ``torchrun`` starts read its variables.
+"""Environment variables of scripts that ``torchrun`` starts.
 
 https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from devfix.verify.records import Run
 
-__all__ = ["expects_torchrun", "variables"]
+__all__ = ["expects_torchrun", "torchrun_environment"]
 
 _FIXED = {
     "RANK": "0",
@@ -32,14 +32,14 @@ _FIXED = {
 
 _NAMES = re.compile(r"\b(RANK|LOCAL_RANK|WORLD_SIZE|LOCAL_WORLD_SIZE|MASTER_ADDR|MASTER_PORT)\b")
 
-#: ``os.environ["RANK"]``, ``init_process_group()``, and ``int(os.environ.get("RANK"))`` where the variable is not set.
-_ABSENT = ("KeyError", "ValueError", "TypeError")
+#: Exceptions of ``os.environ["RANK"]``, ``init_process_group()`` and ``int(os.environ.get("RANK"))`` without torchrun.
+_ERRORS_IF_UNSET = ("KeyError", "ValueError", "TypeError")
 
 
-def variables(local_rank: int = 0) -> dict[str, str]:
-    """The variables of the one process of ``torchrun --nproc_per_node=1``, with a port that is free now.
+def torchrun_environment(local_rank: int = 0) -> dict[str, str]:
+    """Return the variables of the single process of ``torchrun --nproc_per_node=1``, with a free port.
 
-    With another ``local_rank`` it takes itself for a later process of its machine, which has an accelerator of its own.
+    With another ``local_rank``, the process selects the accelerator of that rank.
     """
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -47,8 +47,8 @@ def variables(local_rank: int = 0) -> dict[str, str]:
 
 
 def expects_torchrun(run: Run) -> bool:
-    """Whether a run failed because it was not started by torchrun."""
+    """Whether a run failed because torchrun's variables were not set."""
     failure = run.failure
-    if failure is None or failure.type not in _ABSENT:
+    if failure is None or failure.type not in _ERRORS_IF_UNSET:
         return False
     return any(_NAMES.search(text) for text in (failure.text, failure.code or ""))

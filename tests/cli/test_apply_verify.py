@@ -153,7 +153,7 @@ def test_two_edits_are_dropped_where_one_is_not_enough(apply, project):
     [([X], "not-fixed"), ([X, SEED], "not-fixed"), ([(X[0], "model(x.to(device)).detach()"), Y], "broken")],
     ids=["half a repair", "half a repair and a seed", "no part is right"],
 )
-def test_nothing_is_written_where_nothing_is_proved(apply, project, edits, word):
+def test_nothing_is_written_where_nothing_is_proved(apply, project, edits, status):
     (project / "train.py").write_text(TRAIN)
 
     code, _, err = apply("train.py", "--verify", edits=edits)
@@ -162,7 +162,7 @@ def test_nothing_is_written_where_nothing_is_proved(apply, project, edits, word)
     assert code == 1
     assert "nothing was written, because the verdict is" in err
     assert " changed" not in err and "fixed:" not in err.splitlines()[0]
-    assert err.splitlines()[-1].startswith(f"{word}: ")
+    assert err.splitlines()[-1].startswith(f"{status}: ")
 
 
 def test_an_edit_of_a_sound_script_is_not_written(apply, project):

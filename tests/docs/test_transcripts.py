@@ -43,7 +43,7 @@ def test_the_traceback_of_the_tutorial_is_that_of_its_script():
 
     assert [source[line - 1].strip() for line, _ in frames] == [shown for _, shown in frames]
     assert re.search(rf"RuntimeError at .*\n +train\.py:{frames[-1][0]}\n", page), "the runs fail where it says"
-    assert f"before: {traceback[-1].removeprefix('RuntimeError: ')}." in page, "the proof has the same message"
+    assert f"original error: {traceback[-1].removeprefix('RuntimeError: ')}." in page, "the proof has the same message"
 
 
 def test_another_output_is_noticed():

@@ -34,7 +34,7 @@ def make(tmp_path, losses=(0.9, 0.7, 0.8, 0.5), patched=None, status="fixed", me
     }
     experiment = Experiment(Project(tmp_path, "train.py", "."), args, "/usr/bin/python3", "sim")
     return Proof(
-        experiment, Verdict(word, f"it is so: {message}", runs, "original/cpu"), {"train.py": b"a = 1\nb = 3\n"}
+        experiment, Verdict(status, f"it is so: {message}", runs, "original/cpu"), {"train.py": b"a = 1\nb = 3\n"}
     )
 
 
@@ -96,9 +96,7 @@ def test_what_could_not_be_taken_from_the_script_is_told_in_one_line(tmp_path):
     proof.verdict.runs["patched/cpu"] = Run("cpu", losses=(1.0,), exposed=("network", "processes"))
 
     notes = [line for line in shown(proof).splitlines() if line.startswith("note:")]
-    assert notes == [
-        "note: the kernel does not let devfix take from the script: the network, the sight of other processes"
-    ]
+    assert notes == ["note: the kernel cannot isolate the script from the network, other processes"]
 
 
 def test_a_script_from_which_all_was_taken_makes_no_note(tmp_path):

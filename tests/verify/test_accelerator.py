@@ -18,7 +18,7 @@ from devfix.simulator import Simulator, work
 from devfix.verify import Verdict, judge, run
 from devfix.verify.loss_comparison import agree, first_disagreement, tolerance
 from devfix.verify.probe import accelerator
-from devfix.verify.probe.accelerator import Comparable
+from devfix.verify.probe.accelerator import CpuRandomMode
 from devfix.verify.records import Failure, Run
 from devfix.verify.verdict import VERDICTS
 
@@ -28,7 +28,7 @@ from .scripts import FIXED, project
 
 def test_drawing_on_the_cpu_gives_the_numbers_of_the_cpu() -> None:
     plain = drawn("cpu")
-    with Comparable("cpu"):
+    with CpuRandomMode("cpu"):
         found = drawn("cpu")
 
     assert plain.keys() == found.keys()
@@ -45,7 +45,7 @@ def test_draws_on_a_device_take_from_the_cpus_stream() -> None:
         torch.rand_like(torch.empty(5, device=device))
         return torch.rand(3)
 
-    with Comparable("meta"):
+    with CpuRandomMode("meta"):
         found = program("meta")
 
     assert torch.equal(found, program("cpu"))
@@ -58,7 +58,7 @@ def test_the_kernel_for_dropout_of_accelerators_is_replaced_by_that_of_the_cpu(p
     expected = nn.functional.dropout(x, p)
     (slope,) = torch.autograd.grad(expected.sum(), x)
     torch.manual_seed(2)
-    with Comparable("cpu"):
+    with CpuRandomMode("cpu"):
         found, mask = torch.native_dropout(x, p, True)
         (other_slope,) = torch.autograd.grad(found.sum(), x)
 
@@ -68,7 +68,7 @@ def test_the_kernel_for_dropout_of_accelerators_is_replaced_by_that_of_the_cpu(p
 
 
 def test_work_and_precision_are_noted() -> None:
-    with Comparable("meta") as here:
+    with CpuRandomMode("meta") as here:
         x = torch.ones(2, 2, device="meta")
         (x @ x).bfloat16()
         torch.ones(3) + 1
@@ -83,7 +83,7 @@ def test_attention_that_draws_by_itself_is_remembered(p: float, remembered: list
     if not torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "Meta"):
         pytest.skip(f"this PyTorch cannot run {name} on meta tensors")
     q = torch.randn(1, 2, 4, 8, device="meta")
-    with Comparable("meta") as here:
+    with CpuRandomMode("meta") as here:
         torch.ops.aten._scaled_dot_product_flash_attention(q, q, q, p)
 
     assert here.unmatched == remembered
@@ -137,7 +137,7 @@ def test_dropout_between_recurrent_layers_is_left_to_operators_that_are_seen(
     torch.manual_seed(1)
     expected = real(x, *_states(layer), *_settings(layer))[0]
     torch.manual_seed(1)
-    with Comparable("cpu"):
+    with CpuRandomMode("cpu"):
         found, _ = layer(x)
         layer(nn.utils.rnn.pack_padded_sequence(x, torch.tensor([5, 4, 2])))
 
@@ -220,7 +220,7 @@ def test_a_repair_is_fixed_on_a_real_device_within_the_tolerance() -> None:
     found = verdict()
 
     assert (found.status, found.reference) == ("fixed", "original/cpu")
-    assert "agree with original/cpu (computed in float32; largest difference 1e-05)" in found.reason
+    assert "match original/cpu (computed in float32; largest difference 1e-05)" in found.reason
 
 
 def test_a_tolerance_does_not_hide_what_the_cpu_shows() -> None:
@@ -236,10 +236,10 @@ def test_a_tolerance_does_not_hide_what_the_cpu_shows() -> None:
         ({"device_training": 90, "all_training": 150}, "not-fixed"),  # as much as was meant to be there, and a copy
     ],
 )
-def test_training_is_to_stay_on_the_accelerator(work: dict[str, int], word: str) -> None:
+def test_training_is_to_stay_on_the_accelerator(work: dict[str, int], status: str) -> None:
     counts = {"device_operations": 60, "all_operations": 100, "device_training": 40, "all_training": 50}
 
-    assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.7, **(counts | work))).status == word
+    assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.7, **(counts | work))).status == status
 
 
 def test_of_a_script_that_nothing_trains_in_every_operation_counts() -> None:
@@ -261,7 +261,7 @@ def test_the_simulator_and_a_real_device_count_alike() -> None:
     def made() -> nn.Module:
         return nn.Sequential(nn.Linear(4, 3), nn.LayerNorm(3), nn.ReLU(), nn.Linear(3, 2))
 
-    with Comparable("cpu") as real:
+    with CpuRandomMode("cpu") as real:
         model = made()
         before = real.all_training
         train(model, "cpu")
@@ -277,10 +277,10 @@ def test_the_simulator_and_a_real_device_count_alike() -> None:
 
 def test_wrong_repairs_are_refused_on_a_real_device() -> None:
     work = {"device_operations": 60, "all_operations": 100, "device_training": 40, "all_training": 50}
-    fled = losses(1.0, 0.9, 0.8, 0.7, **(work | {"device_training": 1}))
+    describe_moved_work = losses(1.0, 0.9, 0.8, 0.7, **(work | {"device_training": 1}))
     died = Run("cuda", failure=Failure("NameError", "x", None, None, None, None, ""))
 
     assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.71, **work)).status == "loss-differs"
-    assert verdict(patched_device=fled).status == "not-fixed"
+    assert verdict(patched_device=describe_moved_work).status == "not-fixed"
     assert verdict(patched_device=died).status == "broken"
     assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.7, unsupported=("x",), **work)).status == "inconclusive"

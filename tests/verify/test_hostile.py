@@ -23,7 +23,7 @@ import pytest
 pytest.importorskip("torch")
 
 from devfix.verify import Run, judge, run
-from devfix.verify.servers import about
+from devfix.verify.servers import interpreter_info
 from devfix.verify.verdict import VERDICTS
 
 from .scripts import FIXED, project
@@ -43,12 +43,12 @@ exec %s "$@"' sh "$@"
 @pytest.fixture(scope="module")
 def without_namespaces(tmp_path_factory: pytest.TempPathFactory) -> str:
     """An interpreter to which the kernel refuses all namespaces; on some machines that is any interpreter."""
-    if about(sys.executable)["exposed"] == ["network", "files", "processes"]:
+    if interpreter_info(sys.executable)["exposed"] == ["network", "files", "processes"]:
         return sys.executable
     python = tmp_path_factory.mktemp("bin") / "python"
     python.write_text(NO_NAMESPACES % sys.executable)
     python.chmod(0o755)
-    assert about(str(python))["exposed"] == ["network", "files", "processes"]
+    assert interpreter_info(str(python))["exposed"] == ["network", "files", "processes"]
     return str(python)
 
 
@@ -61,8 +61,8 @@ def python(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def confined() -> str:
     """An interpreter whose runs the kernel lets us confine wholly."""
-    if about(sys.executable)["exposed"]:
-        pytest.skip(f"this kernel exposes {about(sys.executable)['exposed']}")
+    if interpreter_info(sys.executable)["exposed"]:
+        pytest.skip(f"this kernel exposes {interpreter_info(sys.executable)['exposed']}")
     return sys.executable
 
 
@@ -125,38 +125,41 @@ def once(tmp_path: Path, source: str, python: str, *args: str, timeout: float = 
 FOREVER = "import time\nwhile True:\n    time.sleep(1)\n"
 
 HARM = {
-    "os._exit(0)": ("import os\nos._exit(0)\n", "left without a word, with exit code 0"),
+    "os._exit(0)": ("import os\nos._exit(0)\n", "exited with code 0 before it finished"),
     "os._exit(3)": ("import os\nos._exit(3)\n", "ended with exit code 3"),
     "kills itself": ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n", "ended with signal 9"),
     "kills its group": ("import os, signal\nos.killpg(0, signal.SIGKILL)\n", "ended with signal 9"),
     "reads memory that is not there": ("import ctypes\nctypes.string_at(0)\n", "ended with signal 11"),
     "asks": ("name = input()\n", "EOFError: EOF when reading a line at train.py:1"),
-    "closes stdout": ("import os, sys\nsys.stdout.close()\nos.close(2)\n", "ran to its end"),
-    "puts something in place of stdout": ("import sys\nsys.stdout = sys.stderr = None\n", "ran to its end"),
-    "closes all files": ("import os\nos.closerange(3, 1024)\n", "ran to its end"),
-    "leaves its folder": ("import os\nos.chdir('/')\n", "ran to its end"),
-    "deletes its folder": ("import os, shutil\nshutil.rmtree(os.getcwd())\n", "ran to its end"),
+    "closes stdout": ("import os, sys\nsys.stdout.close()\nos.close(2)\n", "completed"),
+    "puts something in place of stdout": ("import sys\nsys.stdout = sys.stderr = None\n", "completed"),
+    "closes all files": ("import os\nos.closerange(3, 1024)\n", "completed"),
+    "leaves its folder": ("import os\nos.chdir('/')\n", "completed"),
+    "deletes its folder": ("import os, shutil\nshutil.rmtree(os.getcwd())\n", "completed"),
     "deletes the folder above": (
         "import os, shutil\nshutil.rmtree(os.path.dirname(os.getcwd()), True)\n",
-        "ran to its end",
+        "completed",
     ),
     "takes rights away": (
         "import os\nos.mkdir('a')\nopen('a/b', 'w')\nos.chmod('a', 0)\nos.chmod('.', 0o500)\n",
-        "ran to its end",
+        "completed",
     ),
-    "registers exits": ("import atexit, os\natexit.register(os._exit, 5)\n", "ran to its end"),
+    "registers exits": ("import atexit, os\natexit.register(os._exit, 5)\n", "completed"),
     "traces": (
         "import sys, threading\nthreading.settrace(print)\nsys.setprofile(print)\nsys.settrace(lambda *a: 1 / 0)\n",
-        "ran to its end",
+        "completed",
     ),
     "floods": (
         "import sys\nfor _ in range(1 << 10):\n    sys.stdout.write('x' * (1 << 20))\nprint('end')\n",
-        "ran to its end",
+        "completed",
     ),
     "eats memory": ("x = bytearray(3 << 30)\n", "MemoryError:  at train.py:1"),
     "writes one large file": (
         "with open('big', 'wb') as target:\n    for _ in range(300):\n        target.write(bytes(1 << 20))\n",
-        ("OSError: [Errno 27] File too large at train.py:3", "stopped: it wrote more than 100 MB"),  # who is first
+        (
+            "OSError: [Errno 27] File too large at train.py:3",
+            "stopped: it wrote more than 100 MB to disk",
+        ),  # who is first
     ),
 }
 
@@ -186,7 +189,7 @@ WAITING = {
 def test_what_never_ends_is_stopped_for_time(name: str, python: str, tmp_path: Path) -> None:
     started = time.monotonic()
     found = once(tmp_path, MARKED + WAITING[name], python, timeout=1.5, memory_mb=4096)
-    assert found.outcome == "stopped for time"
+    assert found.outcome == "stopped by the time limit"
     assert time.monotonic() - started < 12
 
 
@@ -207,21 +210,21 @@ TAKING = {
             "import os, time\nfor _ in range(4):\n    if os.fork() == 0:\n"
             f"        {MARKED}        x = b'1' * (400 << 20)\n        time.sleep(60)\ntime.sleep(60)\n"
         ),
-        "stopped: it took more than 1000 MB of memory",
+        "stopped: it used more than 1000 MB of memory",
     ),
     "shared memory": (
         (
             "import mmap, time\nx = mmap.mmap(-1, 1200 << 20)\nfor _ in range(1200):\n    x.write(b'1' * (1 << 20))\n"
             "time.sleep(60)\n"
         ),
-        "stopped: it took more than 1000 MB of memory",
+        "stopped: it used more than 1000 MB of memory",
     ),
     "disk": (
         (
             "import time\nfor number in range(8):\n    with open(f'part{number}', 'wb') as target:\n"
             "        target.write(bytes(40 << 20))\ntime.sleep(60)\n"
         ),
-        "stopped: it wrote more than 100 MB",
+        "stopped: it wrote more than 100 MB to disk",
     ),
 }
 
@@ -245,7 +248,7 @@ DAEMONS = {
 def test_nothing_outlives_a_run(name: str, python: str, tmp_path: Path) -> None:
     found = once(tmp_path, DAEMONS[name], python)
     killed = name == "a parent that is killed" and "processes" in found.exposed
-    assert found.outcome == ("ended with signal 9" if killed else "ran to its end")
+    assert found.outcome == ("ended with signal 9" if killed else "completed")
 
 
 def test_a_run_cannot_signal_what_it_cannot_see(confined: str, tmp_path: Path) -> None:
@@ -281,14 +284,14 @@ def test_the_users_tree_is_out_of_reach_by_its_absolute_path(confined: str, tmp_
         (Path(home) / "notes.txt").write_text("mine")
         before = contents(Path(home))
         found = once(tmp_path, ELSEWHERE, confined, str(tmp_path / "user"), home)
-        assert found.outcome == "ran to its end"
+        assert found.outcome == "completed"
         assert contents(Path(home)) == before  # and the tree in the user's folder is looked at after every test
 
 
 def test_common_folders_take_files_that_nobody_else_sees(confined: str, tmp_path: Path) -> None:
     names = [f"{folder}/{MARK}.txt" for folder in ("/tmp", "/var/tmp", "/dev/shm") if os.path.isdir(folder)]
     source = f"for name in {names}:\n    open(name, 'w').write('x')\n    assert open(name).read() == 'x'\n"
-    assert once(tmp_path, source, confined).outcome == "ran to its end"
+    assert once(tmp_path, source, confined).outcome == "completed"
     assert not [name for name in names if os.path.exists(name)]
 
 
@@ -324,7 +327,7 @@ def test_secrets_cannot_be_read(confined: str, tmp_path: Path, monkeypatch: pyte
         "subprocess.run(['umount', os.path.join(home, '.ssh')], stderr=subprocess.DEVNULL)\n"
         "assert not os.path.exists(os.path.join(home, '.ssh/id_ed25519'))\n"
     )
-    assert once(tmp_path, source, confined, str(home)).outcome == "ran to its end"
+    assert once(tmp_path, source, confined, str(home)).outcome == "completed"
     assert (home / ".ssh" / "id_ed25519").read_text() == "hunter2"
 
 
@@ -332,7 +335,7 @@ def test_the_network_is_cut_off(python: str, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         found = once(tmp_path, f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 2)\n", python)
-    reached = found.outcome == "ran to its end"
+    reached = found.outcome == "completed"
     assert reached == ("network" in found.exposed)
     if not reached:
         assert re.match(r"ConnectionRefusedError.* at train\.py:2$", found.outcome)
@@ -343,7 +346,7 @@ def test_a_run_keeps_a_loopback_of_its_own(python: str, tmp_path: Path) -> None:
         "import socket\nserver = socket.create_server(('127.0.0.1', 0))\n"
         "socket.create_connection(server.getsockname(), 2)\n"
     )
-    assert once(tmp_path, source, python).outcome == "ran to its end"
+    assert once(tmp_path, source, python).outcome == "completed"
 
 
 @pytest.mark.slow
@@ -352,7 +355,7 @@ def test_a_partly_willing_kernel_gives_what_it_can(tmp_path: Path, confined: str
     python = tmp_path / "python"
     python.write_text((NO_NAMESPACES % sys.executable).replace("user net mnt pid ipc", "pid"))
     python.chmod(0o755)
-    assert about(str(python))["exposed"] == ["processes"]
+    assert interpreter_info(str(python))["exposed"] == ["processes"]
     found = once(tmp_path, "import os\nos.listdir('/proc/1')\nopen('/var/x', 'w')\n", str(python))
     assert found.outcome == "OSError: [Errno 30] Read-only file system: '/var/x' at train.py:3"
     assert found.exposed == ("processes",)
@@ -366,7 +369,7 @@ def test_an_ordinary_user_is_confined_as_well(confined: str, tmp_path: Path) -> 
     python.write_text(f'#!/bin/sh\nexec setpriv --reuid 65534 --regid 65534 --clear-groups {sys.executable} "$@"\n')
     python.chmod(0o755)
     try:
-        exposed = about(str(python))["exposed"]
+        exposed = interpreter_info(str(python))["exposed"]
     except Exception as error:
         pytest.skip(f"another user cannot run this interpreter: {error}")
     assert exposed == []

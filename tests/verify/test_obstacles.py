@@ -67,13 +67,13 @@ def test_no_room_for_the_copy_is_told(tmp_path: Path, small_files: Callable[[], 
     told = refusal(folder)
 
     assert told.startswith(f"{folder / 'data.bin'} could not be copied to {tempfile.gettempdir()}: [Errno 27] File too")
-    assert told.endswith("; the variable TMPDIR names a folder with more room")
+    assert told.endswith("; set TMPDIR to a folder with more space")
 
 
 def test_no_folder_for_copies_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
 
-    assert refusal(project(tmp_path / "a", LISTS)).startswith("no scratch folder could be made: No such file or dir")
+    assert refusal(project(tmp_path / "a", LISTS)).startswith("cannot create a scratch folder: No such file or dir")
 
 
 @pytest.mark.parametrize("error", [PermissionError(13, "Permission denied"), FileNotFoundError(2, "No such file")])

@@ -12,10 +12,10 @@ pytest.importorskip("torch")
 
 from conformance.words import elsewhere
 from devfix.verify import Verdict, prove, run
-from devfix.verify.advice import ending
+from devfix.verify.advice import describe_ending
 from devfix.verify.loss_comparison import first_difference
 from devfix.verify.records import Failure, Run
-from devfix.verify.training_invariants import other_gradients
+from devfix.verify.training_invariants import describe_gradient_change
 
 from .scripts import BROKEN, FIXED, edited, project
 
@@ -236,7 +236,7 @@ def test_a_right_patch_is_fixed_whatever_else_it_prints(patch: str, tmp_path: Pa
 def test_a_patch_of_a_sound_script_that_flees_is_refused(tmp_path: Path) -> None:
     found = verdict(tmp_path, FIXED, edited('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu"'))
     assert (found.status, found.good) == ("broken", False), found.reason
-    assert "the work left the accelerator" in found.reason
+    assert "training moved off the accelerator" in found.reason
 
 
 def test_a_patch_of_a_sound_script_is_no_error(tmp_path: Path) -> None:
@@ -267,7 +267,7 @@ def test_a_silent_bug_is_proved_by_the_parameters_that_start_to_train(tmp_path: 
 def test_a_silent_bug_is_no_excuse_for_another_training(tmp_path: Path) -> None:
     found = verdict(tmp_path, FORGOTTEN, edited("manual_seed(3)", "manual_seed(4)", SILENT))
     assert found.status == "loss-differs"
-    assert "more parameters train, but loss 1, before any of them did, is" in found.reason
+    assert "more parameters train, but already loss 1, before the first step, is" in found.reason
 
 
 def test_losses_that_are_all_the_same_prove_nothing(tmp_path: Path) -> None:
@@ -276,13 +276,13 @@ def test_losses_that_are_all_the_same_prove_nothing(tmp_path: Path) -> None:
         "loss = (head(model(x)) * 0 + y[:, None] * 0).sum()",
     )
     found = verdict(tmp_path, edited(*same, BROKEN), edited(*same))
-    assert (found.status, "all losses are the same number" in found.reason) == ("inconclusive", True), found.reason
+    assert (found.status, "all losses are equal" in found.reason) == ("inconclusive", True), found.reason
 
 
 @pytest.mark.parametrize(
     ("change", "status", "reason"),
     [
-        pytest.param(("lr=1e-2", "lr=0.0"), "inconclusive", "no parameter is another one at the end", id="no update"),
+        pytest.param(("lr=1e-2", "lr=0.0"), "inconclusive", "no parameter changed", id="no update"),
         pytest.param(
             ("head(model(x)), y)", 'head(model(x)), y) * (float("nan") if len(seen) == 3 else 1)\n    seen.append(1)'),
             "inconclusive",
@@ -292,13 +292,13 @@ def test_losses_that_are_all_the_same_prove_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_a_training_that_is_none_proves_nothing(
-    tmp_path: Path, change: tuple[str, str], word: str, reason: str
+    tmp_path: Path, change: tuple[str, str], status: str, reason: str
 ) -> None:
     def changed(source: str) -> str:
         return edited(*change, source).replace("for x, y in", "seen = []\nfor x, y in")
 
     found = verdict(tmp_path, changed(BROKEN), changed(FIXED))
-    assert (found.status, reason in found.reason) == (word, True), found.reason
+    assert (found.status, reason in found.reason) == (status, True), found.reason
 
 
 EXTRA = "for x, y in", "extra = nn.Parameter(torch.zeros(2, 5, device=device))\nfor x, y in"
@@ -308,18 +308,18 @@ def test_other_parameters_that_get_a_gradient_are_another_training(tmp_path: Pat
     more = edited("head(model(x)), y)", "head(model(x)), y) + 0 * extra.sum()", edited(*EXTRA))
     found = verdict(tmp_path, BROKEN, more, known=originals)
     assert found.status == "loss-differs"
-    assert found.reason == "the losses agree with original/cpu, but 1 parameters get a gradient (2×5)"
+    assert found.reason == "the losses match original/cpu, but 1 parameters now have a gradient (2×5)"
 
     with_two, with_one = Run("sim", gradients=((3,), (2, 5))), Run("sim", gradients=((3,),))
-    assert other_gradients(with_one, with_two) == "1 parameters no longer get a gradient (2×5)"
-    assert other_gradients(with_two, with_two) is None
+    assert describe_gradient_change(with_one, with_two) == "1 parameters no longer have a gradient (2×5)"
+    assert describe_gradient_change(with_two, with_two) is None
 
 
 @pytest.mark.parametrize(
     ("added", "reason"),
     [
         ("scheduler.step()\n", "StepLR steps more times"),
-        ("", "step 2 is one of Adam, and was one of StepLR"),
+        ("", "step 2 is a step of Adam instead of StepLR"),
     ],
 )
 def test_schedules_that_no_loss_shows_are_compared(tmp_path: Path, added: str, reason: str) -> None:
@@ -334,14 +334,17 @@ def test_schedules_that_no_loss_shows_are_compared(tmp_path: Path, added: str, r
 def test_too_few_losses_prove_nothing(tmp_path: Path) -> None:
     found = verdict(tmp_path, edited("batch_size=8", "batch_size=16", BROKEN), edited("batch_size=8", "batch_size=16"))
     assert found.status == "inconclusive"
-    assert "2 losses and 2 optimizer steps were seen; 3 and 2 are needed: let the script train longer" in found.reason
+    assert (
+        "2 losses and 2 optimizer steps were recorded, at least 3 and 2 are required: let the script train longer"
+        in found.reason
+    )
 
 
 def test_a_script_that_is_not_deterministic_proves_nothing(tmp_path: Path) -> None:
     random = ("torch.manual_seed(3)", "import time; torch.manual_seed(time.time_ns() % 1000003)")
     found = verdict(tmp_path, edited(*random, BROKEN), edited(*random))
     assert found.status == "inconclusive"
-    assert "not deterministic" in found.reason
+    assert "nondeterministic" in found.reason
 
 
 def test_what_the_simulator_does_not_model_proves_nothing(tmp_path: Path) -> None:
@@ -377,21 +380,21 @@ def test_a_script_that_fails_within_its_training_without_an_accelerator_too_is_n
 
 def test_a_script_without_its_arguments_or_data_is_told_where_they_go() -> None:
     usage = Run("cpu", exit_code=2, output="usage: train.py --data DATA\ntrain.py: error: --data is required\n")
-    assert ending(usage) == (
-        "ended with exit code 2: train.py: error: --data is required (arguments of the script follow after --)"
+    assert describe_ending(usage) == (
+        "ended with exit code 2: train.py: error: --data is required (pass the script's own arguments after --)"
     )
     missing = Run("cpu", failure=Failure("FileNotFoundError", "No such file: '../x.pt'", None, "a.py", 3, None, ""))
-    assert ending(missing).endswith(
+    assert describe_ending(missing).endswith(
         "at a.py:3 (it runs in a copy of its project: --cwd names the folder that is copied)"
     )
     read_only = Run(
         "cpu", failure=Failure("OSError", "[Errno 30] Read-only file system: '/x'", None, "a.py", 3, None, "")
     )
-    assert ending(read_only).endswith("(it can write to the copy of its project, and to temporary folders, only)")
+    assert describe_ending(read_only).endswith("(the run can only write to its project copy and to temporary folders)")
     offline = Run("cpu", failure=Failure("URLError", "[Errno -2] Name or service not known", None, "a.py", 3, None, ""))
-    assert ending(offline).endswith("(it has no network)")
-    assert ending(Run("cpu", exit_code=1)) == "ended with exit code 1"
-    assert ending(Run("cpu", exit_code=-9, output="x")) == "ended with signal 9"
+    assert describe_ending(offline).endswith("(the run has no network access)")
+    assert describe_ending(Run("cpu", exit_code=1)) == "ended with exit code 1"
+    assert describe_ending(Run("cpu", exit_code=-9, output="x")) == "ended with signal 9"
 
 
 def test_a_checkpoint_that_cannot_be_read_without_an_accelerator(tmp_path: Path) -> None:
@@ -425,7 +428,7 @@ def test_an_error_that_the_script_catches_is_an_error(tmp_path: Path, after: str
 
     found = verdict(tmp_path, caught(BROKEN), caught(FIXED))
     assert (found.status, found.runs["original/device"].ok) == ("fixed", True), found.reason
-    assert "before: the script caught an error" in found.reason
+    assert "original error: the script caught the error" in found.reason
 
     wrong = verdict(tmp_path / "wrong", caught(BROKEN), caught(edited("manual_seed(3)", "manual_seed(4)")))
     assert wrong.status == "loss-differs", wrong.reason

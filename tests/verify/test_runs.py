@@ -143,7 +143,7 @@ def _alive(marker: str) -> list[str]:
 def test_a_hang_is_stopped(tmp_path: Path) -> None:
     started = time.monotonic()
     found = once(tmp_path, "import time\nprint('waiting')\ntime.sleep(600)\n", device="cpu", timeout=3.0)
-    assert (found.timed_out, found.ok, found.outcome) == (True, False, "stopped for time")
+    assert (found.timed_out, found.ok, found.outcome) == (True, False, "stopped by the time limit")
     assert "waiting" in found.output
     assert time.monotonic() - started < 30
 
@@ -186,7 +186,7 @@ def test_memory_is_limited(tmp_path: Path) -> None:
 
 def test_a_project_that_is_too_large_is_refused(tmp_path: Path) -> None:
     folder = project(tmp_path / "project", "x" * 5000)
-    with pytest.raises(RunError, match="holds more than"):
+    with pytest.raises(RunError, match="is larger than"):
         run("train.py", [], "cpu", folder, size_limit=1000)
 
 

@@ -18,7 +18,7 @@ from torch import nn
 
 from devfix.verify import Verdict, prove, run
 from devfix.verify.loss_comparison import agree, in_float64, match, same_direction, step_of, tolerance
-from devfix.verify.probe.float64 import Wide
+from devfix.verify.probe.float64 import Float64Mode
 from devfix.verify.records import Failure, Run
 
 from .scripts import FIXED, edited, project
@@ -86,7 +86,7 @@ def test_a_difference_that_float64_takes_away_was_rounding(proved: Proved) -> No
 
     assert found.status == "fixed", found.reason
     assert (
-        "agree with original/cpu in float64, relative difference at most 1e-06 (in float32 they drift" in found.reason
+        "match original/cpu in float64, relative difference at most 1e-06 (in float32 rounding errors" in found.reason
     )
     assert found.runs["patched/device in float64"].losses != found.runs["patched/device"].losses
     assert found.runs["original/cpu in float64"].device == "cpu"
@@ -96,8 +96,8 @@ def test_a_difference_that_float64_shows_too_is_refused(proved: Proved) -> None:
     found = proved(1e-3, 1e-3)
 
     assert found.status == "loss-differs"
-    assert found.reason.startswith("from loss 1 on: ")
-    assert "a second look in float64 shows it too, from loss 1 on" in found.reason
+    assert found.reason.startswith("the losses differ from original/cpu from loss 1 on: ")
+    assert "in float64 the losses also differ, from loss 1 on" in found.reason
 
 
 def test_a_script_that_insists_on_an_accelerator_is_held_to_the_run_without_checks(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_way_that_float64_brings_back_was_rounding(proved: Proved) -> None:
 
     assert not same_direction(found.runs["patched/device"], found.runs["original/cpu"])
     assert found.status == "fixed", found.reason
-    assert "agree with original/cpu, and in float64 the parameters went the same way" in found.reason
+    assert "match original/cpu, and in float64 the parameter updates match" in found.reason
 
 
 def test_another_way_of_the_parameters_is_refused_though_the_losses_agree(proved: Proved) -> None:
@@ -127,8 +127,10 @@ def test_another_way_of_the_parameters_is_refused_though_the_losses_agree(proved
     found = proved(0.0, 0.0, SLOW, ("    optimizer.step()", turned))
 
     assert found.status == "loss-differs"
-    assert "the losses agree with original/cpu, but the parameters went another way: the cosine of the" in found.reason
-    assert "a second look in float64 shows that the parameters went another way" in found.reason
+    assert (
+        "the losses match original/cpu, but the parameter updates differ: the cosine similarity of the" in found.reason
+    )
+    assert "in float64 the parameter updates also differ" in found.reason
 
 
 # --- float64 ----------------------------------------------------------------------------------------------------------
@@ -156,7 +158,7 @@ def trained() -> list[float]:
 
 def test_float64_is_the_same_training_with_other_rounding() -> None:
     narrow = trained()
-    with Wide():
+    with Float64Mode():
         wide = trained()
         assert torch.ones(2, dtype=torch.bfloat16).dtype == torch.float64
 
@@ -165,7 +167,7 @@ def test_float64_is_the_same_training_with_other_rounding() -> None:
 
 
 def test_what_is_no_floating_point_stays_what_it_is() -> None:
-    with Wide():
+    with Float64Mode():
         assert torch.arange(3).dtype == torch.tensor([1]).dtype == torch.int64
         assert (torch.ones(2) > 0).dtype == torch.bool
         buffer = torch.from_numpy(numpy.zeros(3, dtype=numpy.float32))
@@ -202,7 +204,7 @@ def test_a_run_as_close_to_float64_as_its_reference_is_accepted() -> None:
     good, words = decided(drifted(0.004), CPU, drifted(-0.002), drifted(0.002, device="cpu"))
 
     assert good, words
-    assert "are as close to float64 as original/cpu is (root of the mean square 0.001 against 0.001" in words
+    assert "are as close to float64 as original/cpu (RMS error 0.001, reference 0.001" in words
 
 
 @pytest.mark.parametrize("by", [0.02, 0.1, float("nan"), float("inf")])
@@ -210,14 +212,14 @@ def test_a_run_further_from_float64_than_three_times_its_reference_is_refused(by
     good, words = decided(drifted(by), CPU, drifted(by), drifted(0.002, device="cpu"))
 
     assert not good
-    assert "a second look in float64 shows it too, from loss 31 on" in words
+    assert "in float64 the losses also differ, from loss 31 on" in words
 
 
 def test_float64_that_is_another_training_excuses_nothing() -> None:
     """A reference that is far from float64 from the start would accept anything."""
     good, words = decided(drifted(0.3, 0), CPU, drifted(0.3, 0), drifted(0.5, 0, device="cpu"))
 
-    assert (good, "original/cpu is another training there" in words) == (False, True)
+    assert (good, "original/cpu trains differently there" in words) == (False, True)
 
 
 def test_another_number_of_losses_or_steps_needs_no_second_look() -> None:
@@ -226,7 +228,7 @@ def test_another_number_of_losses_or_steps_needs_no_second_look() -> None:
     assert decided(shorter, CPU, CPU, CPU) == (False, "")
     assert not decided(drifted(0.1), CPU, shorter, CPU)[0]
     died = Run("cuda", failure=Failure("TypeError", "no", None, None, None, None, ""))
-    assert "failed with the patched script: TypeError: no" in decided(drifted(0.1), CPU, died, CPU)[1]
+    assert "the patched script failed when repeated in float64: TypeError: no" in decided(drifted(0.1), CPU, died, CPU)[1]
 
 
 def way(*numbers: float) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from devfix.verify import prove
 from devfix.verify.records import Run
-from devfix.verify.stdout_metrics import other_print
+from devfix.verify.stdout_metrics import describe_changed_output
 
 
 def run(output: str, device: str = "cpu") -> Run:
@@ -14,9 +14,9 @@ def run(output: str, device: str = "cpu") -> Run:
 
 
 def test_a_lost_metric_is_told_with_both_lines():
-    told = other_print(run("loss 1.5\nhits [0.0, 0.0]\n", "sim"), *[run("loss 1.5\nhits [3.0, 4.0]\n")] * 2)
+    told = describe_changed_output(run("loss 1.5\nhits [0.0, 0.0]\n", "sim"), *[run("loss 1.5\nhits [3.0, 4.0]\n")] * 2)
 
-    assert told == "it prints `hits [0.0, 0.0]` where the original without an accelerator prints `hits [3.0, 4.0]`"
+    assert told == "it prints `hits [0.0, 0.0]`, but the original without an accelerator prints `hits [3.0, 4.0]`"
 
 
 @pytest.mark.parametrize(
@@ -37,17 +37,17 @@ def test_a_lost_metric_is_told_with_both_lines():
     ],
 )
 def test_what_says_nothing(shown, reference):
-    assert other_print(run(shown, "sim"), run(reference), run(reference)) is None
+    assert describe_changed_output(run(shown, "sim"), run(reference), run(reference)) is None
 
 
 def test_numbers_that_differ_anyway_say_nothing():
-    assert other_print(run("seed 3\n", "sim"), run("seed 4\n"), run("seed 5\n")) is None
+    assert describe_changed_output(run("seed 3\n", "sim"), run("seed 4\n"), run("seed 5\n")) is None
 
 
 def test_a_long_output_is_not_compared():
     long = "x\n" * 40_000
 
-    assert other_print(run("acc 0.1\n" + long, "sim"), *[run("acc 0.9\n" + long)] * 2) is None
+    assert describe_changed_output(run("acc 0.1\n" + long, "sim"), *[run("acc 0.9\n" + long)] * 2) is None
 
 
 METER = """

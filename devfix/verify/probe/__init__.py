@@ -1,10 +1,12 @@
-"""Run one training script and write down what it did.  Needs torch and the standard library, nothing else.
+"""Probe: run one training script and record its losses, steps, parameters and failure.
 
-This folder travels to the script's own interpreter, where devfix need not be installed::
+Input: the command line of :mod:`.program`.  Output: a report, a JSON object whose keys are fields of
+``devfix.verify.Run``.  The package imports torch and the standard library only.
+
+It runs in the script's own interpreter, in which devfix need not be installed::
 
     python probe --report run.json --device sim --simulator DIR -- train.py --epochs 1
-    python probe --serve           # requests on stdin, answers on stdout: runs fork from a process that has torch
+    python probe --serve           # requests on stdin, answers on stdout: runs fork from a process with torch loaded
 
-There it is a package named ``devfix_probe``, so that none of its names are in a script's way.  The report is a JSON
-object; its keys are the fields of ``devfix.verify.Run``.
+There the package is named ``devfix_probe``, so that its modules cannot shadow a script's.
 """

@@ -1,4 +1,4 @@
-"""The probe started by its folder's path: become a package of another name, and leave no trace on ``sys.path``."""
+"""Entry point for the folder's path: import it as package ``devfix_probe`` and remove it from ``sys.path``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAME = "devfix_probe"
 
 
 def main() -> int:
-    """Load the package from its folder and do what the command line says."""
+    """Load the package from its folder, execute the command line and return the exit code."""
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != HERE]
     spec = importlib.util.spec_from_file_location(
         NAME, os.path.join(HERE, "__init__.py"), submodule_search_locations=[HERE]

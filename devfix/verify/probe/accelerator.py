@@ -1,8 +1,8 @@
-"""A real accelerator made comparable with the CPU: exact arithmetic, and random numbers that are drawn on the CPU.
+"""A real accelerator made comparable with the CPU: deterministic kernels, and random numbers from the CPU.
 
-Not comparable, and therefore named in ``Comparable.unmatched``: a kernel with dropout of its own that the script asks
-for by name, as an attention backend chosen with ``sdpa_kernel``.  Not seen: extensions that draw without PyTorch.  A
-generator of the device that is seeded again after it was used goes on in its stream instead of starting anew.
+Kernels with built-in dropout that the script selects explicitly, such as an attention backend with ``sdpa_kernel``,
+are not comparable; ``Comparable.unmatched`` lists them.  Random numbers of extensions that bypass PyTorch are not
+detected.  A device generator that is seeded again after use continues its stream instead of restarting it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 
-__all__ = ["Comparable", "settle"]
+__all__ = ["CpuRandomMode", "make_deterministic"]
 
-#: Kernels with a random stream of their own, drawn inside; without dropout they draw nothing.  :func:`settle` keeps
-#: PyTorch from choosing them; a script can still call them.
-_DRAWS_INSIDE = ("attention", "rnn", "lstm", "gru")
+#: Kernels that draw random numbers internally, for dropout only.  :func:`make_deterministic` prevents PyTorch from
+#: selecting them; a script can still call them.
+_INTERNAL_RANDOMNESS = ("attention", "rnn", "lstm", "gru")
 
-#: Operators that look at the shape, the strides and the dtype of their first argument only.
+#: Operators that use only the shape, strides and dtype of their first argument.
 _FILLS = {
     *("bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_", "uniform_"),
     *("rand_like", "randn_like", "randint_like"),
@@ -30,8 +30,8 @@ _FILLS = {
 _LOW = {torch.float16: "float16", torch.bfloat16: "bfloat16"}
 
 
-def settle() -> None:
-    """No TF32, no choice of kernels by speed, deterministic kernels where there are any, and dropout that is seen.
+def make_deterministic() -> None:
+    """Disable TF32, benchmarking and fused dropout kernels, and select deterministic kernels if available.
 
     https://pytorch.org/docs/stable/notes/randomness.html
     """
@@ -50,7 +50,7 @@ def settle() -> None:
 
 
 def _without_cudnn(layers: Any) -> Any:
-    """Recurrent layers, with the operators of the CPU where dropout lies between them: cuDNN draws inside."""
+    """Wrap recurrent layers to avoid cuDNN if they have dropout, because cuDNN draws random numbers internally."""
 
     def called(*args: Any) -> Any:
         # The probability is the only float: (input, hx, weights, bias, layers, dropout, train, ...), also when packed.
@@ -62,17 +62,17 @@ def _without_cudnn(layers: Any) -> Any:
     return called
 
 
-class Comparable(TorchDispatchMode):
-    """Draw random numbers on the CPU and copy them, so that dropout and initialisation are those of the CPU's run.
+class CpuRandomMode(TorchDispatchMode):
+    """Mode that draws random numbers on the CPU and copies them, so that dropout and initialization match a CPU run.
 
     Args:
-        kind: the device type whose operators draw on the CPU.
+        kind: the device type whose random operators run on the CPU.
 
     Attributes:
-        device_operations, all_operations: ATen calls on the device, and in all.
-        device_training, all_training: the same of those that take part in training, as the simulator counts them.
-        precision: the lowest precision that was computed with there.
-        unmatched: kernels that drew random numbers by themselves.
+        device_operations, all_operations: ATen calls on the device, and in total.
+        device_training, all_training: the same for calls of the training, as the simulator counts them.
+        precision: the lowest precision of a result on the device.
+        unmatched: kernels that drew random numbers internally.
 
     """
 
@@ -96,7 +96,7 @@ class Comparable(TorchDispatchMode):
         return result
 
     def _device(self, given: Any) -> torch.device | None:
-        """The device of the call, where it is of our kind: of a tensor, or named."""
+        """Return the call's device if it has the right type: that of a tensor, or an argument."""
         for leaf in tree_flatten(given)[0]:
             device = leaf.device if isinstance(leaf, torch.Tensor) else leaf
             if isinstance(device, torch.device) and device.type == self.kind:
@@ -118,14 +118,14 @@ class Comparable(TorchDispatchMode):
 
     def _draw(self, func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
         name = func._schema.name.split("::")[1]
-        if any(part in name for part in _DRAWS_INSIDE):
-            if _dropout(func, args, kwargs) > 0 and name not in self.unmatched:
+        if any(part in name for part in _INTERNAL_RANDOMNESS):
+            if _dropout_probability(func, args, kwargs) > 0 and name not in self.unmatched:
                 self.unmatched.append(name)
             return func(*args, **kwargs)
         if name == "native_dropout":
-            return _dropout_of_the_cpu(*args, **kwargs)
-        there = tree_map(self._on_cpu, (_unread(name, args), kwargs))
-        drawn = func(*there[0], **there[1])
+            return _cpu_dropout(*args, **kwargs)
+        on_cpu = tree_map(self._on_cpu, (_without_unread_contents(name, args), kwargs))
+        drawn = func(*on_cpu[0], **on_cpu[1])
         written = [at for at, argument in enumerate(func._schema.arguments) if _is_written(argument)]
         if written:
             target = _argument(func, args, kwargs, written[0])
@@ -145,7 +145,7 @@ class Comparable(TorchDispatchMode):
 
 
 def _is_work(args: Any, result: Any) -> bool:
-    """Whether a call does more than count, as the simulator sees it: not one on a number that gives no dimensions."""
+    """Whether a call counts as work, as in the simulator: not a 0-dim result from a 0-dim tensor."""
     first = args[0] if args else None
     return (
         not isinstance(first, torch.Tensor)
@@ -155,7 +155,7 @@ def _is_work(args: Any, result: Any) -> bool:
 
 
 def _is_training(args: Any) -> bool:
-    """Whether a call takes part in training, as the simulator sees it: it goes backward, or has a parameter."""
+    """Whether a call belongs to training, as in the simulator: in a backward pass, or with a parameter."""
     if torch._C._current_graph_task_id() != -1:
         return True
     for value in args:
@@ -167,8 +167,8 @@ def _is_training(args: Any) -> bool:
     return False
 
 
-def _unread(name: str, args: Any) -> Any:
-    """The arguments without the contents that are not read: they need not be fetched."""
+def _without_unread_contents(name: str, args: Any) -> Any:
+    """Return the arguments with unread contents replaced by an empty CPU tensor, which saves the copy."""
     return (torch.empty_like(args[0], device="cpu"), *args[1:]) if name in _FILLS else args
 
 
@@ -180,16 +180,16 @@ def _argument(func: Any, args: Any, kwargs: Any, position: int) -> Any:
     return args[position] if position < len(args) else kwargs[func._schema.arguments[position].name]
 
 
-def _dropout(func: Any, args: Any, kwargs: Any) -> float:
-    """The probability of dropout that a kernel was called with."""
+def _dropout_probability(func: Any, args: Any, kwargs: Any) -> float:
+    """Return the dropout probability of a kernel call."""
     for position, argument in enumerate(func._schema.arguments):
         if argument.name in ("dropout_p", "dropout") and (position < len(args) or argument.name in kwargs):
             return float(_argument(func, args, kwargs, position))
     return 0.0
 
 
-def _dropout_of_the_cpu(source: Any, p: float, train: Any = True) -> tuple[Any, Any]:
-    """What ``torch.dropout`` does on the CPU, with the noise copied: accelerators have a kernel of their own.
+def _cpu_dropout(source: Any, p: float, train: Any = True) -> tuple[Any, Any]:
+    """Compute dropout as ``torch.dropout`` does on the CPU, with the noise copied; accelerators have another kernel.
 
     https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/Dropout.cpp
     """

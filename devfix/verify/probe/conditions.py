@@ -1,4 +1,4 @@
-"""What every run has in common: the seeds, one process, one implementation of each optimizer."""
+"""Equal conditions for all runs: seeds, a single process, and one implementation of each optimizer."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["in_one_process", "one_implementation", "seed", "watch_compiler", "without_compiler"]
+__all__ = ["disable_compiler", "seed", "use_foreach_optimizers", "use_one_process", "watch_compiler"]
 
 _SEED = 0
 
 
 def seed() -> None:
-    """Seeds for scripts that set none."""
+    """Seed ``random``, torch and NumPy for scripts that do not."""
     import torch
 
     random.seed(_SEED)
@@ -26,14 +26,14 @@ def seed() -> None:
     numpy.random.seed(_SEED)
 
 
-def in_one_process() -> None:
-    """Other processes would not see the simulated device, and record nothing."""
-    _no_workers()
-    _no_spawning()
+def use_one_process() -> None:
+    """Run data loading and ``spawn`` in this process: other ones have no simulated device and no recorder."""
+    _disable_workers()
+    _spawn_in_process()
 
 
-def _no_workers() -> None:
-    """Data loaders load in this process."""
+def _disable_workers() -> None:
+    """Make data loaders ignore ``num_workers``."""
     from torch.utils.data import DataLoader
 
     real: Any = DataLoader.__init__
@@ -50,8 +50,8 @@ def _no_workers() -> None:
     loader.__init__ = init
 
 
-def _no_spawning() -> None:
-    """``torch.multiprocessing.spawn(worker, nprocs=1)``, one process for each device, calls the worker here."""
+def _spawn_in_process() -> None:
+    """Make ``torch.multiprocessing.spawn(worker, nprocs=1)`` call the worker in this process."""
     import torch.multiprocessing
 
     library: Any = torch.multiprocessing
@@ -63,24 +63,24 @@ def _no_spawning() -> None:
         fn(0, *args)
         return None
 
-    home: Any = sys.modules[real.__module__]
-    library.spawn = home.spawn = spawn
+    defining_module: Any = sys.modules[real.__module__]
+    library.spawn = defining_module.spawn = spawn
 
 
-def without_compiler() -> None:
-    """``torch.compile`` returns what it is given."""
+def disable_compiler() -> None:
+    """Make ``torch.compile`` return its argument."""
     import torch
 
-    def as_it_is(model: Any = None, **_: Any) -> Any:
+    def unchanged(model: Any = None, **_: Any) -> Any:
         return (lambda function: function) if model is None else model
 
     library: Any = torch
-    library.compile = as_it_is
+    library.compile = unchanged
     library.nn.Module.compile = lambda self, *_, **__: None
 
 
 def watch_compiler(note: Callable[[str], None]) -> None:
-    """Call ``note`` with ``torch.compile`` when the script compiles something."""
+    """Call ``note("torch.compile")`` each time the script compiles a model or function."""
     import torch
 
     library: Any = torch
@@ -98,10 +98,10 @@ def watch_compiler(note: Callable[[str], None]) -> None:
     library.nn.Module.compile = compile_in_place
 
 
-def one_implementation() -> None:
-    """Optimizers default to their multi-tensor implementation on accelerators and to a loop on the CPU.
+def use_foreach_optimizers() -> None:
+    """Make every run use the optimizers' default for accelerators, the multi-tensor implementation.
 
-    The two round differently for some (NAdam), so every run takes the accelerators' default.
+    The CPU's default is a loop, which rounds differently for some optimizers (NAdam).
     """
     import torch.optim.optimizer as optimizer
 

@@ -1,11 +1,11 @@
-"""What the kernel lets us take from a run: the network, files outside its scratch copy, the sight of other processes.
+"""Confinement of a run by Linux namespaces: no network, no access to files outside its copy or to other processes.
 
-Linux namespaces, made without being root: a user namespace, and in it one each for the network, mounts, processes and
-System V memory. The kernel decides how much of it there is (containers, AppArmor and ``sysctl`` switch it off in
-parts), so :func:`available` tries it once in a child, from all to nothing, and every run then gets what worked.
+The namespaces do not require root: a user namespace, and in it one each for the network, mounts, processes and System V
+memory.  Containers, AppArmor and ``sysctl`` may disable some of them, so :func:`available` tries combinations once in a
+child process, from all to none, and every run uses the strongest that works.
 
-Needs the standard library only. Sources: user_namespaces(7), mount_namespaces(7),
-pid_namespaces(7), prctl(2), capset(2), Documentation/filesystems/overlayfs.rst.
+Imports the standard library only.  Sources: user_namespaces(7), mount_namespaces(7), pid_namespaces(7), prctl(2),
+capset(2), Documentation/filesystems/overlayfs.rst.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-__all__ = ["EVERYTHING", "Confinement", "available"]
+__all__ = ["RESOURCES", "Confinement", "available"]
 
-#: What can be taken from a run, in the order in which it is given up.
-EVERYTHING = ("network", "files", "processes")
+#: Resources that can be isolated; the last one is given up first.
+RESOURCES = ("network", "files", "processes")
 
 _NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 _FLAGS = {"network": _NEWNET, "files": _NEWNS | _NEWIPC, "processes": _NEWPID}
@@ -36,13 +36,13 @@ _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 0x1
 _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 24, 38
 _CAPABILITY_VERSION, _LAST_CAPABILITY = 0x20080522, 63
 
-#: File systems of the kernel's own: nothing of a user lies there, and some refuse to be mounted again.
-_KERNELS_OWN = frozenset(
+#: Kernel file systems: they contain no user files, and some cannot be remounted.
+_KERNEL_FILE_SYSTEMS = frozenset(
     "proc sysfs devpts cgroup cgroup2 mqueue securityfs debugfs tracefs bpf pstore configfs fusectl autofs "
     "binfmt_misc efivarfs hugetlbfs rpc_pipefs nsfs selinuxfs".split()
 )
 
-#: Folders that anybody may write to: a run writes to a layer of its own over them, and reads what is there.
+#: World-writable folders: a run reads their files, and its changes go to an overlay.
 _SHARED_FOLDERS = ("/tmp", "/var/tmp")
 _LAYER_SIZE = "size=1g"
 
@@ -57,77 +57,77 @@ class _Mount(NamedTuple):
 
 
 class Confinement(NamedTuple):
-    """What runs are confined in: parts of :data:`EVERYTHING`, and whether a user namespace is needed for it."""
+    """Isolated resources, a prefix of :data:`RESOURCES`, and whether they need a user namespace."""
 
-    parts: tuple[str, ...] = ()
-    as_user: bool = False
+    isolated: tuple[str, ...] = ()
+    user_namespace: bool = False
 
     @property
     def exposed(self) -> list[str]:
-        """What the kernel did not let us take."""
-        return [part for part in EVERYTHING if part not in self.parts]
+        """Resources that are not isolated."""
+        return [part for part in RESOURCES if part not in self.isolated]
 
     def enter(self, folder: str, hidden: Iterable[str], layered: Iterable[str] = ()) -> None:
-        """Confine this process, which must have one thread; where processes are confined, its next child is the first.
+        """Confine this process, which must have one thread; with a process namespace, its next child becomes init.
 
         Args:
             folder: stays writable.
-            hidden: files and folders that are empty from now on.
-            layered: folders that can be written to without effect, where the kernel knows how; else they are read-only.
+            hidden: files and folders that appear empty from now on.
+            layered: folders whose changes are discarded if the kernel supports overlays; otherwise they are read-only.
 
         Raises:
-            OSError: the kernel refused; the process is then in no state to go on.
+            OSError: the kernel refused; the process must then exit.
 
         """
-        if not self.parts:
+        if not self.isolated:
             return
-        flags = _NEWUSER if self.as_user else 0
-        for part in self.parts:
+        flags = _NEWUSER if self.user_namespace else 0
+        for part in self.isolated:
             flags |= _FLAGS[part]
         user, group = os.getuid(), os.getgid()
         _call("unshare", flags)
-        if self.as_user:
-            _put("/proc/self/setgroups", "deny")
-            _put("/proc/self/uid_map", f"{user} {user} 1")
-            _put("/proc/self/gid_map", f"{group} {group} 1")
-        if "network" in self.parts:
+        if self.user_namespace:
+            _write_text("/proc/self/setgroups", "deny")
+            _write_text("/proc/self/uid_map", f"{user} {user} 1")
+            _write_text("/proc/self/gid_map", f"{group} {group} 1")
+        if "network" in self.isolated:
             _loopback_up()
-        if "files" in self.parts:
+        if "files" in self.isolated:
             _mount(None, "/", None, _REC | _PRIVATE)
-            writable = {*_layers(folder, layered), folder}
+            writable = {*_overlay_folders(folder, layered), folder}
             _hide(hidden, folder)
             _make_read_only(writable)
 
-    def begin(self) -> None:
-        """In the first process of a new process namespace: see its processes, and no others.
+    def mount_proc(self) -> None:
+        """Mount ``/proc`` of the new process namespace; call this in its init process.
 
         Raises:
             OSError: the kernel refused.
 
         """
-        if "processes" in self.parts:
+        if "processes" in self.isolated:
             _mount("proc", "/proc", "proc", _OPTIONS["nosuid"] | _OPTIONS["nodev"] | _OPTIONS["noexec"])
 
     def limit_processes(self, limit: int) -> None:
-        """Let the kernel refuse more processes (and threads) than ``limit``, where it counts those of a run alone.
+        """Limit the number of processes and threads if the kernel counts them per run.
 
-        Before Linux 5.14 ``RLIMIT_NPROC`` counted all of a user's, and it never holds root back; for root there is
-        ``pid_max``, which is a process namespace's own from Linux 6.14 on (and not below 301).
+        Before Linux 5.14, ``RLIMIT_NPROC`` counts all processes of a user, and it never applies to root.  For root,
+        ``pid_max`` applies; from Linux 6.14 on it is per process namespace (at least 301).
         """
-        if "processes" in self.parts:
+        if "processes" in self.isolated:
             with suppress(OSError):
-                _put("/proc/sys/kernel/pid_max", str(max(limit, 301)))
-        if self.as_user and _kernel() >= (5, 14):
+                _write_text("/proc/sys/kernel/pid_max", str(max(limit, 301)))
+        if self.user_namespace and _kernel() >= (5, 14):
             resource.setrlimit(resource.RLIMIT_NPROC, (limit, limit))
 
-    def give_up_privileges(self) -> None:
-        """What a namespace's owner may do in it could undo the confinement: give it up for good."""
-        if not self.parts:
+    def drop_privileges(self) -> None:
+        """Drop all capabilities permanently, because the namespace's owner could undo the confinement."""
+        if not self.isolated:
             return
         for capability in range(_LAST_CAPABILITY + 1):
             _libc().prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
         _libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        if self.as_user:
+        if self.user_namespace:
             header, nothing = struct.pack("Ii", _CAPABILITY_VERSION, 0), struct.pack("6I", *[0] * 6)
             _call("capset", header, nothing)
 
@@ -140,7 +140,7 @@ def _call(name: str, *arguments: Any) -> None:
     """Call a function of the C library.
 
     Raises:
-        OSError: it failed, or does not exist here.
+        OSError: the call failed, or the function does not exist on this system.
 
     """
     function = getattr(_libc(), name, None)
@@ -151,7 +151,7 @@ def _call(name: str, *arguments: Any) -> None:
         raise OSError(number, f"{name}: {os.strerror(number)}")
 
 
-def _put(path: str, text: str) -> None:
+def _write_text(path: str, text: str) -> None:
     with open(path, "w") as setting:
         setting.write(text)
 
@@ -169,52 +169,52 @@ def _mount(source: str | None, target: str, kind: str | None, flags: int, option
 
 
 def _loopback_up() -> None:
-    """A new network namespace has a loopback device that is down; ``torch.distributed`` needs it."""
+    """Activate the loopback device of a new network namespace, for ``torch.distributed``."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
         request = struct.pack("16sh14x", b"lo", 0)
         flags = struct.unpack("16sh14x", fcntl.ioctl(handle, _SIOCGIFFLAGS, request))[1]
         fcntl.ioctl(handle, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | _IFF_UP))
 
 
-def _layers(folder: str, layered: Iterable[str]) -> list[str]:
-    """Make ``folder`` a mount of its own, and shared folders and ``layered`` ones writable without effect."""
-    made = []
+def _overlay_folders(folder: str, layered: Iterable[str]) -> list[str]:
+    """Make ``folder`` a separate mount and overlay shared and ``layered`` folders; return the overlaid ones."""
+    overlaid = []
     _mount(folder, folder, None, _BIND)
-    kept = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
     try:
         if os.path.isdir("/dev/shm"):
             _mount("tmpfs", "/dev/shm", "tmpfs", _OPTIONS["nosuid"] | _OPTIONS["nodev"], _LAYER_SIZE)
-            made.append("/dev/shm")
-        for shared in (*_SHARED_FOLDERS, *layered):
-            if any(shared == known or shared.startswith(known + os.sep) for known in made):
+            overlaid.append("/dev/shm")
+        for path in (*_SHARED_FOLDERS, *layered):
+            if any(path == known or path.startswith(known + os.sep) for known in overlaid):
                 continue
-            if os.path.isdir(shared) and _cover(shared, made[0] if made else None):
-                made.append(shared)
-                if folder.startswith(shared + os.sep):
-                    _mount(f"/proc/self/fd/{kept}", folder, None, _BIND)
+            if os.path.isdir(path) and _overlay(path, overlaid[0] if overlaid else None):
+                overlaid.append(path)
+                if folder.startswith(path + os.sep):
+                    _mount(f"/proc/self/fd/{descriptor}", folder, None, _BIND)
     finally:
-        os.close(kept)
-    return made
+        os.close(descriptor)
+    return overlaid
 
 
-def _cover(shared: str, memory: str | None) -> bool:
-    """Put a layer in memory over a folder; says whether the kernel knows how (from Linux 5.11 on)."""
-    if memory is None or shared == os.sep or any(mark in shared for mark in ":,\\"):  # marks in the mount's options
+def _overlay(path: str, memory: str | None) -> bool:
+    """Overlay a folder in memory; return whether the kernel supports it (from Linux 5.11 on)."""
+    if memory is None or path == os.sep or any(mark in path for mark in ":,\\"):  # special characters in mount options
         return False
-    layer = os.path.join(memory, f".devfix{shared.replace(os.sep, '-')}")
-    above, work = os.path.join(layer, "above"), os.path.join(layer, "work")
-    os.makedirs(above)
+    layer = os.path.join(memory, f".devfix{path.replace(os.sep, '-')}")
+    upper, work = os.path.join(layer, "upper"), os.path.join(layer, "work")
+    os.makedirs(upper)
     os.mkdir(work)
-    os.chmod(above, 0o1777)
+    os.chmod(upper, 0o1777)
     try:
-        _mount("overlay", shared, "overlay", 0, f"lowerdir={shared},upperdir={above},workdir={work},userxattr")
+        _mount("overlay", path, "overlay", 0, f"lowerdir={path},upperdir={upper},workdir={work},userxattr")
     except OSError:
         return False
     return True
 
 
 def _hide(hidden: Iterable[str], folder: str) -> None:
-    """Cover files and folders with nothing, but none that the run itself lies in or is loaded from."""
+    """Cover files and folders with empty mounts, except those that contain the run or its modules."""
     needed = [os.path.realpath(path) for path in (folder, sys.prefix, sys.base_prefix, *sys.path) if path]
     for path in {os.path.realpath(path) for path in hidden}:
         if any(each == path or each.startswith(path.rstrip(os.sep) + os.sep) for each in needed):
@@ -239,10 +239,10 @@ def _mounts() -> list[_Mount]:
 
 
 def _make_read_only(writable: set[str]) -> None:
-    """Make every other mount read-only; devices can be used as before.
+    """Make every other mount read-only; device files stay usable.
 
     Raises:
-        OSError: one that may hold a user's files stays writable.
+        OSError: a mount that may contain user files stays writable.
 
     """
     for mount in _mounts():
@@ -251,21 +251,21 @@ def _make_read_only(writable: set[str]) -> None:
         try:
             _mount(None, mount.path, None, _REMOUNT | _BIND | _RDONLY | mount.options)
         except OSError:
-            if mount.kind not in _KERNELS_OWN and os.access(mount.path, os.W_OK):
+            if mount.kind not in _KERNEL_FILE_SYSTEMS and os.access(mount.path, os.W_OK):
                 raise
 
 
 def _works(confinement: Confinement, folder: str) -> bool:
-    """Try a confinement in a child."""
+    """Try a confinement in a child process."""
     child = os.fork()
     if child == 0:
         try:
             confinement.enter(folder, ())
             first = os.fork()
             if first == 0:
-                confinement.begin()
-                confinement.give_up_privileges()
-                _put(os.path.join(folder, "written"), "")
+                confinement.mount_proc()
+                confinement.drop_privileges()
+                _write_text(os.path.join(folder, "written"), "")
                 os._exit(0)
             os._exit(0 if os.waitpid(first, 0)[1] == 0 else 1)
         except BaseException:
@@ -274,12 +274,12 @@ def _works(confinement: Confinement, folder: str) -> bool:
 
 
 def available(folder: str) -> Confinement:
-    """The most that the kernel lets us do, by trying it; ``folder`` is an empty one to try it with."""
+    """Return the strongest confinement that works; ``folder`` is an empty folder for the trial."""
     if not sys.platform.startswith("linux"):
         return Confinement()
-    for length in range(len(EVERYTHING), 0, -1):
-        for as_user in (True, False):
-            confinement = Confinement(EVERYTHING[:length], as_user)
+    for length in range(len(RESOURCES), 0, -1):
+        for user_namespace in (True, False):
+            confinement = Confinement(RESOURCES[:length], user_namespace)
             if _works(confinement, folder):
                 return confinement
     return Confinement()

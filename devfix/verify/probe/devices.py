@@ -1,4 +1,4 @@
-"""Where a run works: on a machine without accelerator, on a simulated one, or on a real one."""
+"""Devices of a run: none but the CPU, a simulated accelerator, or a real one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHOICES = ("cpu", *SIMULATED, *REAL)
 
 
 def load_simulator(folder: str) -> Any:
-    """Import the simulator package from its folder, under a name of its own."""
+    """Import the simulator package from its folder, as ``devfix_simulator``."""
     name = "devfix_simulator"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(
@@ -32,7 +32,7 @@ def load_simulator(folder: str) -> Any:
 
 
 class NoDevice:
-    """A machine without accelerator; also what the others have in common."""
+    """A machine without an accelerator, and the base class of the other devices."""
 
     def __enter__(self) -> Any:
         _hide_accelerators()
@@ -42,16 +42,16 @@ class NoDevice:
         pass
 
     def work(self) -> dict[str, Any]:
-        """What ran on the device, and how: fields of the report."""
+        """Return report fields: operation counts, precision and unsupported features."""
         return {}
 
-    def place_of(self, tensor: Any) -> str:
-        """Where a tensor is, as PyTorch writes devices."""
+    def device_of(self, tensor: Any) -> str:
+        """Return a tensor's device as a string, such as ``cuda:0``."""
         return str(tensor.device)
 
 
 class SimulatedDevice(NoDevice):
-    """Simulated devices; unchecked ones never complain."""
+    """Simulated accelerators, with or without device checks."""
 
     def __init__(self, folder: str, kind: str, count: int, checks: bool) -> None:
         self._library = load_simulator(folder)
@@ -59,14 +59,14 @@ class SimulatedDevice(NoDevice):
 
     def __enter__(self) -> Any:
         _hide_accelerators()
-        _forget_that_they_are_hidden()
+        _unset_visible_devices()
         self._simulation.__enter__()
         return self
 
     def __exit__(self, *problem: Any) -> None:
         self._simulation.__exit__(*problem)
 
-    def place_of(self, tensor: Any) -> str:
+    def device_of(self, tensor: Any) -> str:
         return str(self._library.reported_device(tensor))
 
     def work(self) -> dict[str, Any]:
@@ -74,38 +74,38 @@ class SimulatedDevice(NoDevice):
 
 
 class RealDevice(NoDevice):
-    """A real device, made comparable."""
+    """A real device with deterministic kernels and random numbers from the CPU."""
 
     def __init__(self, kind: str) -> None:
         from . import accelerator
 
-        accelerator.settle()
-        self._comparable: Any = accelerator.Comparable(kind)
+        accelerator.make_deterministic()
+        self._mode: Any = accelerator.CpuRandomMode(kind)
 
     def __enter__(self) -> Any:
-        self._comparable.__enter__()
+        self._mode.__enter__()
         return self
 
     def __exit__(self, *problem: Any) -> None:
-        self._comparable.__exit__(*problem)
+        self._mode.__exit__(*problem)
 
     def work(self) -> dict[str, Any]:
         import torch
 
-        comparable, backends = self._comparable, torch.backends
-        tf32 = backends.cuda.matmul.allow_tf32 or backends.cudnn.allow_tf32  # the script's own wish
+        mode, backends = self._mode, torch.backends
+        tf32 = backends.cuda.matmul.allow_tf32 or backends.cudnn.allow_tf32  # enabled by the script
         return {
-            "device_operations": comparable.device_operations,
-            "all_operations": comparable.all_operations,
-            "device_training": comparable.device_training,
-            "all_training": comparable.all_training,
-            "precision": "tf32" if tf32 and comparable.precision == "float32" else comparable.precision,
-            "unsupported": [f"random numbers drawn inside {name}" for name in comparable.unmatched],
+            "device_operations": mode.device_operations,
+            "all_operations": mode.all_operations,
+            "device_training": mode.device_training,
+            "all_training": mode.all_training,
+            "precision": "tf32" if tf32 and mode.precision == "float32" else mode.precision,
+            "unsupported": [f"random numbers drawn inside {name}" for name in mode.unmatched],
         }
 
 
 def device_for(options: argparse.Namespace) -> NoDevice:
-    """The device that the options ask for; enter it before the script starts."""
+    """Return the device that the options select; enter it before the script starts."""
     if options.device in REAL:
         return RealDevice(options.device)
     if options.device in SIMULATED:
@@ -114,18 +114,18 @@ def device_for(options: argparse.Namespace) -> NoDevice:
 
 
 def precision_for(options: argparse.Namespace) -> AbstractContextManager[Any]:
-    """Float64 where the options ask for it; enter it inside of the device."""
+    """Return the float64 mode if the options select it, else a null context; enter it after the device."""
     if not options.float64:
         return nullcontext()
     from . import float64
 
-    mode: type[Any] = float64.Wide  # torch's modes have no types
+    mode: type[Any] = float64.Float64Mode  # torch's modes have no types
     made: AbstractContextManager[Any] = mode()
     return made
 
 
 def _hide_accelerators() -> None:
-    """As on a machine that has none; CUDA's are hidden by a variable, before torch is imported."""
+    """Hide all accelerators; CUDA's are hidden by an environment variable before torch is imported."""
     import torch
 
     library: Any = torch
@@ -139,7 +139,7 @@ def _hide_accelerators() -> None:
         library.accelerator.current_accelerator = lambda check_available=False: None
 
 
-def _forget_that_they_are_hidden() -> None:
-    """A simulated machine has not set the variable, whose real value the driver goes on to see."""
+def _unset_visible_devices() -> None:
+    """Remove CUDA_VISIBLE_DEVICES from ``os.environ``; the process environment, which the driver reads, keeps it."""
     mapping: Any = os.environ
     mapping._data.pop(mapping.encodekey("CUDA_VISIBLE_DEVICES"), None)

@@ -1,4 +1,4 @@
-"""An exception as JSON values."""
+"""Exceptions as JSON values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_CAUSES = 10
 
 
 def describe(error: BaseException, root: str) -> dict[str, Any]:
-    """Type, text, device family (looked for along its causes), the user's frame and the traceback.
+    """Return type, text, device family (of the error or one of its causes), the user's frame and the traceback.
 
     Args:
         error: the exception.
@@ -34,7 +34,7 @@ def describe(error: BaseException, root: str) -> dict[str, Any]:
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
-    """An exception and what it came of, as far as it tells."""
+    """Yield an exception and its causes (``__cause__`` or ``__context__``), outermost first."""
     link: BaseException | None = error
     for _ in range(_MOST_CAUSES):
         if link is None:
@@ -44,7 +44,7 @@ def causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _user_frame(error: BaseException, root: str) -> dict[str, Any] | None:
-    """The deepest frame of the traceback that is in the project; None where there is none."""
+    """Return the traceback's deepest frame in the project; None if there is none."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         file = os.path.abspath(frame.filename)
         if file.startswith(root + os.sep) and not file.startswith(_OWN_FOLDER) and "site-packages" not in file:

@@ -1,8 +1,8 @@
-"""A training in float64: what is left of a difference then is no rounding.
+"""Training in float64, to distinguish rounding errors from other differences.
 
-Every fresh tensor of a smaller floating type is widened, and so is what comes from elsewhere (NumPy, files) where it
-is computed with.  Random numbers are drawn in the type that the script asked for and widened afterwards: the training
-is the one of the run that it is compared with, with fewer rounding errors.
+Every new tensor of a smaller floating-point dtype is converted to float64, and so are tensors from NumPy and files when
+an operator uses them.  Random numbers are drawn in float32 and converted, so the training equals that of the float32
+run apart from rounding.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
-__all__ = ["Wide"]
+__all__ = ["Float64Mode"]
 
 _NARROW = (torch.float32, torch.float16, torch.bfloat16)
 _WIDE = torch.float64
 
-#: Made of Python numbers without an operator; the schema calls the result a view of its argument.
-_FRESH_ALL_THE_SAME = ("aten::lift_fresh", "aten::lift")
+#: Tensors from Python numbers; the schema declares the result as a view of the argument.
+_FRESH_RESULTS = ("aten::lift_fresh", "aten::lift")
 
 
-class Wide(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch types no __init_subclass__
-    """Compute in float64 whatever type the script names."""
+class Float64Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch types no __init_subclass__
+    """Mode that computes in float64 whatever dtype the script uses."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         schema = func._schema
         kwargs = kwargs or {}
-        if schema.name in _FRESH_ALL_THE_SAME:
+        if schema.name in _FRESH_RESULTS:
             return _widened(func(*args, **kwargs))
         written = [at for at, argument in enumerate(schema.arguments) if _is_written(argument)]
         if torch.Tag.nondeterministic_seeded in func.tags and "dropout" not in schema.name:
-            return _drawn(func, args, kwargs, written)
+            return _draw(func, args, kwargs, written)
         if any(argument.alias_info is not None for argument in schema.arguments):
             return func(*args, **{name: _wide_type(name, value) for name, value in kwargs.items()})
-        there = {name: _widened(_wide_type(name, value)) for name, value in kwargs.items()}
-        return tree_map(_widened, func(*tree_map(_widened, args), **tree_map(_widened, there)))
+        wide_kwargs = {name: _widened(_wide_type(name, value)) for name, value in kwargs.items()}
+        return tree_map(_widened, func(*tree_map(_widened, args), **tree_map(_widened, wide_kwargs)))
 
 
 def _is_written(argument: Any) -> bool:
@@ -55,10 +55,10 @@ def _wide_type(name: str, value: Any) -> Any:
     return _WIDE if name == "dtype" and value in _NARROW else value
 
 
-def _drawn(func: Any, args: Any, kwargs: Any, written: list[int]) -> Any:
-    """Draw in float32; a generator gives other numbers for float64."""
-    there = tree_map(_narrowed, (args, kwargs))
-    drawn = func(*there[0], **there[1])
+def _draw(func: Any, args: Any, kwargs: Any, written: list[int]) -> Any:
+    """Draw random numbers in float32 and convert them; a generator yields other numbers for float64."""
+    narrow_args, narrow_kwargs = tree_map(_narrowed, (args, kwargs))
+    drawn = func(*narrow_args, **narrow_kwargs)
     if not written:
         return tree_map(_widened, drawn)
     if len(args) <= written[0]:

@@ -1,12 +1,12 @@
-"""Runs fork from one process that has torch loaded: a run then starts in milliseconds instead of seconds.
+"""Fork server: runs fork from a process with torch loaded, and start in milliseconds instead of seconds.
 
-Requests are JSON lines on stdin, answers JSON lines on stdout.  A request holds the probe's ``argv``, ``cwd``, ``env``,
-the paths that take the ``output`` (a FIFO or a file) and the ``report`` (a file), the ``folder`` that the run may write
-to, the files and folders that are ``hidden`` from it, and its ``limits`` (the fields of ``keeper.Limits``).  Answers:
-``{"id", "pid"}`` when the run has started; when it has ended ``{"id", "status", "stopped"}``: as of ``os.waitpid``, and
-why it was ended or null.
+Requests are JSON lines on stdin, answers JSON lines on stdout.  A request has the probe's ``argv``, ``cwd`` and
+``env``, the paths of its ``output`` (a FIFO or a file) and ``report`` (a file), its writable ``folder``, the files and
+folders that are ``hidden`` from it, ``layered`` folders whose changes are discarded, and its ``limits`` (the fields of
+``supervisor.Limits``).  The answers are ``{"id", "pid"}`` at the run's start and ``{"id", "status", "stopped"}`` at its
+end: the wait status, and the reason for ending the run or null.
 
-Needs torch and the standard library only.
+Imports torch and the standard library only.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from typing import Any
 
 from . import devices, program
 from .confinement import Confinement, available
-from .supervisor import Limits, adopt_orphans, children, keep
+from .supervisor import Limits, adopt_orphans, children, supervise
 
 __all__ = ["serve"]
 
-_DRIVER_MB = 64 << 10  # what a CUDA driver maps for itself
-_REPORT_HANDLE = 200  # out of the way of what the script opens and closes
+_DRIVER_MB = 64 << 10  # address space that a CUDA driver maps
+_REPORT_HANDLE = 200  # above the descriptors that a script usually opens and closes
 
-_exit = os._exit  # the run gets another
+_exit = os._exit  # before the run replaces it
 
 
-def _start_again(argv: list[str]) -> None:
-    """Become a fresh interpreter: the driver of a real device does not survive a fork, and ours saw no device."""
+def _reexecute(argv: list[str]) -> None:
+    """Re-execute the interpreter, because the driver of a real device does not support forks."""
     here = os.path.dirname(os.path.abspath(__file__))
     os.execve(sys.executable, [sys.executable, "-s", here, *argv], dict(os.environ))
 
 
 def _flush() -> None:
-    """Write what the script has printed; it may have closed the streams, or put anything in their place."""
+    """Flush the script's output; it may have closed or replaced the streams."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()
 
 
 class _Report:
-    """The file that takes the report, opened before the script can delete it or its folder."""
+    """The report's file, opened before the script can delete it or its folder."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -60,7 +60,7 @@ class _Report:
         self._file = os.fstat(self._handle)
 
     def write(self, report: bytes) -> None:
-        """Write the report, by its path where the script has closed what it did not open."""
+        """Write the report, by its path if the script closed the descriptor."""
         try:
             ours = os.path.samestat(os.fstat(self._handle), self._file)
         except OSError:
@@ -70,7 +70,7 @@ class _Report:
 
 
 def _run(request: dict[str, Any], options: Any) -> None:
-    """Become the run; never returns."""
+    """Become the run; never return."""
     status = 70
     try:
         report = _Report(request["report"])
@@ -79,11 +79,11 @@ def _run(request: dict[str, Any], options: Any) -> None:
         os.chdir(request["cwd"])
         sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w", 1), os.fdopen(2, "w", 1)
         if options.device in devices.REAL:
-            _start_again(request["argv"])
+            _reexecute(request["argv"])
         sys.path[:] = [*request.get("path", []), *sys.path]
-        told = json.dumps(program.probe(options)).encode()
+        encoded = json.dumps(program.probe(options)).encode()
         _flush()
-        report.write(told)
+        report.write(encoded)
         status = 0
     except BaseException:
         import traceback
@@ -95,8 +95,8 @@ def _run(request: dict[str, Any], options: Any) -> None:
         _exit(status)
 
 
-def _keep(confinement: Confinement, request: dict[str, Any], tell: int) -> None:
-    """Become the keeper of a run; never returns."""
+def _supervise(confinement: Confinement, request: dict[str, Any], result_write: int) -> None:
+    """Become the supervisor of a run; never return."""
     answer: dict[str, Any] = {"status": 70 << 8, "stopped": None}
     try:
         os.setsid()
@@ -105,29 +105,29 @@ def _keep(confinement: Confinement, request: dict[str, Any], tell: int) -> None:
         os.dup2(null, 0)
         os.dup2(output, 1)
         os.dup2(output, 2)
-        os.closerange(3, tell)
-        os.closerange(tell + 1, 256)
+        os.closerange(3, result_write)
+        os.closerange(result_write + 1, 256)
         options = program.parser().parse_args(request["argv"])
         limits = Limits(**request["limits"])
 
         def body() -> None:
-            os.close(tell)
+            os.close(result_write)
             _run(request, options)
 
         try:
             reserved_mb = _DRIVER_MB if options.device in devices.REAL else 0
-            status, stopped = keep(confinement, limits, request, reserved_mb, body)
+            status, stopped = supervise(confinement, limits, request, reserved_mb, body)
             answer = {"status": status, "stopped": stopped}
         except OSError as error:
             answer["stopped"] = f"it could not be confined: {error}"
     finally:
         with suppress(OSError):
-            os.write(tell, json.dumps(answer).encode())
+            os.write(result_write, json.dumps(answer).encode())
         _exit(0)
 
 
 def _available() -> Confinement:
-    """What the kernel lets us confine runs in."""
+    """Return the strongest confinement that the kernel supports."""
     folder = tempfile.mkdtemp(prefix="devfix-trial-")
     try:
         return available(folder)
@@ -135,8 +135,8 @@ def _available() -> Confinement:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _warm_up(options: Any) -> None:
-    """Import what every run needs.  No operator may run before a fork: thread pools do not survive it."""
+def _preload(options: Any) -> None:
+    """Import common modules.  No operator may run before a fork, because thread pools do not survive it."""
     import torch
     import torch._dynamo  # optimizers import it on first use
     import torch.utils.data
@@ -148,11 +148,11 @@ def _warm_up(options: Any) -> None:
         simulator.preload()
     torch.set_num_threads(1)
     gc.collect()
-    gc.freeze()  # what is here for ever is not looked through again in each run
+    gc.freeze()  # exclude permanent objects from each run's collections
 
 
 class _Runs:
-    """The runs that have not ended, by their keepers."""
+    """The active runs, by their supervisors."""
 
     def __init__(self) -> None:
         self._confinement = _available()
@@ -160,20 +160,20 @@ class _Runs:
         self.exposed: list[str] = self._confinement.exposed
 
     def start(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Fork a keeper; returns the answer to give."""
-        told, tell = os.pipe()
+        """Fork a supervisor and return the answer."""
+        result_read, result_write = os.pipe()
         pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            _keep(self._confinement, request, tell)
-        os.close(tell)
-        self._running[pid] = (request["id"], told)
+            _supervise(self._confinement, request, result_write)
+        os.close(result_write)
+        self._running[pid] = (request["id"], result_read)
         return {"id": request["id"], "pid": pid}
 
     def ended(self) -> list[dict[str, Any]]:
-        """Answers for the runs that have ended since."""
+        """Return the answers for runs that have ended since the last call."""
         answers = []
         with suppress(ChildProcessError):
             while True:
@@ -181,24 +181,24 @@ class _Runs:
                 if pid == 0:
                     break
                 if pid in self._running:
-                    number, told = self._running.pop(pid)
-                    with os.fdopen(told, "rb") as source:
-                        said = source.read()
+                    number, result_read = self._running.pop(pid)
+                    with os.fdopen(result_read, "rb") as source:
+                        result = source.read()
                     answers.append(
-                        {"id": number, **(json.loads(said) if said else {"status": status, "stopped": None})}
+                        {"id": number, **(json.loads(result) if result else {"status": status, "stopped": None})}
                     )
-        self._end_strangers()
+        self._kill_orphans()
         return answers
 
-    def _end_strangers(self) -> None:
-        """Orphans of runs whose keeper was killed come to us."""
+    def _kill_orphans(self) -> None:
+        """Kill orphans of runs whose supervisor was killed; they are children of this process."""
         for pid in children("self"):
             if pid not in self._running:
                 with suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
 
     def end(self) -> None:
-        """End all of them."""
+        """Kill all runs."""
         for pid in self._running:
             with suppress(OSError):
                 os.killpg(pid, signal.SIGKILL)
@@ -206,7 +206,7 @@ class _Runs:
 
 
 def serve(options: Any) -> None:
-    """Answer requests until stdin closes; then end every run that is still there."""
+    """Answer requests until stdin closes, then kill all active runs."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
@@ -214,7 +214,7 @@ def serve(options: Any) -> None:
         answers.write(json.dumps(message) + "\n")
         answers.flush()
 
-    _warm_up(options)
+    _preload(options)
     runs = _Runs()
     adopt_orphans()
     wake_read, wake_write = os.pipe()

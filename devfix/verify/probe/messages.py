@@ -1,4 +1,4 @@
-"""Which exceptions are device errors."""
+"""Recognition of device errors by their message."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 __all__ = ["DEVICE_MESSAGES", "device_family"]
 
-#: Message families of device bugs, old and new, by family name.  The first that matches is the message's.
+#: Patterns of PyTorch's device errors, of old and new versions, by family name.  The first match determines the family.
 DEVICE_MESSAGES: dict[str, str] = {
     "index": r"indices should be either on \S+ or on the same device",
     "recurrent": r"tensors are not at the same device",
@@ -44,17 +44,17 @@ _ON_ACCELERATOR = re.compile(r"torch\.(cuda|xpu|mps|hip)\.|MPS")
 
 
 def device_family(text: str) -> str | None:
-    """The family of a device error's message; None if it is no device error.
+    """Return the family of a device error's message; None if it is not a device error.
 
-    A type clash that names no device (``float`` against ``half``), or one device twice, is not one.
+    A dtype mismatch (``float`` against ``half``), or one between types of the same device, is not a device error.
     """
     for family, pattern in DEVICE_MESSAGES.items():
         found = re.search(pattern, text)
-        if found and not ("one" in found.groupdict() and _same_place(found["one"], found["other"])):
+        if found and not ("one" in found.groupdict() and _is_same_device(found["one"], found["other"])):
             return family
     return None
 
 
-def _same_place(one: str, other: str) -> bool:
-    """Whether two tensor types, as ``torch.cuda.FloatTensor``, are both of an accelerator, or both not."""
-    return (_ON_ACCELERATOR.search(one) is None) == (_ON_ACCELERATOR.search(other) is None)
+def _is_same_device(first: str, second: str) -> bool:
+    """Whether two tensor types, such as ``torch.cuda.FloatTensor``, are both on an accelerator or both on the CPU."""
+    return (_ON_ACCELERATOR.search(first) is None) == (_ON_ACCELERATOR.search(second) is None)

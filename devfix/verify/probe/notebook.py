@@ -1,4 +1,4 @@
-"""Notebooks, and scripts that ``jupyter nbconvert --to script`` made of them, call IPython, which is not there."""
+"""Notebooks, and scripts exported by ``jupyter nbconvert --to script``, with stand-ins for IPython."""
 
 from __future__ import annotations
 import __future__
@@ -19,24 +19,24 @@ from typing import Any
 
 __all__ = ["is_export", "prepare", "run"]
 
-_MARKS = re.compile(rb"^# In\[[\d ]*\]:|^get_ipython\(\)\.", re.MULTILINE)
+_EXPORT_MARKERS = re.compile(rb"^# In\[[\d ]*\]:|^get_ipython\(\)\.", re.MULTILINE)
 
-#: Commands that would change the interpreter, or wait for somebody.
+#: Commands that would change the interpreter or wait for input.
 _INSTALLERS = re.compile(r"^\s*(sudo\s+)?(python\d?\s+-m\s+)?(pip\d?|conda|mamba|uv|apt|apt-get|brew)\s")
 
-#: Magics whose argument or cell is a program.
+#: Magics whose argument or cell is Python code.
 _EXECUTED = ("time", "timeit", "capture", "prun")
 
 
-#: Modules that only a hosted notebook has; those that are imported without asking whether they are there.
+#: Unconditional imports of modules that exist only in hosted notebooks.
 _HOSTED = re.compile(r"^(?:from|import)[ \t]+(google\.colab|kaggle_secrets|kaggle_datasets)\b", re.MULTILINE)
 
 
 def run(path: str, program: str, namespace: dict[str, Any]) -> None:
-    """Run the cells of a notebook one after the other in a namespace, as IPython does.
+    """Run the cells of a notebook in order in one namespace, as IPython does.
 
     Args:
-        path: the notebook, which code objects name as their file.
+        path: the notebook, used as file name of its code objects.
         program: a JSON file with its cells (:func:`devfix.sources.notebooks.runnable`).
         namespace: of ``__main__``.
 
@@ -46,9 +46,14 @@ def run(path: str, program: str, namespace: dict[str, Any]) -> None:
     shown: list[str] = []
     for cell in cells:
         shown += [""] * (cell["line"] - 1 - len(shown)) + [line + "\n" for line in cell["shown"].split("\n")]
-    linecache.cache[path] = (sum(map(len, shown)), None, shown, path)  # no time: it is not looked for on the disk
+    linecache.cache[path] = (
+        sum(map(len, shown)),
+        None,
+        shown,
+        path,
+    )  # without modification time, linecache does not read the file
     for name in {name for cell in cells for name in _HOSTED.findall(cell["code"])}:
-        _stand_in_for(name)
+        _register_stand_in(name)
     prepare(namespace)
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     for cell in cells:
@@ -61,14 +66,14 @@ def run(path: str, program: str, namespace: dict[str, Any]) -> None:
             exec(code, namespace)
 
 
-#: The flags of `from __future__ import`, which hold for all later cells.  That of nested_scopes says something else.
+#: Flags of `from __future__ import`, which apply to all later cells; the flag of nested_scopes has another meaning.
 _FUTURE = sum(
     getattr(__future__, name).compiler_flag for name in __future__.all_feature_names if name != "nested_scopes"
 )
 
 
 def _event_loop() -> Any:
-    """One for all cells, as tasks live from one cell to the next."""
+    """Return the event loop of all cells; tasks continue in later cells."""
     import asyncio
 
     global _loop
@@ -82,7 +87,7 @@ _loop: Any = None
 
 
 class _Hosted(types.ModuleType):
-    """A module whose functions do nothing: it belongs to a service that is not here."""
+    """Stand-in for a module of a hosted service; its functions do nothing."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -91,11 +96,11 @@ class _Hosted(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return _Nothing()
+        return _Null()
 
 
-class _Nothing:
-    """Anything may be asked of it; text it is empty."""
+class _Null:
+    """Object with every attribute and an empty string representation; calls return it."""
 
     def __call__(self, *_: Any, **__: Any) -> Any:
         return self
@@ -109,29 +114,29 @@ class _Nothing:
         return ""
 
 
-def _stand_in_for(name: str) -> None:
-    """Put a module where one of a hosted notebook is missing; folders that it would mount are not there for that."""
+def _register_stand_in(name: str) -> None:
+    """Register a stand-in for a missing module of a hosted notebook; folders that it mounts stay missing."""
     parts = name.split(".")
     for end in range(1, len(parts) + 1):
         path = ".".join(parts[:end])
         try:
             importlib.import_module(path)
         except ImportError:
-            made = sys.modules[path] = _Hosted(path)
+            stand_in = sys.modules[path] = _Hosted(path)
             if end > 1:
-                setattr(sys.modules[parts[0]], parts[1], made)
+                setattr(sys.modules[parts[0]], parts[1], stand_in)
 
 
 def is_export(source: bytes) -> bool:
-    """Whether a script was exported from a notebook: it has its cells' numbers, or calls IPython at top level."""
-    return _MARKS.search(source) is not None
+    """Whether a script was exported from a notebook: it has cell numbers or calls IPython at top level."""
+    return _EXPORT_MARKERS.search(source) is not None
 
 
 def prepare(namespace: dict[str, Any]) -> None:
-    """Give a script's namespace what a notebook has: ``get_ipython`` and ``display``."""
+    """Add ``get_ipython`` and ``display`` to a script's namespace."""
     shell = _Shell(namespace)
     namespace.update(get_ipython=lambda: shell, display=_display)
-    with suppress(ImportError):  # some tools write an import of it, and it gives None outside of IPython
+    with suppress(ImportError):  # exports may import IPython's get_ipython, which returns None outside IPython
         library: Any = importlib.import_module("IPython")
         library.get_ipython = namespace["get_ipython"]
 
@@ -142,35 +147,35 @@ def _display(*values: Any, **_: Any) -> None:
 
 
 class _Shell:
-    """What exported cells ask of IPython: commands run, programs run, and the looks do nothing."""
+    """Stand-in for IPython's shell: it runs commands and programs and ignores display settings."""
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self.user_ns = namespace
 
     def system(self, command: str) -> None:
-        """``!command``; nothing is installed."""
+        """Run ``!command``, but no installer."""
         if not _INSTALLERS.match(command):
             sys.stdout.flush()
             subprocess.run(command, shell=True, check=False)
 
     def make_folders(self, names: list[str]) -> None:
-        """``!mkdir`` of a notebook."""
+        """Run ``!mkdir`` of a notebook."""
         for name in names:
             os.makedirs(os.path.expanduser(name), exist_ok=True)
 
     def getoutput(self, command: str, *_: Any, **__: Any) -> list[str]:
-        """``x = !command``."""
+        """Run ``x = !command``, but no installer, and return its output lines."""
         if _INSTALLERS.match(command):
             return []
         done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
         return done.stdout.splitlines()
 
     def run_line_magic(self, name: str, line: str = "", *_: Any, **__: Any) -> None:
-        """``%name line``."""
+        """Run ``%name line``."""
         if name in _EXECUTED:
             self._execute(line)
         elif name == "cd":
-            with suppress(OSError):  # IPython says so and goes on
+            with suppress(OSError):  # IPython prints the error and continues
                 os.chdir(os.path.expanduser(line.strip().strip("\"'")))
         elif name in ("env", "set_env") and ("=" in line or " " in line.strip()):
             key, value = re.split(r"\s*=\s*|\s+", line.strip(), maxsplit=1)
@@ -181,7 +186,7 @@ class _Shell:
             self.system(line if name in ("sx", "system") else f"{name} {line}")
 
     def run_cell_magic(self, name: str, line: str, cell: str) -> None:
-        """``%%name line`` over a cell."""
+        """Run ``%%name line`` of a cell."""
         if name in _EXECUTED:
             self._execute(cell)
         elif name in ("bash", "sh", "script"):
@@ -192,7 +197,7 @@ class _Shell:
                 target.write(cell)
 
     def magic(self, line: str) -> None:
-        """``%line`` as older exports write it."""
+        """Run ``%line``, the form of older exports."""
         name, _, rest = line.strip().lstrip("%").partition(" ")
         self.run_line_magic(name, rest)
 
@@ -201,12 +206,12 @@ class _Shell:
 
     def _run(self, line: str) -> None:
         path, *arguments = shlex.split(line)
-        kept, sys.argv = sys.argv, [path, *arguments]
+        original_argv, sys.argv = sys.argv, [path, *arguments]
         try:
             with open(path, "rb") as source:
                 exec(compile(source.read(), os.path.abspath(path), "exec", dont_inherit=True), self.user_ns)
         finally:
-            sys.argv = kept
+            sys.argv = original_argv
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -1,4 +1,4 @@
-"""Parameters: their bytes as one number, and updates that no optimizer makes."""
+"""Parameters: digests of their values, and updates without an optimizer."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["UpdatesByHand", "digest", "unwatched"]
+__all__ = ["ManualUpdates", "digest", "untracked"]
 
 
 @contextmanager
-def unwatched() -> Iterator[None]:
-    """What is computed here is no part of the program: neither simulated, nor checked, nor counted."""
+def untracked() -> Iterator[None]:
+    """Disable all modes and autograd, so that the probe's own operations are not simulated, checked or counted."""
     import torch
     from torch.utils._python_dispatch import _disable_current_modes
 
@@ -21,11 +21,11 @@ def unwatched() -> Iterator[None]:
 
 
 def digest(tensors: Iterable[Any]) -> str:
-    """SHA-256 over the shapes, dtypes and bytes of tensors, in order."""
+    """Return the SHA-256 of the shapes, dtypes and bytes of tensors, in order."""
     import torch
 
     total = hashlib.sha256()
-    with unwatched():
+    with untracked():
         for tensor in tensors:
             host = tensor.detach().cpu().contiguous()
             total.update(str((tuple(host.shape), host.dtype)).encode())
@@ -33,14 +33,14 @@ def digest(tensors: Iterable[Any]) -> str:
     return total.hexdigest()
 
 
-class UpdatesByHand:
+class ManualUpdates:
     """Training without an optimizer: ``p.data -= lr * p.grad``, or ``w = (w - lr * g).requires_grad_()``.
 
-    A step is a change, between one backward pass and the next, of the leaves that the first one reached.
+    A step is a change of the leaves of one backward pass before the next one.
 
     Attributes:
-        steps: changes seen so far.
-        leaves: the leaves of the last graph, in the order in which they are met.
+        steps: number of updates so far.
+        leaves: the leaves of the last graph, in traversal order.
 
     """
 
@@ -49,17 +49,17 @@ class UpdatesByHand:
         self.leaves: list[Any] = []
         self._norms: list[float] = []
 
-    def look(self, roots: Iterable[Any]) -> None:
-        """Before a backward pass from ``roots``: count what has changed since the last one."""
-        with unwatched():
+    def before_backward(self, roots: Iterable[Any]) -> None:
+        """Count an update since the last backward pass; call this before the backward pass from ``roots``."""
+        with untracked():
             leaves = list(_leaves(roots))
             norms = [_norm(leaf) for leaf in leaves]
             self.steps += self._changed() or self._replaced(leaves, norms)
         self.leaves, self._norms = leaves, norms
 
     def finish(self) -> None:
-        """At the end: count the update after the last backward pass."""
-        with unwatched():
+        """Count an update after the last backward pass; call this at the end."""
+        with untracked():
             self.steps += self._changed()
             self._norms = [_norm(leaf) for leaf in self.leaves]
 
@@ -67,7 +67,7 @@ class UpdatesByHand:
         return any(_norm(leaf) != norm for leaf, norm in zip(self.leaves, self._norms))
 
     def _replaced(self, leaves: list[Any], norms: list[float]) -> bool:
-        """Whether every leaf is a new tensor of the same shape with other numbers."""
+        """Whether every leaf is a new tensor of the same shape with other values."""
         known = {id(leaf) for leaf in self.leaves}
         shapes = [[leaf.shape for leaf in each] for each in (leaves, self.leaves)]
         return not any(id(leaf) in known for leaf in leaves) and shapes[0] == shapes[1] and norms != self._norms
@@ -78,9 +78,9 @@ def _norm(leaf: Any) -> float:
 
 
 def _leaves(roots: Iterable[Any]) -> Iterator[Any]:
-    """Tensors that a backward pass from ``roots`` would give a gradient to."""
+    """Yield the leaves that accumulate a gradient in a backward pass from ``roots``."""
     waiting = [root.grad_fn for root in roots]
-    seen = set()  # also keeps the nodes: their identity lasts as long as they do
+    seen = set()  # the set keeps the nodes alive, so that their ids stay unique
     while waiting:
         node = waiting.pop()
         if node is None or node in seen:

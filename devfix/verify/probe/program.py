@@ -21,23 +21,27 @@ __all__ = ["main", "parser", "probe", "write"]
 
 
 def probe(options: argparse.Namespace) -> dict[str, Any]:
-    """Run the script as the options say and return the report."""
+    """Run the script according to the options and return the report."""
     if options.device not in devices.REAL:
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
     os.environ["PYTORCH_JIT"] = "0"  # compiled TorchScript would not see the simulated device
     import torch
 
     torch.set_num_threads(1)
-    recorder = Recorder(options.max_steps, options.still.split())
+    recorder = Recorder(options.max_steps, options.freeze.split())
     recorder.install()
-    unsupported = _settle(options)
+    unsupported = _set_conditions(options)
     root = os.path.abspath(options.root or os.getcwd())
     report = {"device": options.device, "torch": torch.__version__}
-    with devices.device_for(options) as device, devices.precision_for(options), _provenance(options, device) as watch:
-        recorder.survey = survey = _survey(options, watch)
+    with (
+        devices.device_for(options) as device,
+        devices.precision_for(options),
+        _provenance(options, device) as provenance,
+    ):
+        recorder.survey = survey = _survey(options, provenance)
         conditions.seed()
         started = time.perf_counter()
-        report.update(_ending(options, root, watch, recorder))
+        report.update(_execute_script(options, root, provenance, recorder))
         report["wall"] = time.perf_counter() - started
         report["random"] = hashlib.sha256(bytes(torch.random.get_rng_state().numpy())).hexdigest()
         report.update(_recorded(recorder, report, root))
@@ -48,71 +52,71 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
     return report
 
 
-def _settle(options: argparse.Namespace) -> list[str]:
-    """The same conditions for every run; returns a list that fills with what cannot be compared under them."""
+def _set_conditions(options: argparse.Namespace) -> list[str]:
+    """Set equal conditions for all runs; return a list that collects unsupported features during the run."""
     unsupported: list[str] = []
-    conditions.in_one_process()
-    conditions.one_implementation()
+    conditions.use_one_process()
+    conditions.use_foreach_optimizers()
     if not options.compile:
-        conditions.without_compiler()
-    elif options.device in devices.SIMULATED:  # compiled code is not watched
+        conditions.disable_compiler()
+    elif options.device in devices.SIMULATED:  # compiled code bypasses the simulator
         conditions.watch_compiler(lambda name: None if name in unsupported else unsupported.append(name))
     return unsupported
 
 
 def _provenance(options: argparse.Namespace, device: devices.NoDevice) -> AbstractContextManager[Any]:
-    """Watches where values come from, where the options ask for it; enter it inside of the device."""
+    """Return the provenance recorder if the options select it, else a null context; enter it after the device."""
     if not (options.provenance or options.map):
         return nullcontext()
     from .provenance import Frames, Provenance
 
     frames = Frames(options.root or os.getcwd(), (options.simulator,) if options.simulator else ())
-    return Provenance(frames, device.place_of, by_function=options.device == "cpu")
+    return Provenance(frames, device.device_of, by_function=options.device == "cpu")
 
 
-def _survey(options: argparse.Namespace, watch: Any) -> Any:
-    """Takes the map, where the options ask for it."""
+def _survey(options: argparse.Namespace, provenance: Any) -> Any:
+    """Return the survey of the device map if the options select it, else None."""
     if not options.map:
         return None
     from .placement import Survey
 
-    return Survey(watch, options)
+    return Survey(provenance, options)
 
 
-def _ending(options: argparse.Namespace, root: str, watch: Any, recorder: Recorder) -> dict[str, Any]:
-    """Run the script to its end: the exception that ended it, if one did, its exit code, and the story if watched."""
+def _execute_script(options: argparse.Namespace, root: str, provenance: Any, recorder: Recorder) -> dict[str, Any]:
+    """Run the script to its end; return its exception or None, its exit code, and the origins of the failing values."""
     exception, exit_code, story = None, 0, None
     try:
         start.execute(options)
-        _look(recorder)
+        _record_device_map(recorder)
     except EnoughSteps:
         pass
     except SystemExit as stop:
         exit_code = stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
         if exit_code != 0 and stop.__context__ is not None:
             exception = describe(stop.__context__, root)
-            story = _story(watch, stop.__context__)
-        _look(recorder, stop.__context__ if exception else None)
+            story = _failure_story(provenance, stop.__context__)
+        _record_device_map(recorder, stop.__context__ if exception else None)
         if stop.code is not None and not isinstance(stop.code, int):
             print(stop.code, file=sys.stderr)
     except BaseException as error:  # the script's own failure is the result
         exception = describe(error, root)
-        story = _story(watch, error)
-        _look(recorder, error)
+        story = _failure_story(provenance, error)
+        _record_device_map(recorder, error)
         traceback.print_exc()
     return {"exception": exception, "exit_code": exit_code, "story": story}
 
 
-def _story(watch: Any, error: BaseException) -> Any:
-    if watch is None:
+def _failure_story(provenance: Any, error: BaseException) -> Any:
+    if provenance is None:
         return None
-    from .provenance import tell
+    from .provenance import describe_failure
 
-    return tell(watch, error)
+    return describe_failure(provenance, error)
 
 
-def _look(recorder: Recorder, error: BaseException | None = None) -> None:
-    """Take the map now, where it was not taken before."""
+def _record_device_map(recorder: Recorder, error: BaseException | None = None) -> None:
+    """Record the device map now unless it was recorded before."""
     if recorder.survey is not None and error is not None:
         recorder.survey.at_failure(error, recorder.steps)
     elif recorder.survey is not None:
@@ -120,7 +124,7 @@ def _look(recorder: Recorder, error: BaseException | None = None) -> None:
 
 
 def _recorded(recorder: Recorder, report: dict[str, Any], root: str) -> dict[str, Any]:
-    """What was recorded, as far as the script has left it readable."""
+    """Return the recorded results; if they cannot be read, only the losses, the steps and the exception."""
     try:
         return recorder.results()
     except BaseException as error:
@@ -132,7 +136,7 @@ def _recorded(recorder: Recorder, report: dict[str, Any], root: str) -> dict[str
 
 
 def write(report: dict[str, Any], path: str) -> None:
-    """Write the report, whole or not at all."""
+    """Write the report atomically."""
     partial = f"{path}.{os.getpid()}"
     with open(partial, "w", encoding="utf-8") as target:
         json.dump(report, target)
@@ -140,29 +144,29 @@ def write(report: dict[str, Any], path: str) -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The probe's command line."""
+    """Return the parser of the probe's command line."""
     made = argparse.ArgumentParser(
         prog="probe",
         description=sys.modules[__package__ or ""].__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument("--serve", action="store_true", help="fork a run for each request on stdin")
-    made.add_argument("--report", help="where to write the JSON report")
+    made.add_argument("--report", help="path of the JSON report")
     made.add_argument("--device", choices=devices.CHOICES, default="sim")
-    made.add_argument("--kind", default="cuda", help="device type that is simulated")
+    made.add_argument("--kind", default="cuda", help="type of the simulated device")
     made.add_argument("--devices", type=int, default=1, help="number of simulated devices")
     made.add_argument("--simulator", help="folder of the simulator package")
     made.add_argument("--max-steps", type=int, default=None, help="end the run after this many optimizer steps")
-    made.add_argument(
-        "--still", default="", help="keys of parameters, as one word, that no optimizer step is to change"
-    )
+    made.add_argument("--freeze", default="", help="keys of parameters to freeze, separated by spaces")
     made.add_argument("--compile", action="store_true", help="leave torch.compile on")
-    made.add_argument("--float64", action="store_true", help="compute in float64 whatever type the script names")
-    made.add_argument("--provenance", action="store_true", help="note where values come from")
-    made.add_argument("--map", action="store_true", help="note where everything lives after the first steps; end there")
-    made.add_argument("--root", help="the project's folder, for finding frames of the user's code")
-    made.add_argument("--copy-of", help="the folder that --root is a copy of: nothing is imported from there")
-    made.add_argument("--program", help="the cells of SCRIPT, a notebook, as JSON")
+    made.add_argument("--float64", action="store_true", help="compute in float64 whatever dtype the script uses")
+    made.add_argument("--provenance", action="store_true", help="record the origin of each tensor")
+    made.add_argument(
+        "--map", action="store_true", help="record the device of every tensor after the first steps, then end the run"
+    )
+    made.add_argument("--root", help="the project's folder, to recognize frames of the user's code")
+    made.add_argument("--copy-of", help="the original of --root, from which nothing is imported")
+    made.add_argument("--program", help="JSON file with the cells of SCRIPT, a notebook")
     made.add_argument("-m", dest="module", action="store_true", help="SCRIPT is a module's name")
     made.add_argument("script", nargs="?")
     made.add_argument("arguments", nargs=argparse.REMAINDER)

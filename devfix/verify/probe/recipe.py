@@ -1,4 +1,4 @@
-"""How a script trains: the settings of each optimizer step, and the scheduler steps between them."""
+"""Training recipe: the settings of each optimizer step, and the scheduler steps in between."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import hashlib
 import json
 from typing import Any
 
-from .parameters import unwatched
+from .parameters import untracked
 
 __all__ = ["Recipe"]
 
-_MOST_ENTRIES = 4096
+_MAX_ENTRIES = 4096
 
-#: What says how a step is computed and not which, or what schedulers keep for themselves: ``lr`` is what they make.
-_LEFT_OUT = frozenset(
+#: Settings that select an implementation, and internal ones of schedulers (their result is ``lr``).
+_IGNORED = frozenset(
     (
         *("params", "param_names", "foreach", "fused", "capturable", "differentiable"),
         *("initial_lr", "max_lr", "min_lr", "max_momentum", "base_momentum"),
@@ -22,19 +22,19 @@ _LEFT_OUT = frozenset(
 
 
 class Recipe:
-    """Entries ``[class name, settings of each parameter group, times]``; a scheduler's have null for the settings.
+    """Entries ``[class name, settings of each parameter group, times]``; a scheduler's settings are null.
 
-    The settings have under ``params`` a digest of the shapes of the group's parameters.  Schedulers step once when they
-    are made: what comes before the first optimizer step is no part of the training.
+    ``params`` in the settings is a digest of the shapes of the group's parameters.  Scheduler steps before the first
+    optimizer step are ignored, because a scheduler steps once in its constructor.
     """
 
     def __init__(self) -> None:
         self._entries: list[list[Any]] = []
-        self._rest: Any = None
+        self._overflow_digest: Any = None
         self._shapes: dict[tuple[int, int], str] = {}
 
     def install(self) -> None:
-        """Hook the schedulers; optimizers are told by :meth:`note_optimizer`."""
+        """Hook the schedulers; the recorder calls :meth:`note_optimizer` for optimizers."""
         from torch.optim import lr_scheduler
 
         for found in list(vars(lr_scheduler).values()):
@@ -52,10 +52,10 @@ class Recipe:
         scheduler.step = step
 
     def note_optimizer(self, optimizer: Any) -> None:
-        """Before a step of the optimizer."""
-        with unwatched():
+        """Record the optimizer's settings; call this before its step."""
+        with untracked():
             groups = [
-                {name: _plain(value) for name, value in group.items() if name not in _LEFT_OUT}
+                {name: _plain(value) for name, value in group.items() if name not in _IGNORED}
                 | {"params": self._shapes_of(group["params"])}
                 for group in optimizer.param_groups
             ]
@@ -69,21 +69,21 @@ class Recipe:
         return self._shapes[key]
 
     def _note(self, name: str, groups: list[dict[str, Any]] | None) -> None:
-        if self._entries and self._rest is None and self._entries[-1][:2] == [name, groups]:
+        if self._entries and self._overflow_digest is None and self._entries[-1][:2] == [name, groups]:
             self._entries[-1][2] += 1
-        elif len(self._entries) < _MOST_ENTRIES:
+        elif len(self._entries) < _MAX_ENTRIES:
             self._entries.append([name, groups, 1])
         else:
-            self._rest = self._rest or hashlib.sha256()
-            self._rest.update(json.dumps([name, groups], sort_keys=True).encode())
+            self._overflow_digest = self._overflow_digest or hashlib.sha256()
+            self._overflow_digest.update(json.dumps([name, groups], sort_keys=True).encode())
 
     def results(self) -> dict[str, Any]:
-        """The entries, and a digest of those that are too many to keep."""
-        return {"recipe": self._entries, "rest_of_recipe": self._rest and self._rest.hexdigest()}
+        """Return the entries, and a digest of those beyond the recorded number."""
+        return {"recipe": self._entries, "rest_of_recipe": self._overflow_digest and self._overflow_digest.hexdigest()}
 
 
 def _plain(value: Any) -> Any:
-    """A setting as JSON value."""
+    """Return a setting as a JSON value."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):

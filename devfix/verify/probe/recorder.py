@@ -1,13 +1,13 @@
-"""What a script does, noted from inside its process: losses, optimizer steps, parameters."""
+"""Recording from inside the script's process: losses, optimizer steps and parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .parameters import UpdatesByHand, digest, unwatched
+from .parameters import ManualUpdates, digest, untracked
 from .recipe import Recipe
-from .trained import Trained
+from .trained import TrainedParameters
 
 if TYPE_CHECKING:
     from .placement import Survey
@@ -18,40 +18,40 @@ _MAX_LOSSES = 200_000
 
 
 class EnoughSteps(BaseException):
-    """The number of optimizer steps asked for is done."""
+    """Raised to end the run after the requested number of optimizer steps."""
 
 
 class Recorder:
     """Losses, steps and parameters of the script.
 
-    Losses are the roots of backward passes.  A script that has none may train with ``torch.autograd.grad``: then they
-    are the roots of that (beside backward passes it computes penalties and inner steps).
+    Losses are the roots of backward passes.  In a script without any, they are the roots of ``torch.autograd.grad``
+    calls (in other scripts these compute penalties and inner steps).
 
     Args:
-        max_steps: end the run after this many optimizer steps; None: as many as it wants.
-        still: keys of parameters that no step is to change, as for :class:`.trained.Trained`.
+        max_steps: end the run after this many optimizer steps; None: no limit.
+        frozen: keys of parameters to freeze, as for :class:`.trained.TrainedParameters`.
 
     Attributes:
-        survey: is told of each step, and may end the run; None if nothing is.
+        survey: the device map, which may end the run after a step; None if it is not requested.
 
     """
 
-    def __init__(self, max_steps: int | None, still: Sequence[str] = ()) -> None:
+    def __init__(self, max_steps: int | None, frozen: Sequence[str] = ()) -> None:
         self.max_steps = max_steps
         self.losses: list[float] = []
         self.grad_losses: list[float] = []
         self.optimizer_steps = 0
         self.ended_early = False
         self.optimizers: list[Any] = []
-        self.trained = Trained(still)
+        self.trained = TrainedParameters(frozen)
         self.recipe = Recipe()
-        self.by_hand = UpdatesByHand()
+        self.manual_updates = ManualUpdates()
         self.survey: Survey | None = None
 
     @property
     def steps(self) -> int:
-        """Optimizer steps; of a script that has none, updates by hand."""
-        return self.optimizer_steps or self.by_hand.steps
+        """Number of optimizer steps; in a script without an optimizer, of manual updates."""
+        return self.optimizer_steps or self.manual_updates.steps
 
     def install(self) -> None:
         """Hook backward passes, loss scaling and optimizers."""
@@ -66,7 +66,7 @@ class Recorder:
         roots = (tensors,) if isinstance(tensors, torch.Tensor) else tuple(tensors)
         given = gradients if isinstance(gradients, (list, tuple)) else (gradients,) * len(roots)
         if not self.optimizer_steps:
-            self.by_hand.look(root for root in roots if isinstance(root, torch.Tensor))
+            self.manual_updates.before_backward(root for root in roots if isinstance(root, torch.Tensor))
             self._end_if_enough()
         for root, gradient in zip(roots, given):
             value = _value(root, gradient) if isinstance(root, torch.Tensor) else None
@@ -90,7 +90,7 @@ class Recorder:
         torch.autograd.grad = grad
 
     def _hook_scaler(self) -> None:
-        """A scaled loss is recorded as what it was before scaling."""
+        """Record losses before scaling."""
         import torch
 
         scaler: Any = torch.amp.GradScaler
@@ -130,34 +130,40 @@ class Recorder:
             raise EnoughSteps
 
     def results(self) -> dict[str, Any]:
-        """Losses, steps and parameters as JSON values."""
+        """Return losses, steps and parameters as JSON values."""
         if not self.optimizers:
-            self.by_hand.finish()
-        held = self._held() if self.optimizers else self.by_hand.leaves if self.by_hand.steps else []
+            self.manual_updates.finish()
+        optimized = (
+            self._optimized_parameters()
+            if self.optimizers
+            else self.manual_updates.leaves
+            if self.manual_updates.steps
+            else []
+        )
         return {
             "losses": self.losses or self.grad_losses,
             "steps": self.steps,
             "ended_early": self.ended_early,
             "optimizers": [type(optimizer).__name__ for optimizer in self.optimizers],
-            "parameters": len(held),
-            "digest": digest(held) if held else None,
-            **self.trained.results(held),
+            "parameters": len(optimized),
+            "digest": digest(optimized) if optimized else None,
+            **self.trained.results(optimized),
             **self.recipe.results(),
         }
 
-    def _held(self) -> list[Any]:
-        """What the optimizers hold, each once."""
+    def _optimized_parameters(self) -> list[Any]:
+        """Return the optimizers' parameters, each once."""
         groups = (group for optimizer in self.optimizers for group in optimizer.param_groups)
         found = {id(parameter): parameter for group in groups for parameter in group["params"]}
         return list(found.values())
 
 
 def _value(root: Any, gradient: Any) -> float | None:
-    """The number that a backward pass starts from: a scalar, or the sum of the root weighted by ``gradient``."""
+    """Return the loss of a backward pass: the scalar root, or the sum of the root weighted by ``gradient``."""
     unscaled = getattr(root, "_devfix_unscaled", None)
     if unscaled is not None:
         return float(unscaled)
-    with unwatched():
+    with untracked():
         if root.is_complex():
             return None
         if root.numel() == 1:

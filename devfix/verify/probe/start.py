@@ -1,4 +1,4 @@
-"""Start a script or a module as ``python`` and ``python -m`` would, in a copy of its project."""
+"""Starting a script or a module as ``python`` and ``python -m`` do, in a copy of its project."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["execute"]
 
 
 def execute(options: argparse.Namespace) -> None:
-    """Run what the options name as ``__main__``, and wait for its threads as the interpreter does."""
+    """Run the script or module as ``__main__``, and wait for its threads as the interpreter does."""
     if options.copy_of and options.root:
         _import_from_copy(options.copy_of, os.path.abspath(options.root))
     sys.argv = [options.script, *options.arguments]
@@ -56,22 +56,22 @@ def _run_file(path: str, program: str | None = None) -> None:
 
 
 def _import_from_copy(original: str, copy: str) -> None:
-    """A project that is also installed, in development mode or by PYTHONPATH, is imported from its copy all the same.
+    """Import an installed project from its copy, even in development mode or with PYTHONPATH.
 
     https://setuptools.pypa.io/en/latest/userguide/development_mode.html
     """
     given = [os.path.abspath(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
     entries = [*(entry for entry in given if entry not in sys.path), *sys.path]
-    sys.path[:] = [_twin(entry, original, copy) for entry in entries]
+    sys.path[:] = [_path_in_copy(entry, original, copy) for entry in entries]
     for name, module in list(sys.modules.items()):
         mapping: Any = getattr(module, "MAPPING", None)
         if name.startswith("__editable__") and isinstance(mapping, dict):
-            mapping.update({package: _twin(str(path), original, copy) for package, path in mapping.items()})
+            mapping.update({package: _path_in_copy(str(path), original, copy) for package, path in mapping.items()})
 
 
-def _twin(path: str, original: str, copy: str) -> str:
-    """The path of the copy where there is one: virtual environments, for one, are not copied."""
+def _path_in_copy(path: str, original: str, copy: str) -> str:
+    """Return the corresponding path in the copy if it exists; virtual environments, for example, are not copied."""
     if path != original and not path.startswith(original + os.sep):
         return path
-    there = os.path.normpath(os.path.join(copy, os.path.relpath(path, original)))
-    return there if os.path.exists(there) else path
+    copied = os.path.normpath(os.path.join(copy, os.path.relpath(path, original)))
+    return copied if os.path.exists(copied) else path

@@ -1,10 +1,10 @@
-"""The process between the fork server and a run: it confines the run, watches what it takes, and ends all of it.
+"""Supervisor: the process between the fork server and a run.
 
-A run may fork, leave its process group, kill its parent and write without end. Its keeper stands outside: it holds the
-end of the process namespace that the run lives in, or, where the kernel has none for us, it adopts every orphan of the
-run, so that nothing outlives it.
+It confines the run, enforces its limits, and ends all of its processes.  A run may fork, leave its process group, kill
+its parent and write without limit.  The supervisor is outside the run's process namespace, whose end kills every
+process in it; without a namespace, the supervisor adopts every orphan of the run.
 
-Needs the standard library only.
+Imports the standard library only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from .confinement import Confinement
 
-__all__ = ["DEFAULT_DISK_MB", "DEFAULT_PROCESSES", "Limits", "adopt_orphans", "children", "keep"]
+__all__ = ["DEFAULT_DISK_MB", "DEFAULT_PROCESSES", "Limits", "adopt_orphans", "children", "supervise"]
 
 DEFAULT_DISK_MB = 16 << 10
 DEFAULT_PROCESSES = 512
@@ -32,11 +32,11 @@ _READY = b"ready\n"
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
-_exit = os._exit  # the run gets another
+_exit = os._exit  # before the run replaces it
 
 
 class Limits(NamedTuple):
-    """What a run may take: seconds, megabytes of memory and of disk (all its processes together), processes."""
+    """Limits of a run: seconds, megabytes of memory and of disk (for all its processes together), and processes."""
 
     seconds: float
     memory_mb: int
@@ -44,7 +44,7 @@ class Limits(NamedTuple):
     processes: int = DEFAULT_PROCESSES
 
     def impose(self, reserved_mb: int) -> None:
-        """Let the kernel hold each process to its part of them; a driver may reserve memory that it does not use."""
+        """Set the kernel's limits per process; a driver may reserve ``reserved_mb`` of memory without using it."""
         memory, disk = (self.memory_mb + reserved_mb) << 20, self.disk_mb << 20
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
         resource.setrlimit(resource.RLIMIT_FSIZE, (disk, disk))
@@ -52,23 +52,23 @@ class Limits(NamedTuple):
 
 
 def _prctl(option: int, value: int) -> None:
-    """Set an attribute of this process (Linux; elsewhere nothing happens)."""
+    """Set an attribute of this process (Linux only; no effect on other systems)."""
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def die_with_parent() -> None:
-    """Be killed when the parent dies."""
+    """Let the kernel kill this process when its parent dies."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def adopt_orphans() -> None:
-    """Become the parent of descendants whose own parent dies."""
+    """Become the parent of descendants whose parent dies."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def children(pid: int | str) -> list[int]:
-    """The children of a process, from ``/proc``; empty where there is none."""
+    """Return the child processes of a process, from ``/proc``; empty without ``/proc``."""
     found: list[int] = []
     with suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -92,7 +92,7 @@ def _resident_mb(pid: int) -> float:
 
 
 def _proportional_mb(pid: int) -> float:
-    """Memory of a process; what it shares with others counts in part, as after a fork."""
+    """Return the proportional set size of a process: pages that it shares, as after a fork, count in part."""
     with suppress(OSError, ValueError), open(f"/proc/{pid}/smaps_rollup") as lines:
         for line in lines:
             if line.startswith("Pss:"):
@@ -116,24 +116,24 @@ def _free_mb(folder: str) -> float:
     return 0.0
 
 
-class _Watch:
-    """Looks at a run from outside and says when it takes too much."""
+class _LimitMonitor:
+    """Monitor of a run's limits."""
 
-    def __init__(self, limits: Limits, folder: str, alone: bool) -> None:
+    def __init__(self, limits: Limits, folder: str, in_namespace: bool) -> None:
         self._limits = limits
         self._folder = folder
-        self._alone = alone  # /proc shows the run's processes and no others
+        self._is_namespaced = in_namespace  # /proc shows only the run's processes
         self._deadline = time.monotonic() + limits.seconds
         self._free = _free_mb(folder)
         self._next_slow = 0.0
 
     def _processes(self) -> list[int]:
-        if self._alone:
+        if self._is_namespaced:
             return [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
         return list(_descendants("self"))
 
-    def complaint(self) -> str | None:
-        """Why the run must end; None if it may go on.  ``time`` is the one that needs no words."""
+    def violation(self) -> str | None:
+        """Return the exceeded limit, as a sentence or ``time``; None if the run is within its limits."""
         now, limits = time.monotonic(), self._limits
         if now > self._deadline:
             return "time"
@@ -147,14 +147,14 @@ class _Watch:
             sum(map(_resident_mb, processes)) > limits.memory_mb
             and sum(map(_proportional_mb, processes)) > limits.memory_mb
         ):
-            return f"it took more than {limits.memory_mb} MB of memory"
+            return f"it used more than {limits.memory_mb} MB of memory"
         if self._free - _free_mb(self._folder) > limits.disk_mb / 2 and _disk_mb(self._folder) > limits.disk_mb:
-            return f"it wrote more than {limits.disk_mb} MB"
+            return f"it wrote more than {limits.disk_mb} MB to disk"
         return None
 
 
-def _wait_for_news() -> None:
-    """Sleep for a tick, or until a child ends."""
+def _wait_for_child() -> None:
+    """Sleep for one tick, or until a child ends."""
     wait = getattr(signal, "sigtimedwait", None)
     if wait is None:  # macOS
         time.sleep(_TICK_SECONDS / 5)
@@ -163,7 +163,7 @@ def _wait_for_news() -> None:
 
 
 def _end_orphans() -> None:
-    """End every process that is left below this one; those that are left without parents come to us."""
+    """Kill every descendant; orphans become children of this process."""
     for _ in range(100):
         left = list(_descendants("self"))
         for pid in left:
@@ -176,7 +176,7 @@ def _end_orphans() -> None:
 
 
 def _reap(until: int | None = None) -> int | None:
-    """Take notice of children that have ended; returns the wait status of the one asked for, if it has."""
+    """Wait for ended children; return the wait status of ``until`` if it is one of them."""
     with suppress(ChildProcessError):
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -187,85 +187,85 @@ def _reap(until: int | None = None) -> int | None:
     return None
 
 
-def _first_of_its_kind(confinement: Confinement, told: int, start: Callable[[], None]) -> None:
-    """Be the first process of a process namespace: start the run, adopt its orphans, and take all along at the end."""
-    confinement.begin()
-    os.write(told, _READY)
+def _run_init(confinement: Confinement, status_write: int, start: Callable[[], None]) -> None:
+    """Become the init process of a namespace: start the run and adopt its orphans; its exit ends the namespace."""
+    confinement.mount_proc()
+    os.write(status_write, _READY)
     run = os.fork()
     if run == 0:
-        os.close(told)
+        os.close(status_write)
         start()
     while True:
         pid, status = os.wait()
         if pid == run:
-            os.write(told, str(status).encode())
+            os.write(status_write, str(status).encode())
             _exit(0)
 
 
-def _in_namespace(
+def _supervise_namespace(
     confinement: Confinement, limits: Limits, folder: str, start: Callable[[], None]
 ) -> tuple[int, str | None]:
-    from_first, told = os.pipe()
-    first = os.fork()
-    if first == 0:
-        os.close(from_first)
+    status_read, status_write = os.pipe()
+    init = os.fork()
+    if init == 0:
+        os.close(status_read)
         try:
             die_with_parent()
-            _first_of_its_kind(confinement, told, start)
+            _run_init(confinement, status_write, start)
         finally:
             _exit(70)
-    os.close(told)
+    os.close(status_write)
     stopped = None
-    if os.read(from_first, len(_READY)) == _READY:  # from now on /proc shows the run's processes and no others
-        watch = _Watch(limits, folder, alone=True)
-        while os.waitpid(first, os.WNOHANG)[0] == 0:
-            _wait_for_news()
-            stopped = watch.complaint()
+    if os.read(status_read, len(_READY)) == _READY:  # from now on /proc shows only the run's processes
+        monitor = _LimitMonitor(limits, folder, in_namespace=True)
+        while os.waitpid(init, os.WNOHANG)[0] == 0:
+            _wait_for_child()
+            stopped = monitor.violation()
             if stopped:
-                os.kill(first, signal.SIGKILL)
-                os.waitpid(first, 0)
+                os.kill(init, signal.SIGKILL)
+                os.waitpid(init, 0)
                 break
     else:
-        os.waitpid(first, 0)
-    answer = os.read(from_first, 32)
+        os.waitpid(init, 0)
+    answer = os.read(status_read, 32)
     return (int(answer) if answer else signal.SIGKILL), stopped
 
 
-def _without_namespace(limits: Limits, folder: str, start: Callable[[], None]) -> tuple[int, str | None]:
+def _supervise_orphans(limits: Limits, folder: str, start: Callable[[], None]) -> tuple[int, str | None]:
     adopt_orphans()
     run = os.fork()
     if run == 0:
         start()
-    watch = _Watch(limits, folder, alone=False)
+    monitor = _LimitMonitor(limits, folder, in_namespace=False)
     status = stopped = None
     while status is None and stopped is None:
-        _wait_for_news()
+        _wait_for_child()
         status = _reap(run)
-        stopped = None if status is not None else watch.complaint()
+        stopped = None if status is not None else monitor.violation()
     with suppress(OSError):
-        os.killpg(run, signal.SIGKILL)  # where there is no /proc, its group is all we know of it
+        os.killpg(run, signal.SIGKILL)  # without /proc, only its process group is known
     _end_orphans()
     return (signal.SIGKILL if status is None else status), stopped
 
 
-def keep(
+def supervise(
     confinement: Confinement, limits: Limits, request: dict[str, Any], reserved_mb: int, body: Callable[[], None]
 ) -> tuple[int, str | None]:
-    """Confine this process, run ``body`` in a child and wait for it, until nothing of it is left.
+    """Confine this process, run ``body`` in a child, and wait until all its processes have ended.
 
     Args:
-        confinement: what the kernel can do.
-        limits: what the run may take.
-        request: holds ``folder``, which the run may write to, ``hidden``, what it may not see, and
-            ``layered``, where it may write without effect.
+        confinement: the restrictions that the kernel supports.
+        limits: the run's limits.
+        request: has ``folder``, which stays writable, ``hidden``, paths that appear empty, and ``layered``, folders
+            whose changes are discarded.
         reserved_mb: memory that a driver reserves without using it.
-        body: is called in the child, in a process group of its own; must not return.
+        body: called in the child, in a new process group; must not return.
 
     Returns:
-        The child's wait status, and why it was ended; None if it ended by itself.
+        The child's wait status, and the reason for ending it; None if it ended by itself.
 
     Raises:
-        OSError: the kernel refused to confine it.
+        OSError: the kernel refused the confinement.
 
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
@@ -277,9 +277,9 @@ def keep(
             os.setsid()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
             limits.impose(reserved_mb)
-            confinement.limit_processes(2 * limits.processes)  # the kernel's is the second line, and counts threads
-            confinement.give_up_privileges()
-            if "processes" not in confinement.parts:
+            confinement.limit_processes(2 * limits.processes)  # a fallback; the kernel also counts threads
+            confinement.drop_privileges()
+            if "processes" not in confinement.isolated:
                 die_with_parent()
             body()
         except BaseException as error:
@@ -287,6 +287,6 @@ def keep(
         finally:
             _exit(70)
 
-    if "processes" in confinement.parts:
-        return _in_namespace(confinement, limits, request["folder"], start)
-    return _without_namespace(limits, request["folder"], start)
+    if "processes" in confinement.isolated:
+        return _supervise_namespace(confinement, limits, request["folder"], start)
+    return _supervise_orphans(limits, request["folder"], start)

@@ -1,4 +1,4 @@
-"""The parameters that a script trains: which have a gradient, how far they go, and those that are to stay behind."""
+"""Trained parameters: those with a gradient, their total update, and those to freeze."""
 
 from __future__ import annotations
 
@@ -8,71 +8,71 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .parameters import digest, unwatched
+from .parameters import digest, untracked
 
-__all__ = ["Trained"]
+__all__ = ["TrainedParameters"]
 
-_STEPS_WATCHED = 3  # looking for trained parameters means looking at every object
-_MOST_NUMBERS = 1024  # of each parameter, evenly spaced: enough for the direction of an update
+_STEPS_SEARCHED = 3  # searching for parameters visits every live object
+_MAX_SAMPLES = 1024  # of each parameter, evenly spaced: enough for the direction of an update
 
 
-class Trained:
-    """Parameters, from the first optimizer step that sees them to the end.
+class TrainedParameters:
+    """Parameters with a gradient, from their first optimizer step to the end of the run.
 
     Args:
-        still: parameters, by the keys that ``forgotten_keys`` of another run's report gives them, that no step is to
-            change: the script then trains as that other one does, if nothing but their training differs.
+        frozen_keys: parameters to freeze, by their ``forgotten_keys`` in another run's report.  The script then
+            trains as that run did if their training is the only difference.
 
     """
 
-    def __init__(self, still: Sequence[str] = ()) -> None:
-        self._looks = 0
+    def __init__(self, frozen_keys: Sequence[str] = ()) -> None:
+        self._searches = 0
         self._with_gradient: dict[int, Any] = {}
         self._keys: dict[int, str] = {}
-        self._held: dict[int, Any] = {}
-        self._started: dict[int, tuple[str, Any]] = {}
-        self._wanted = list(still)
-        self._still: dict[int, Any] = {}
+        self._optimized: dict[int, Any] = {}
+        self._initial: dict[int, tuple[str, Any]] = {}
+        self._keys_to_freeze = list(frozen_keys)
+        self._frozen: dict[int, Any] = {}
         self._before: list[tuple[Any, Any]] = []
-        if still:
-            self._keep_gradients()
+        if frozen_keys:
+            self._preserve_gradients()
 
     def before_step(self, optimizer: Any) -> None:
-        """Before a step of the optimizer."""
+        """Record the parameters' values; call this before an optimizer step."""
         parameters = [each for group in optimizer.param_groups for each in group["params"]]
-        with unwatched():
+        with untracked():
             for each in parameters:
-                if id(each) not in self._held:
-                    self._held[id(each)] = each
-                    self._started[id(each)] = (digest([each]), _sample(each))
-        if self._looks < _STEPS_WATCHED:
-            self._look()
-            self._looks += 1
-        with unwatched():
-            self._before = [(each, each.detach().clone()) for each in parameters if id(each) in self._still]
+                if id(each) not in self._optimized:
+                    self._optimized[id(each)] = each
+                    self._initial[id(each)] = (digest([each]), _sample(each))
+        if self._searches < _STEPS_SEARCHED:
+            self._find_parameters()
+            self._searches += 1
+        with untracked():
+            self._before = [(each, each.detach().clone()) for each in parameters if id(each) in self._frozen]
 
     def after_step(self) -> None:
-        """After that step."""
-        with unwatched():
+        """Restore the values of frozen parameters; call this after the step."""
+        with untracked():
             for parameter, value in self._before:
                 parameter.copy_(value)
 
-    def _look(self) -> None:
-        """Parameters that have a gradient now, whether or not an optimizer holds them."""
+    def _find_parameters(self) -> None:
+        """Record all parameters with a gradient, whether or not they are in an optimizer."""
         from torch.nn import Parameter
 
-        gc.collect()  # what is left of an earlier model would be seen or not, as it happens
+        gc.collect()  # parameters of a deleted model would be found nondeterministically
         for found in gc.get_objects():
             if type(found) is Parameter and found.grad is not None and id(found) not in self._with_gradient:
                 self._with_gradient[id(found)] = found
-                if self._wanted or id(found) not in self._held:
+                if self._keys_to_freeze or id(found) not in self._optimized:
                     self._keys[id(found)] = key = digest([found, found.grad])[:20]
-                    if key in self._wanted:
-                        self._wanted.remove(key)
-                        self._still[id(found)] = found
+                    if key in self._keys_to_freeze:
+                        self._keys_to_freeze.remove(key)
+                        self._frozen[id(found)] = found
 
-    def _keep_gradients(self) -> None:
-        """An optimizer that does not hold a parameter does not clear its gradient."""
+    def _preserve_gradients(self) -> None:
+        """Preserve gradients of frozen parameters in ``zero_grad``: in the original they are in no optimizer."""
         import torch
 
         library: Any = torch.optim.Optimizer
@@ -80,40 +80,40 @@ class Trained:
 
         def zero_grad(this: Any, *args: Any, **kwargs: Any) -> None:
             with torch.no_grad():
-                kept = [(each, each.grad.clone()) for each in self._still.values() if each.grad is not None]
+                preserved = [(each, each.grad.clone()) for each in self._frozen.values() if each.grad is not None]
             real(this, *args, **kwargs)
-            for each, gradient in kept:
+            for each, gradient in preserved:
                 each.grad = gradient
 
         library.zero_grad = zero_grad
 
-    def results(self, held: Iterable[Any]) -> dict[str, Any]:
-        """What became of them, as JSON values.
+    def results(self, optimized: Iterable[Any]) -> dict[str, Any]:
+        """Return the results as JSON values.
 
         Args:
-            held: what the optimizers hold at the end.
+            optimized: the optimizers' parameters at the end.
 
         """
-        known = {id(each): each for each in held}
+        known = {id(each): each for each in optimized}
         forgotten = [key for key in self._with_gradient if key not in known]
-        moved = [key for key in self._with_gradient if key in known and key not in self._still]
-        changed = [key for key, (start, _) in self._started.items() if key in known and digest([known[key]]) != start]
+        trained = [key for key in self._with_gradient if key in known and key not in self._frozen]
+        changed = [key for key, (start, _) in self._initial.items() if key in known and digest([known[key]]) != start]
         return {
             "forgotten": [list(self._with_gradient[key].shape) for key in forgotten],
             "forgotten_keys": [self._keys.get(key, "") for key in forgotten],
             "gradients": sorted(list(each.shape) for each in self._with_gradient.values()),
-            "changed": len(changed) if self._started else None,
-            "trained_digest": _digest_in_any_order(known[key] for key in moved),
-            "still": len(self._still),
+            "changed": len(changed) if self._initial else None,
+            "trained_digest": _digest_in_any_order(known[key] for key in trained),
+            "frozen": len(self._frozen),
             "update": self._update(known),
         }
 
     def _update(self, known: dict[int, Any]) -> str:
-        """The way from start to end of what is held, in order: float32, base64."""
+        """Return the sampled total updates of the optimized parameters, in order: float32, base64."""
         numbers = []
-        with unwatched():
+        with untracked():
             for key, each in known.items():
-                start, end = self._started.get(key, ("", None))[1], _sample(each)
+                start, end = self._initial.get(key, ("", None))[1], _sample(each)
                 if start is not None and end is not None and start.shape == end.shape:
                     numbers.append(bytes((end - start).float().numpy()))
         return base64.b64encode(b"".join(numbers)).decode()
@@ -124,8 +124,8 @@ def _digest_in_any_order(tensors: Iterable[Any]) -> str:
 
 
 def _sample(parameter: Any) -> Any:
-    """Some of its numbers, in float64 on the host; None where it has none to compute with."""
+    """Return evenly spaced elements in float64 on the CPU; None if the tensor is empty or not floating-point."""
     if not parameter.is_floating_point() or not parameter.numel():
         return None
     flat = parameter.detach().reshape(-1)
-    return flat[:: -(-flat.numel() // _MOST_NUMBERS)].cpu().double().clone()
+    return flat[:: -(-flat.numel() // _MAX_SAMPLES)].cpu().double().clone()

@@ -1,7 +1,10 @@
-"""Where everything lives after the first optimizer step: modules, optimizers, batches, tensors, and memory.
+"""Device map: the devices of modules, optimizers, batches and tensors after the first optimizer step, and memory use.
 
-:mod:`.survey` says when to look and puts the map together; what is looked at has a module each.  Facts only: what is
-out of place is judged by ``devfix.trace.device_map.rows``.  A map is JSON: it keeps no tensor alive.
+:mod:`.survey` decides when to record the map and assembles it; each kind of object has its own module.  The map has
+facts only; ``devfix.trace.device_map.rows`` finds the misplaced objects.  It is JSON, so it keeps no tensor alive.
+In it, ``place`` and ``places`` are devices.
+
+Imports torch and the standard library only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Batches: what data loaders yield, and which tensors came of it."""
+"""Batches: the fields that data loaders yield, and the tensors computed from them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 import torch.utils.data.dataloader
 from torch import Tensor
 
-from ..parameters import unwatched
+from ..parameters import untracked
 from ..provenance.histories import Histories, Node
 from ..provenance.naming import reachable
-from .tensors import describe
+from .tensors import describe_tensor
 
-__all__ = ["Batches", "came_of", "fate"]
+__all__ = ["Batches", "derives_from", "uses"]
 
-_MOST_FIELDS = 50
+_MAX_FIELDS = 50
 
 
 class Batches:
-    """The last batch of each data loader: what its fields were, and their histories, without the tensors."""
+    """The last batch of each data loader: its fields and their histories, without the tensors."""
 
     def __init__(self, histories: Histories, patch: Callable[[Any, str, Callable[[Any], Any]], None]) -> None:
         self._histories = histories
@@ -33,40 +33,40 @@ class Batches:
     def _watch_iter(self, real: Any) -> Any:
         def iterate(loader: Any) -> Any:
             iterator = real(loader)
-            with suppress(TypeError):  # an iterator of the user's that takes no weak reference
+            with suppress(TypeError):  # a user iterator that does not support weak references
                 self._loaders[iterator] = weakref.ref(loader)
             return iterator
 
         return iterate
 
     def _watch_next(self, real: Any) -> Any:
-        def following(iterator: Any) -> Any:
+        def next_batch(iterator: Any) -> Any:
             batch = real(iterator)
             loader = self._loaders.get(iterator)
             if loader is not None:
                 self._last[id(loader())] = loader, self._fields(batch)
             return batch
 
-        return following
+        return next_batch
 
     def _fields(self, batch: Any) -> list[tuple[dict[str, Any], Node | None]]:
         found: list[tuple[dict[str, Any], Node | None]] = []
-        with unwatched():
+        with untracked():
             for text, value, _ in reachable({"": batch}):
-                if isinstance(value, Tensor) and len(found) < _MOST_FIELDS:
-                    about = {"field": text, **describe(value, self._histories.device_of)}
+                if isinstance(value, Tensor) and len(found) < _MAX_FIELDS:
+                    about = {"field": text, **describe_tensor(value, self._histories.device_of)}
                     found.append((about, self._histories.of(value)))
         return found
 
     def nodes(self) -> dict[int, Node]:
-        """The histories of all fields, by their identity."""
+        """Return the histories of all fields by their ids."""
         pairs = [pair for _, fields in self._last.values() for pair in fields]
         return {id(node): node for _, node in pairs if node is not None}
 
-    def tell(
+    def describe(
         self, names: dict[int, str], variables: Callable[[Node], list[str]], operands: set[int]
     ) -> list[dict[str, Any]]:
-        """Loaders as JSON: ``name`` and ``fields``, each with ``variables`` that hold it, ``sent`` and ``operand``."""
+        """Return loaders as JSON: ``name`` and ``fields``, each with ``variables``, ``sent`` and ``operand``."""
         return [
             {
                 "name": names.get(id(loader()), "DataLoader") if loader() is not None else "DataLoader",
@@ -74,7 +74,7 @@ class Batches:
                     {
                         **about,
                         "variables": [] if node is None else variables(node),
-                        **fate(node, operands),
+                        **uses(node, operands),
                     }
                     for about, node in fields
                 ],
@@ -83,16 +83,16 @@ class Batches:
         ]
 
 
-def fate(node: Node | None, operands: set[int]) -> dict[str, Any]:
-    """``sent``, the device that a copy of a value went to, and ``operand``, whether the call that failed worked on it.
+def uses(node: Node | None, operands: set[int]) -> dict[str, Any]:
+    """Return the uses of a value: ``sent``, the device of its last copy, and ``operand`` of the failing call.
 
-    ``operands`` are the identities of the histories of what that call worked on.
+    ``operands`` are the ids of the histories of that call's operands.
     """
     return {"sent": None if node is None else node.sent, "operand": id(node) in operands}
 
 
-def came_of(node: Node | None, nodes: dict[int, Node]) -> bool:
-    """Whether a value is one of ``nodes``, or was made of one alone: a copy elsewhere, another type, a scaled one."""
+def derives_from(node: Node | None, nodes: dict[int, Node]) -> bool:
+    """Whether a value is one of ``nodes``, or was computed from one alone: a transfer, a cast, a scaling."""
     while node is not None:
         if id(node) in nodes:
             return True

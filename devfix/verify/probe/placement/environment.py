@@ -1,4 +1,4 @@
-"""What the script's interpreter says of its devices, as the script would be told."""
+"""Environment of the run: versions and devices, as PyTorch reports them to the script."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["environment"]
 
 
 def environment(options: argparse.Namespace) -> dict[str, Any]:
-    """Versions, and the accelerator: its kind, whether it is simulated, available, how many there are, their names.
+    """Return versions, and the accelerator: its type, whether it is simulated and available, the count and the names.
 
-    ``built_for`` is None where the simulator answers for the build.
+    ``built_for`` is None for a simulated accelerator.
     """
     kind, simulated = _kind(options), options.device in devices.SIMULATED
     library = getattr(torch, kind, None) if kind else None
@@ -41,7 +41,7 @@ def _kind(options: argparse.Namespace) -> str | None:
 
 
 def _build() -> str:
-    """What PyTorch was built for, as its version says."""
+    """Return the platform of PyTorch's build."""
     version: Any = torch.version
     if getattr(version, "hip", None):
         return f"ROCm {version.hip}"

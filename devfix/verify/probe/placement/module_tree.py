@@ -1,4 +1,4 @@
-"""Modules by the names that the program gives them, their parts folded where all of it is in one place."""
+"""Modules by the program's names, with submodules listed only if their tensors are on several devices."""
 
 from __future__ import annotations
 
@@ -9,60 +9,60 @@ import torch
 from torch import Tensor
 
 from ..provenance.histories import tensors_in
-from .tensors import Places, count, describe
+from .tensors import DeviceCounts, count_tensors, describe_tensor
 
-__all__ = ["Forest"]
+__all__ = ["ModuleForest"]
 
-_OWN = ("_parameters", "_buffers", "_modules")
-_MOST_ATTRIBUTES = 200
+_MODULE_TABLES = ("_parameters", "_buffers", "_modules")
+_MAX_ATTRIBUTES = 200
 
 
-class _Keeper(NamedTuple):
-    """A module that keeps another one without registering it; ``container`` is the type of what it is in, if any."""
+class _UnregisteredUse(NamedTuple):
+    """A module with an unregistered submodule; ``container`` is the type of the Python container, if any."""
 
     module: Any
     attribute: str
     container: str | None
 
 
-class Forest:
-    """All modules of a program.
+class ModuleForest:
+    """The trees of all modules of a program.
 
     Args:
-        modules: every one of them.
-        names: what the program calls modules, by their identity.
-        place_of: where a tensor is.
+        modules: all modules.
+        names: the program's names of modules, by their ids.
+        device_of: returns a tensor's device.
 
     """
 
-    def __init__(self, modules: list[Any], names: dict[int, str], place_of: Callable[[Tensor], str]) -> None:
+    def __init__(self, modules: list[Any], names: dict[int, str], device_of: Callable[[Tensor], str]) -> None:
         self._modules = modules
         self._names = names
-        self._place_of = place_of
+        self._device_of = device_of
         self._parents: dict[int, tuple[Any, str]] = {}
-        self._keepers: dict[int, _Keeper] = {}
+        self._unregistered_uses: dict[int, _UnregisteredUse] = {}
         for module in modules:
             for name, part in vars(module)["_modules"].items():
                 if part is not None and part is not module:
                     self._parents.setdefault(id(part), (module, name))
-            for keeper, part in _kept(module):
-                self._keepers.setdefault(id(part), keeper)
+            for use, part in _unregistered_modules(module):
+                self._unregistered_uses.setdefault(id(part), use)
 
     def name(self, module: Any) -> str:
-        """``net.encoder[0]``, or the class name where the program has no name for what it is a part of."""
-        steps: list[str] = []
+        """Return a name such as ``net.encoder[0]``; it starts with the class name if the root module has no name."""
+        accessors: list[str] = []
         for _ in range(64):
             if id(module) in self._parents:
-                module, step = self._parents[id(module)]
-            elif id(module) in self._keepers:
-                module, step = self._keepers[id(module)][:2]
+                module, accessor = self._parents[id(module)]
+            elif id(module) in self._unregistered_uses:
+                module, accessor = self._unregistered_uses[id(module)][:2]
             else:
                 break
-            steps.append(_step(step))
-        return "".join([self._names.get(id(module), type(module).__name__), *reversed(steps)])
+            accessors.append(_accessor(accessor))
+        return "".join([self._names.get(id(module), type(module).__name__), *reversed(accessors)])
 
     def root(self, module: Any) -> Any:
-        """The module that is a part of no other, which this one is a part of."""
+        """Return the outermost module that contains this one."""
         for _ in range(64):
             if id(module) not in self._parents:
                 break
@@ -70,7 +70,7 @@ class Forest:
         return module
 
     def parameter_names(self) -> dict[int, str]:
-        """Names of parameters and buffers by their identity."""
+        """Return names of parameters and buffers by their ids."""
         return {
             id(tensor): f"{self.name(module)}.{name}"
             for module in self._modules
@@ -78,47 +78,46 @@ class Forest:
         }
 
     def tensors(self) -> Iterator[Tensor]:
-        """Every parameter and buffer."""
+        """Yield every parameter and buffer."""
         for module in self._modules:
             for _, tensor, _ in _registered(module):
                 yield tensor
 
     def trees(self, trained: set[int]) -> list[dict[str, Any]]:
-        """Modules that are part of no other one, as JSON.
+        """Return root modules as JSON; omit those without tensors, except loss functions.
 
-        ``trained``: identities of the parameters that an optimizer holds.  Left out are those without tensors, but for
-        criteria.
+        ``trained``: ids of the optimizers' parameters.
         """
         roots = [module for module in self._modules if id(module) not in self._parents]
-        trees = [self._tree_of(each, trained) for each in roots if _criterion(each) or _has_tensors(each)]
+        trees = [self._tree_of(each, trained) for each in roots if _is_loss(each) or _has_tensors(each)]
         return sorted(trees, key=lambda tree: (not tree["trained"], tree["criterion"], not tree["named"], tree["name"]))
 
     def _tree_of(self, module: Any, trained: set[int]) -> dict[str, Any]:
-        keeper = self._keepers.get(id(module))
+        use = self._unregistered_uses.get(id(module))
         return {
             **self._node(self.name(module), module),
             "named": id(module) in self._names,
-            "criterion": _criterion(module),
+            "criterion": _is_loss(module),
             "trained": any(id(tensor) in trained or tensor.grad is not None for tensor in _parameters(module)),
-            "keeper": keeper
+            "keeper": use
             and {
-                "name": self.name(keeper.module),
-                "attribute": keeper.attribute,
-                "container": keeper.container,
-                "places": self.places(self.root(keeper.module)),
+                "name": self.name(use.module),
+                "attribute": use.attribute,
+                "container": use.container,
+                "places": self.count_by_device(self.root(use.module)),
             },
         }
 
-    def places(self, module: Any) -> Places:
-        """How many tensors of a module and its parts live where."""
-        return count(_all_tensors(module), self._place_of)
+    def count_by_device(self, module: Any) -> DeviceCounts:
+        """Return the number and bytes of the tensors of a module and its submodules on each device."""
+        return count_tensors(_all_tensors(module), self._device_of)
 
     def _node(self, name: str, module: Any) -> dict[str, Any]:
-        places = self.places(module)
-        node: dict[str, Any] = {"name": name, "type": type(module).__name__, "places": places}
-        if len(places) > 1:
+        device_counts = self.count_by_device(module)
+        node: dict[str, Any] = {"name": name, "type": type(module).__name__, "places": device_counts}
+        if len(device_counts) > 1:
             node["tensors"] = [
-                {"name": key, "kind": kind, **describe(tensor, self._place_of)}
+                {"name": key, "kind": kind, **describe_tensor(tensor, self._device_of)}
                 for key, tensor, kind in _registered(module)
             ]
             parts = [(key, part) for key, part in vars(module)["_modules"].items() if part is not None]
@@ -126,25 +125,29 @@ class Forest:
         return node
 
     def attributes(self) -> list[tuple[Tensor, dict[str, Any]]]:
-        """Tensors that modules keep without registering them, with the places of the module that moves."""
+        """Return unregistered tensor attributes of modules, with the devices of the root module."""
         known = {id(tensor) for tensor in self.tensors()}
         found: list[tuple[Tensor, dict[str, Any]]] = []
         for module in self._modules:
             for name, value in vars(module).items():
-                if name in _OWN or name.endswith("_hooks"):
+                if name in _MODULE_TABLES or name.endswith("_hooks"):
                     continue
                 for tensor in tensors_in([value]):
-                    if id(tensor) in known or len(found) == _MOST_ATTRIBUTES:
+                    if id(tensor) in known or len(found) == _MAX_ATTRIBUTES:
                         continue
                     known.add(id(tensor))
-                    home = self.places(self.root(module))
-                    about = {"name": f"{self.name(module)}.{name}", "type": type(module).__name__, "places": home}
-                    found.append((tensor, {**about, **describe(tensor, self._place_of)}))
+                    root_devices = self.count_by_device(self.root(module))
+                    about = {
+                        "name": f"{self.name(module)}.{name}",
+                        "type": type(module).__name__,
+                        "places": root_devices,
+                    }
+                    found.append((tensor, {**about, **describe_tensor(tensor, self._device_of)}))
         return sorted(found, key=lambda pair: str(pair[1]["name"]))
 
 
-def _step(name: str) -> str:
-    """The way to a part as code writes it: ``.head``, ``[0]``."""
+def _accessor(name: str) -> str:
+    """Return the accessor of a submodule: ``.head`` or ``[0]``."""
     return f"[{name}]" if name.isdigit() else f".{name}"
 
 
@@ -156,7 +159,7 @@ def _registered(module: Any) -> Iterator[tuple[str, Tensor, str]]:
 
 
 def _all_tensors(module: Any) -> Iterator[Tensor]:
-    """Parameters and buffers of a module and its parts, each once.  Nothing of the user's is called."""
+    """Yield parameters and buffers of a module and its submodules, each once, without calling user code."""
     seen: set[int] = set()
     pending = [module]
     while pending:
@@ -179,19 +182,19 @@ def _parameters(module: Any) -> Iterator[Tensor]:
     return (tensor for tensor in _all_tensors(module) if isinstance(tensor, torch.nn.Parameter))
 
 
-def _criterion(module: Any) -> bool:
+def _is_loss(module: Any) -> bool:
     return isinstance(module, torch.nn.modules.loss._Loss)
 
 
-def _kept(module: Any) -> Iterator[tuple[_Keeper, Any]]:
-    """Modules that are in plain attributes of one, or in lists, tuples and dictionaries there."""
+def _unregistered_modules(module: Any) -> Iterator[tuple[_UnregisteredUse, Any]]:
+    """Yield modules in unregistered attributes of a module, or in lists, tuples and dictionaries there."""
     for name, value in vars(module).items():
-        if name in _OWN:
+        if name in _MODULE_TABLES:
             continue
         if isinstance(value, torch.nn.Module):
-            yield _Keeper(module, name, None), value
+            yield _UnregisteredUse(module, name, None), value
         elif isinstance(value, (list, tuple, dict)):
             items = value.items() if isinstance(value, dict) else enumerate(value)
             for key, part in items:
                 if isinstance(part, torch.nn.Module):
-                    yield _Keeper(module, f"{name}[{key!r}]", type(value).__name__), part
+                    yield _UnregisteredUse(module, f"{name}[{key!r}]", type(value).__name__), part

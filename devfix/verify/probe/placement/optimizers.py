@@ -1,4 +1,4 @@
-"""Optimizers: where what they hold lives, and state that is elsewhere than its parameter."""
+"""Optimizers: devices of their parameters, and state on another device than its parameter."""
 
 from __future__ import annotations
 
@@ -8,56 +8,63 @@ from typing import Any
 from torch import Tensor
 
 from ..provenance.histories import tensors_in
-from .tensors import Places, count, describe
+from .tensors import DeviceCounts, count_tensors, describe_tensor
 
-__all__ = ["held", "optimizer", "scaler", "states"]
+__all__ = ["describe_optimizer", "describe_scaler", "parameters_of", "state_tensors"]
 
-_MOST_STRAYS = 50
+_MAX_MISPLACED = 50
 
 
-def held(found: Any) -> list[Tensor]:
-    """The parameters of an optimizer; none of a wrapper that is one by name only."""
+def parameters_of(found: Any) -> list[Tensor]:
+    """Return an optimizer's parameters; empty for a wrapper without parameter groups."""
     groups = vars(found).get("param_groups") or ()
     return [each for group in groups for each in group.get("params", ()) if isinstance(each, Tensor)]
 
 
-def states(found: Any) -> Iterator[tuple[Tensor | None, str, Tensor]]:
-    """Parameter (None where the state is of no tensor), key and tensor of each state."""
-    kept = vars(found).get("state")
-    for parameter, state in list(kept.items()) if isinstance(kept, dict) else ():
+def state_tensors(found: Any) -> Iterator[tuple[Tensor | None, str, Tensor]]:
+    """Yield parameter (None if the key is not a tensor), key and tensor of each state."""
+    state_devices = vars(found).get("state")
+    for parameter, state in list(state_devices.items()) if isinstance(state_devices, dict) else ():
         owner = parameter if isinstance(parameter, Tensor) else None
         for key, value in state.items() if isinstance(state, dict) else ():
             for tensor in tensors_in([value]):
                 yield owner, str(key), tensor
 
 
-def optimizer(
-    found: Any, name: str, names: dict[int, str], place_of: Callable[[Tensor], str], stepped: bool
+def describe_optimizer(
+    found: Any, name: str, names: dict[int, str], device_of: Callable[[Tensor], str], stepped: bool
 ) -> dict[str, Any]:
-    """An optimizer as JSON.
+    """Return an optimizer as JSON.
 
-    State without dimensions is left out: step counters stay on the CPU unless the optimizer is capturable or fused
+    0-dim state is omitted: step counters stay on the CPU unless the optimizer is capturable or fused
     (``_init_group`` in torch/optim/adam.py).
     """
-    strays: list[dict[str, Any]] = []
-    for owner, key, tensor in states(found):
-        home = None if owner is None else place_of(owner)
-        if home is not None and tensor.dim() and place_of(tensor) != home and len(strays) < _MOST_STRAYS:
-            about = {"parameter": names.get(id(owner), "a parameter"), "key": key, "parameter_place": home}
-            strays.append({**about, **describe(tensor, place_of)})
-    kept: Places = count((tensor for _, _, tensor in states(found) if tensor.dim()), place_of)
+    misplaced: list[dict[str, Any]] = []
+    for owner, key, tensor in state_tensors(found):
+        parameter_device = None if owner is None else device_of(owner)
+        if (
+            parameter_device is not None
+            and tensor.dim()
+            and device_of(tensor) != parameter_device
+            and len(misplaced) < _MAX_MISPLACED
+        ):
+            about = {"parameter": names.get(id(owner), "a parameter"), "key": key, "parameter_place": parameter_device}
+            misplaced.append({**about, **describe_tensor(tensor, device_of)})
+    state_devices: DeviceCounts = count_tensors(
+        (tensor for _, _, tensor in state_tensors(found) if tensor.dim()), device_of
+    )
     return {
         "name": name,
         "type": type(found).__name__,
         "stepped": stepped,
-        "parameters": count(held(found), place_of),
-        "state": kept,
-        "strays": strays,
+        "parameters": count_tensors(parameters_of(found), device_of),
+        "state": state_devices,
+        "strays": misplaced,
     }
 
 
-def scaler(found: Any, name: str, place_of: Callable[[Tensor], str]) -> dict[str, Any]:
-    """A gradient scaler as JSON; it makes its scale where the first loss is."""
+def describe_scaler(found: Any, name: str, device_of: Callable[[Tensor], str]) -> dict[str, Any]:
+    """Return a gradient scaler as JSON; it creates its scale on the first loss's device."""
     scale = getattr(found, "_scale", None)
-    place = place_of(scale) if isinstance(scale, Tensor) else None
-    return {"name": name, "type": type(found).__name__, "place": place, "enabled": bool(getattr(found, "_enabled", 1))}
+    device = device_of(scale) if isinstance(scale, Tensor) else None
+    return {"name": name, "type": type(found).__name__, "place": device, "enabled": bool(getattr(found, "_enabled", 1))}

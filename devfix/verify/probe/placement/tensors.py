@@ -1,4 +1,4 @@
-"""Tensors as JSON values, and their memory."""
+"""Tensors as JSON values, and their storages."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["Places", "count", "describe", "memory_of"]
+__all__ = ["DeviceCounts", "count_tensors", "describe_tensor", "storage_of"]
 
-#: Number of tensors and their bytes, by place.
-Places = dict[str, list[int]]
+#: Number of tensors and their bytes, by device.
+DeviceCounts = dict[str, list[int]]
 
 
-def describe(tensor: Tensor, place_of: Callable[[Tensor], str]) -> dict[str, Any]:
-    """``place``, ``shape``, ``dtype`` and ``bytes`` of a tensor; call it where no mode watches."""
+def describe_tensor(tensor: Tensor, device_of: Callable[[Tensor], str]) -> dict[str, Any]:
+    """Return ``place`` (the device), ``shape``, ``dtype`` and ``bytes`` of a tensor; call it without active modes."""
     return {
-        "place": place_of(tensor),
+        "place": device_of(tensor),
         "shape": list(tensor.shape),
         "dtype": str(tensor.dtype).removeprefix("torch."),
         "bytes": _bytes(tensor),
     }
 
 
-def count(tensors: Iterable[Tensor], place_of: Callable[[Tensor], str]) -> Places:
-    """How many tensors live where, and their bytes."""
-    found: Places = {}
+def count_tensors(tensors: Iterable[Tensor], device_of: Callable[[Tensor], str]) -> DeviceCounts:
+    """Return the number of tensors on each device, and their bytes."""
+    found: DeviceCounts = {}
     for tensor in tensors:
-        entry = found.setdefault(place_of(tensor), [0, 0])
+        entry = found.setdefault(device_of(tensor), [0, 0])
         entry[0] += 1
         entry[1] += _bytes(tensor)
     return found
 
 
-def memory_of(tensor: Tensor) -> tuple[int, int]:
-    """What tensors that share memory have in common, and the bytes of it; (0, 0) where there is none."""
+def storage_of(tensor: Tensor) -> tuple[int, int]:
+    """Return the identity and the bytes of a tensor's storage; (0, 0) if it has none."""
     try:
         storage = tensor.untyped_storage()
         return storage._cdata, 0 if tensor.is_meta else storage.nbytes()
-    except (NotImplementedError, RuntimeError):  # sparse and wrapped tensors have no storage of their own
+    except (NotImplementedError, RuntimeError):  # sparse and wrapped tensors have no storage
         return 0, 0
 
 
@@ -48,5 +48,5 @@ def _bytes(tensor: Tensor) -> int:
         return 0
     try:
         return tensor.numel() * tensor.element_size()
-    except RuntimeError:  # a parameter of a lazy module that has no shape yet
+    except RuntimeError:  # an uninitialized parameter of a lazy module
         return 0

@@ -1,17 +1,17 @@
-"""Where every value of a run comes from: who made it, who moved it, and which two met when it failed.
+"""Provenance: the origin of every tensor of a run, its transfers, and the values of the failing call.
 
-A dispatch mode notes where new memory is made, a function mode where tensors change devices, and patches where modules
-are moved and put together (:mod:`.watching`).  What is noted hangs on the *storage* (:mod:`.histories`), so that views,
-``.data`` and parameters share it, as they share memory.  When the script dies, :mod:`.story` tells what is known about
-the values of the call that failed, as JSON.
+A dispatch mode records where tensors are created, a function mode records transfers between devices, and patches record
+moves and registrations of modules (:mod:`.watching`).  The records are attributes of the *storage* (:mod:`.histories`),
+so that views, ``.data`` and parameters share them as they share memory.  If the script fails, :mod:`.story` describes
+the values of the failing call as JSON.
 
-Needs torch and the standard library only, as all of the probe.
+Imports torch and the standard library only.
 """
 
 from __future__ import annotations
 
 from .frames import Frames
-from .story import tell
+from .story import describe_failure
 from .watching import Provenance
 
-__all__ = ["Frames", "Provenance", "tell"]
+__all__ = ["Frames", "Provenance", "describe_failure"]

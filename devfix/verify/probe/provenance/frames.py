@@ -1,8 +1,8 @@
-"""Frames of the user's code: found on the stack in a microsecond or two, and read when a story is told.
+"""Frames of the user's code: found on the stack in one or two microseconds, and resolved to source only on failure.
 
-A *chain* is the frames of the project that led to a point, the innermost first, each a code object and an instruction.
-Frames of PyTorch, of the standard library and of the probe are left out; the innermost frame of an installed package
-that is *inside* of the project's innermost frame is kept beside the chain, for the fault may lie there.
+A *chain* is the call stack of a point restricted to the project, the innermost frame first; each frame is a code object
+and an instruction.  Frames of PyTorch, the standard library and the probe are omitted.  If a frame of an installed
+package is deeper than the project's innermost frame, the chain also records it, because the bug may be there.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = ["FOREIGN", "PROJECT", "Chain", "Frames", "Point", "position"]
 
 PLATFORM, PROJECT, FOREIGN, LOADER, _END = range(5)
 
-#: Installed packages that are what the user stands on: no fault is looked for in them.
-_FOUNDATION = ("torch", "numpy", "scipy", "functorch", "torchgen", "_pytest", "pytest", "IPython", "ipykernel")
-_DEPTH = 6
+#: Installed packages that are never considered as the location of a bug.
+_PLATFORM_PACKAGES = ("torch", "numpy", "scipy", "functorch", "torchgen", "_pytest", "pytest", "IPython", "ipykernel")
+_MAX_DEPTH = 6
 _LOADER = os.path.join("torch", "utils", "data") + os.sep
-_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PROBE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LIBRARIES = tuple(
     os.path.realpath(path) + os.sep for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")} if path
 )
@@ -36,9 +36,9 @@ class Point(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """Points of the project, the innermost first, and the innermost one of an installed package inside of them.
+    """Points of the project, the innermost first, and the innermost point of an installed package called by them.
 
-    ``loader`` says that a data loader stood between them or inside of them.
+    ``loader``: a data loader is on the stack between or below them.
     """
 
     points: tuple[Point, ...]
@@ -47,22 +47,22 @@ class Chain(NamedTuple):
 
 
 class Frames:
-    """Tells the user's frames from others.
+    """Classification of frames: the user's project, installed packages, and the platform.
 
     Args:
         root: the project's folder.
-        hidden: folders besides the probe whose frames are no one's: the simulator's.
+        hidden: folders whose frames are omitted like the probe's: the simulator's.
 
     """
 
     def __init__(self, root: str, hidden: tuple[str, ...] = ()) -> None:
         self._root = os.path.realpath(root) + os.sep
-        self._hidden = (_OWN, *(os.path.realpath(each) + os.sep for each in hidden))
+        self._hidden = (_PROBE_FOLDER, *(os.path.realpath(each) + os.sep for each in hidden))
         self._kinds: dict[int, int] = {}
-        self._kept: list[CodeType] = []  # so that no other code object gets the same id
+        self._code_objects: list[CodeType] = []  # keeps their ids unique
 
     def chain(self, frame: FrameType | None) -> Chain:
-        """The chain that ends in ``frame``."""
+        """Return the chain that ends in ``frame``."""
         kind_of = self._kinds.get
         points: list[Point] = []
         foreign, loader = None, False
@@ -70,11 +70,11 @@ class Frames:
             code = frame.f_code
             kind = kind_of(id(code))
             if kind is None:
-                kind = self._learn(code)
-            if kind:  # most are the platform's
+                kind = self._classify_code(code)
+            if kind:  # most frames are the platform's
                 if kind == PROJECT:
                     points.append(Point(code, frame.f_lasti))
-                    if len(points) == _DEPTH:
+                    if len(points) == _MAX_DEPTH:
                         break
                 elif kind == LOADER:
                     loader = True
@@ -86,19 +86,19 @@ class Frames:
         return Chain(tuple(points), foreign, loader)
 
     def kind(self, code: CodeType) -> int:
-        """``PLATFORM``, ``PROJECT``, ``FOREIGN``, or ``LOADER`` for PyTorch's data loader."""
+        """Return ``PLATFORM``, ``PROJECT``, ``FOREIGN``, or ``LOADER`` for PyTorch's data loader."""
         found = self._kinds.get(id(code))
-        return self._learn(code) if found is None else found
+        return self._classify_code(code) if found is None else found
 
     def relative(self, file: str) -> str:
-        """A file of the project by its path within it, others by their absolute path."""
+        """Return a file's path relative to the project, or its absolute path if it is outside."""
         path = os.path.realpath(file)
         return path[len(self._root) :] if path.startswith(self._root) else path
 
-    def _learn(self, code: CodeType) -> int:
-        starts = code.co_name == "execute" and code.co_filename.startswith(_OWN)
+    def _classify_code(self, code: CodeType) -> int:
+        starts = code.co_name == "execute" and code.co_filename.startswith(_PROBE_FOLDER)
         kind = self._kinds[id(code)] = _END if starts else self._classify(code.co_filename)
-        self._kept.append(code)
+        self._code_objects.append(code)
         return kind
 
     def _classify(self, filename: str) -> int:
@@ -109,7 +109,7 @@ class Frames:
             return PLATFORM
         installed = _package(path)
         if installed is not None:
-            if installed not in _FOUNDATION:
+            if installed not in _PLATFORM_PACKAGES:
                 return FOREIGN
             return LOADER if _LOADER in path else PLATFORM
         if path.startswith(self._root):
@@ -118,7 +118,7 @@ class Frames:
 
 
 def _package(path: str) -> str | None:
-    """The top folder or module of an installed file; None for others."""
+    """Return the top-level folder or module of an installed file; None for other files."""
     for mark in (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"):
         _, found, rest = path.rpartition(mark)
         if found:
@@ -127,10 +127,10 @@ def _package(path: str) -> str | None:
 
 
 def position(point: Point, frames: Frames) -> dict[str, Any]:
-    """A point as JSON: ``file``, ``line``, ``function``, ``code``, ``span`` and ``text``.
+    """Return a point as JSON: ``file``, ``line``, ``function``, ``code``, ``span`` and ``text``.
 
-    ``span`` is line, column, end line and end column (lines from 1, columns in bytes from 0) of the expression that
-    ran, and ``text`` its source; None before Python 3.11 (https://peps.python.org/pep-0657/).
+    ``span`` is line, column, end line and end column (lines from 1, columns in bytes from 0) of the executed
+    expression, and ``text`` is its source; both are None before Python 3.11 (https://peps.python.org/pep-0657/).
     """
     line, span = _lines(point)
     return {

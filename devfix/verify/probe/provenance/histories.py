@@ -1,6 +1,7 @@
-"""What is known about a piece of memory: a node for its birth or its last transfer, which knows the nodes before it.
+"""Histories of storages: a node for the origin or the last transfer, linked to the preceding nodes.
 
-A node hangs on the storage's Python object, which PyTorch keeps alive with the storage (as the simulator's tags do).
+A node is an attribute of the storage's Python object, which PyTorch keeps alive with the storage (as for the
+simulator's tags).
 """
 
 from __future__ import annotations
@@ -18,26 +19,27 @@ from .frames import Chain, Frames
 __all__ = ["Histories", "Node", "tensors_in"]
 
 _ATTRIBUTE = "_devfix_history"
-_MOST_PARENTS = 3
-_MOST_GENERATIONS = 12
-_MOST_SENT = 64
+_MAX_PARENTS = 3
+_MAX_GENERATIONS = 12
+_MAX_SENT = 64
 _NoTorchFunction = torch._C.DisableTorchFunction
-_CREATING = ("_like", "new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided", "lift_fresh")
+_FACTORIES = ("_like", "new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided", "lift_fresh")
 
 
 class Node:
-    """One thing that happened to a value.
+    """One event in the history of a value.
 
     Attributes:
         kind: ``created``, ``loaded``, ``computed`` or ``moved``.
-        operation: name of the operator, such as ``aten::zeros``, or of the function that moved it, such as ``to``.
-        device: where the value was after it, as PyTorch writes devices.
-        chain: who did it.
-        parents: nodes of the values that it was made from.
+        operation: name of the operator, such as ``aten::zeros``, or of the transfer function, such as ``to``.
+        device: the value's device after the event, such as ``cuda:0``.
+        chain: the call stack of the event.
+        parents: nodes of the operands.
         index: its number in the run.
-        sent: to which device a copy of it, or of what was made of it there, went last; None if none did.
-        copy: the last transfer *from* it, which left its memory where it was: device, chain, the result, weakly, and
-            whether a module was moved by it; None if there was none.
+        sent: the device of the last copy of the value, or of a value computed from it on its device; None if there is
+            no copy.
+        copy: the last transfer *from* the value, which did not modify it: device, chain, a weak reference to the
+            result, and whether it was part of a module move; None if there was none.
 
     """
 
@@ -58,13 +60,13 @@ class Node:
         for parent in parents:
             if parent.generation >= generation:
                 generation = parent.generation + 1
-        if generation > _MOST_GENERATIONS:
+        if generation > _MAX_GENERATIONS:
             self.parents = tuple({id(first): first for first in map(_first, parents)}.values())
             generation = 2
         self.generation: int = generation
 
     def ancestors(self) -> list[Node]:
-        """This node and all before it, the oldest first."""
+        """Return this node and all its predecessors, the oldest first."""
         found = {id(self): self}
         pending = [self]
         while pending:
@@ -82,9 +84,9 @@ def _first(node: Node) -> Node:
 
 
 def _note_sent(node: Node, source: str, target: str) -> None:
-    """A copy went to ``target``; that of a value which was made of others on the way is a copy of them, too."""
+    """Record a copy to ``target`` for a node and for all operands on ``source`` that it was computed from."""
     pending, seen = [node], {id(node)}
-    while pending and len(seen) < _MOST_SENT:
+    while pending and len(seen) < _MAX_SENT:
         each = pending.pop()
         each.sent = target
         for parent in each.parents:
@@ -94,7 +96,7 @@ def _note_sent(node: Node, source: str, target: str) -> None:
 
 
 def tensors_in(values: Any, depth: int = 3) -> Iterator[Tensor]:
-    """The tensors in arguments or results, also inside of lists, tuples and dictionaries."""
+    """Yield the tensors in arguments or results, also inside lists, tuples and dictionaries."""
     for value in values:
         if isinstance(value, Tensor):
             yield value
@@ -105,11 +107,11 @@ def tensors_in(values: Any, depth: int = 3) -> Iterator[Tensor]:
 
 
 class Histories:
-    """Writes nodes on storages.
+    """Recorder of nodes on storages.
 
     Args:
-        frames: tells the user's frames.
-        device_of: where a tensor is, as PyTorch writes devices.
+        frames: classifies the frames of the stack.
+        device_of: returns a tensor's device as a string, such as ``cuda:0``.
 
     """
 
@@ -117,36 +119,36 @@ class Histories:
         self.frames = frames
         self.device_of = device_of
         self.count = 0
-        self.loading: str | None = None  # the function that reads a file now
-        self._words: dict[Any, tuple[str, bool]] = {}
+        self.loading: str | None = None  # the name of the loading function that is active
+        self._operations: dict[Any, tuple[str, bool]] = {}
         setattr(torch.UntypedStorage, _ATTRIBUTE, None)
 
     def of(self, tensor: Tensor) -> Node | None:
-        """The node of a tensor's memory; None if it has none."""
+        """Return the node of a tensor's storage; None if it has none."""
         with _NoTorchFunction():
             try:
                 return tensor.untyped_storage()._devfix_history  # type: ignore[attr-defined, no-any-return]  # our attribute
-            except (NotImplementedError, RuntimeError):  # sparse and wrapped tensors have no storage of their own
+            except (NotImplementedError, RuntimeError):  # sparse and wrapped tensors have no storage
                 return None
 
-    def next(self) -> int:
-        """The number of the next event."""
+    def next_index(self) -> int:
+        """Return the number of the next event."""
         self.count += 1
         return self.count
 
-    def here(self, depth: int = 2) -> Chain:
-        """The chain of the caller."""
+    def calling_chain(self, depth: int = 2) -> Chain:
+        """Return the chain of the caller."""
         return self.frames.chain(sys._getframe(depth))
 
-    def born(self, operation: Any, result: Any, args: Any, kwargs: Any) -> None:
-        """Note the birth of those results of an operator, or of a function, that lie in new memory."""
+    def record_creation(self, operation: Any, result: Any, args: Any, kwargs: Any) -> None:
+        """Record the origin of results of an operator or function that have a new storage."""
         if isinstance(result, Tensor):
-            self._born(operation, result, args, kwargs)
+            self._record_creation(operation, result, args, kwargs)
         elif isinstance(result, (list, tuple)):
             for each in tensors_in(result):
-                self._born(operation, each, args, kwargs)
+                self._record_creation(operation, each, args, kwargs)
 
-    def _born(self, operation: Any, result: Tensor, args: Any, kwargs: Any) -> None:
+    def _record_creation(self, operation: Any, result: Tensor, args: Any, kwargs: Any) -> None:
         with _NoTorchFunction():
             try:
                 storage: Any = result.untyped_storage()
@@ -154,8 +156,8 @@ class Histories:
                     return
             except (NotImplementedError, RuntimeError):
                 return
-            name, making = self._words.get(operation) or self._learn(operation)
-            parents = () if making else self._parents(args, kwargs)
+            name, is_factory = self._operations.get(operation) or self._describe_operation(operation)
+            parents = () if is_factory else self._parents(args, kwargs)
             kind = "computed" if parents else "created"
             if self.loading and not parents:
                 kind, name = "loaded", self.loading
@@ -163,11 +165,11 @@ class Histories:
             self.count = index = self.count + 1
             storage._devfix_history = Node(kind, name, self.device_of(result), chain, parents, index)
 
-    def _learn(self, operation: Any) -> tuple[str, bool]:
-        """The name of an operator or function, and whether it makes something new of what it is given."""
+    def _describe_operation(self, operation: Any) -> tuple[str, bool]:
+        """Return the name of an operator or function, and whether it is a factory that ignores operands' values."""
         schema = getattr(operation, "_schema", None)
         name = schema.name if schema is not None else getattr(operation, "__name__", str(operation))
-        found = self._words[operation] = name, any(mark in name for mark in _CREATING)
+        found = self._operations[operation] = name, any(mark in name for mark in _FACTORIES)
         return found
 
     def _parents(self, args: Any, kwargs: Any) -> tuple[Node, ...]:
@@ -178,9 +180,9 @@ class Histories:
             elif isinstance(value, (list, tuple, dict)):
                 for tensor in tensors_in([value]):
                     self._add_parent(tensor, found)
-                    if len(found) == _MOST_PARENTS:
+                    if len(found) == _MAX_PARENTS:
                         break
-            if len(found) == _MOST_PARENTS:
+            if len(found) == _MAX_PARENTS:
                 break
         return tuple(found)
 
@@ -192,38 +194,38 @@ class Histories:
         if node is not None and node not in found:
             found.append(node)
 
-    def settle(self, result: Tensor, since: int) -> None:
-        """Correct the device of a node that was written while a call ran, from what the call returned."""
+    def correct_device(self, result: Tensor, since: int) -> None:
+        """Correct the device of a node that was recorded during a call, from the call's result."""
         node = self.of(result)
         if node is not None and node.index > since:
             node.device = self.device_of(result)
 
-    def arrived(self, tensor: Tensor, function: str, loader: bool = False) -> None:
-        """Note the birth of a tensor that no operator has made, if it is new here: NumPy's memory, or a worker's."""
+    def record_external(self, tensor: Tensor, function: str, loader: bool = False) -> None:
+        """Record the origin of a tensor without a creating operator, such as one from NumPy or a worker process."""
         with _NoTorchFunction():
             try:
                 storage: Any = tensor.untyped_storage()
             except (NotImplementedError, RuntimeError):
                 return
             if storage._devfix_history is None:
-                device, chain = self.device_of(tensor), self.here(3)._replace(loader=loader)
-                storage._devfix_history = Node("created", function, device, chain, (), self.next())
+                device, chain = self.device_of(tensor), self.calling_chain(3)._replace(loader=loader)
+                storage._devfix_history = Node("created", function, device, chain, (), self.next_index())
 
-    def moved(self, source: Tensor, result: Tensor, function: str, with_module: bool) -> None:
-        """Note that ``result`` is ``source`` on another device, or in another type; perhaps as a module moves it."""
-        before, now = self.of(source), self.device_of(result)
-        there = self.device_of(source)
+    def record_transfer(self, source: Tensor, result: Tensor, function: str, with_module: bool) -> None:
+        """Record that ``result`` is ``source`` on another device or with another dtype, possibly by a module move."""
+        source_node, target_device = self.of(source), self.device_of(result)
+        source_device = self.device_of(source)
         node = Node(
-            "computed" if there == now else "moved",
+            "computed" if source_device == target_device else "moved",
             function,
-            now,
-            self.here(3),
-            () if before is None else (before,),
-            self.next(),
+            target_device,
+            self.calling_chain(3),
+            () if source_node is None else (source_node,),
+            self.next_index(),
         )
-        if before is not None and there != now:
-            _note_sent(before, there, now)
-            before.copy = now, node.chain, weakref.ref(result), with_module
+        if source_node is not None and source_device != target_device:
+            _note_sent(source_node, source_device, target_device)
+            source_node.copy = target_device, node.chain, weakref.ref(result), with_module
         with _NoTorchFunction():
             try:
                 storage: Any = result.untyped_storage()

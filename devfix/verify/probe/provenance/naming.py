@@ -1,4 +1,4 @@
-"""What the user's code calls a value: searched for, once, among what the frames of the failure can reach."""
+"""Names of values in the user's code, found by searching the objects reachable from the failing frames."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from torch import Tensor
 
 __all__ = ["Name", "Names", "reachable", "variables"]
 
-_MOST_OBJECTS = 20_000
-_MOST_ITEMS = 400
-_DEEPEST = 6
-_MOST_NAMES = 6
-_MOST_FRAMES = 8
-_MOST_DEVICES = 12
+_MAX_OBJECTS = 20_000
+_MAX_ITEMS = 400
+_MAX_DEPTH = 6
+_MAX_NAMES = 6
+_MAX_FRAMES = 8
+_MAX_DEVICES = 12
 _DEVICE = re.compile(r"(cuda|mps|xpu)(:\d+)?")
 _OPAQUE = (str, bytes, int, float, bool, type(None), ModuleType, FunctionType, MethodType, range)
 
 
 class Name(NamedTuple):
-    """An expression of frame ``frame`` (0 is the deepest one given) whose value is the tensor, or shares its memory.
+    """An expression in frame ``frame`` (0 is the deepest one) whose value is the tensor, or shares its storage.
 
-    ``kind`` is ``tensor``, ``parameter``, ``buffer`` or ``state`` (of an optimizer).
+    ``exact`` is False if it only shares the storage.  ``kind`` is ``tensor``, ``parameter``, ``buffer`` or ``state``
+    (an optimizer's).
     """
 
     frame: int
@@ -37,12 +38,12 @@ class Name(NamedTuple):
 
 
 class Names:
-    """All names that the variables of some frames give to tensors.
+    """All expressions for tensors that start at the variables of some frames.
 
     Args:
         frames: the deepest one first.
-        history: what is known about a tensor's memory; tensors that share memory share it.
-        device_of: where a tensor is, as PyTorch writes devices.
+        history: returns the history of a tensor's storage.
+        device_of: returns a tensor's device as a string, such as ``cuda:0``.
 
     """
 
@@ -55,7 +56,7 @@ class Names:
         self._history = history
         self._found: dict[int, list[tuple[Name, int]]] = {}
         self._devices: list[tuple[int, str, str]] = []
-        self._near: list[tuple[str, Tensor]] = []
+        self._deepest_tensors: list[tuple[str, Tensor]] = []
         for number, frame in enumerate(frames):
             for text, value, kind in reachable(variables(frame)):
                 if isinstance(value, (torch.device, str)):
@@ -64,36 +65,34 @@ class Names:
                     if text.isidentifier():
                         self._devices.append((number, f"{text}.device", device_of(value)))
                     if number == 0:
-                        self._near.append((text, value))
+                        self._deepest_tensors.append((text, value))
                     name = Name(number, text, exact=False, kind=kind)
                     self._found.setdefault(id(history(value)), []).append((name, id(value)))
 
     def devices(self) -> list[tuple[int, str, str]]:
-        """Frame, expression and device, for what the frames call devices, the shortest first."""
+        """Return frame, expression and device for each device expression of the frames, the shortest first."""
         ranked = sorted(self._devices, key=lambda each: (each[0], each[1].count("."), len(each[1]), each[1]))
-        return [
-            each for number in range(_MOST_FRAMES) for each in [r for r in ranked if r[0] == number][:_MOST_DEVICES]
-        ]
+        return [each for number in range(_MAX_FRAMES) for each in [r for r in ranked if r[0] == number][:_MAX_DEVICES]]
 
     def mentioned(self, source: str) -> list[tuple[str, Tensor]]:
-        """Names and tensors of the deepest frame that a piece of source speaks of."""
-        words = (r"(?<![\w.])" + re.escape(text) + r"(?![\w\[])" for text, _ in self._near)
-        return [each for each, word in zip(self._near, words) if re.search(word, source)]
+        """Return names and tensors of the deepest frame that appear in a piece of source."""
+        patterns = (r"(?<![\w.])" + re.escape(text) + r"(?![\w\[])" for text, _ in self._deepest_tensors)
+        return [each for each, pattern in zip(self._deepest_tensors, patterns) if re.search(pattern, source)]
 
     def of(self, tensor: Tensor) -> list[Name]:
-        """Names of a tensor and of what shares its memory, the best first."""
+        """Return names of a tensor and of tensors that share its storage, the best first."""
         return self._best(self._history(tensor), id(tensor))
 
     def with_history(self, history: Any) -> list[Name]:
-        """Names of the tensors with this history."""
+        """Return names of the tensors with this history."""
         return self._best(history, 0)
 
     def _best(self, history: Any, identity: int) -> list[Name]:
-        """Of the tensor itself, as an optimizer's state, of the deepest frame, the shortest."""
+        """Return the best names: prefer the tensor itself, optimizer state, the deepest frame, and short names."""
         if history is None:
             return []
         found = {name._replace(exact=known == identity) for name, known in self._found.get(id(history), [])}
-        return sorted(found, key=_rank)[:_MOST_NAMES]
+        return sorted(found, key=_rank)[:_MAX_NAMES]
 
 
 def _rank(name: Name) -> tuple[object, ...]:
@@ -101,7 +100,7 @@ def _rank(name: Name) -> tuple[object, ...]:
 
 
 def variables(frame: FrameType) -> dict[str, Any]:
-    """What the code of a frame can name: its local variables, and the global ones that it uses."""
+    """Return a frame's local variables, and the global ones that its code uses."""
     found = {name: value for name, value in frame.f_locals.items() if name.isidentifier()}
     for name in frame.f_code.co_names:
         if name in frame.f_globals:
@@ -110,13 +109,13 @@ def variables(frame: FrameType) -> dict[str, Any]:
 
 
 def reachable(named: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-    """Expression, value and kind, for what named values lead to, near ones first.
+    """Yield expression, value and kind of each object reachable from named values, in breadth-first order.
 
-    A tensor or a device comes under each of its names; of strings, only those that name an accelerator.
+    Tensors and devices are yielded under each of their names; strings only if they name an accelerator.
     """
     pending: deque[tuple[str, Any, int, str]] = deque((name, value, 0, "tensor") for name, value in named.items())
     seen: set[int] = set()
-    while pending and len(seen) < _MOST_OBJECTS:
+    while pending and len(seen) < _MAX_OBJECTS:
         text, value, depth, kind = pending.popleft()
         if isinstance(value, Tensor):
             yield text, value, "parameter" if kind == "tensor" and isinstance(value, torch.nn.Parameter) else kind
@@ -128,29 +127,29 @@ def reachable(named: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
             continue
         seen.add(id(value))
         yield text, value, kind
-        if depth == _DEEPEST:
+        if depth == _MAX_DEPTH:
             continue
-        pending.extend((text + step, part, depth + 1, kind) for step, part, kind in _parts(value))
+        pending.extend((text + accessor, part, depth + 1, kind) for accessor, part, kind in _parts(value))
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any, str]]:
-    """What an object holds: how to write the way to it, the part, and its kind.  Nothing of the user's is called."""
+    """Yield accessor, value and kind of an object's parts, without calling user code."""
     if isinstance(value, type):
-        held = vars(value).items() if value.__module__.split(".")[0] != "torch" else ()
-        yield from ((f".{name}", part, "tensor") for name, part in held if isinstance(part, Tensor))
+        attributes = vars(value).items() if value.__module__.split(".")[0] != "torch" else ()
+        yield from ((f".{name}", part, "tensor") for name, part in attributes if isinstance(part, Tensor))
     elif isinstance(value, torch.nn.Module):
         yield from _parts_of_module(value)
     elif isinstance(value, torch.optim.Optimizer):
-        for number, state in enumerate(list(value.state.values())[:_MOST_ITEMS]):
+        for number, state in enumerate(list(value.state.values())[:_MAX_ITEMS]):
             for key, part in state.items() if isinstance(state, dict) else ():
                 yield f".state[{number}][{key!r}]", part, "state"
     elif isinstance(value, dict):
-        for key, part in list(dict.items(value))[:_MOST_ITEMS]:
+        for key, part in list(dict.items(value))[:_MAX_ITEMS]:
             if isinstance(key, (str, int, bool)):
                 yield f"[{_literal(key)}]", part, "tensor"
     elif isinstance(value, (list, tuple, deque)):
         fields = getattr(type(value), "_fields", ())
-        for number, part in enumerate(list(value)[:_MOST_ITEMS]):
+        for number, part in enumerate(list(value)[:_MAX_ITEMS]):
             yield f".{fields[number]}" if number < len(fields) else f"[{number}]", part, "tensor"
     else:
         for name, part in _attributes(value):
@@ -172,7 +171,7 @@ def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
     except (AttributeError, TypeError):
         table = {}
     if isinstance(table, dict):
-        yield from [(name, part) for name, part in list(table.items())[:_MOST_ITEMS] if isinstance(name, str)]
+        yield from [(name, part) for name, part in list(table.items())[:_MAX_ITEMS] if isinstance(name, str)]
     for owner in type(value).__mro__:
         for name in _slots(owner):
             member = inspect.getattr_static(value, name, None)
@@ -189,7 +188,7 @@ def _slots(owner: type) -> tuple[str, ...]:
 
 
 def _literal(key: str | int | bool) -> str:
-    """A key as people write it, in double quotes."""
+    """Return the source of a key, with double quotes for strings."""
     if isinstance(key, str):
         return '"' + key.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
     return repr(key)

@@ -1,4 +1,4 @@
-"""Which module a parameter or buffer belongs to, and what happened to the modules around it."""
+"""Owners of tensors: the module of a parameter, buffer or attribute, and its enclosing modules."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["Owner", "all_modules", "owners", "surroundings"]
+__all__ = ["Owner", "all_modules", "enclosing_modules", "owners"]
 
 
 class Owner(NamedTuple):
-    """The module that keeps a tensor, under which name, and as what: ``parameter``, ``buffer`` or ``attribute``."""
+    """The module with a tensor, the attribute's name, and its kind: ``parameter``, ``buffer`` or ``attribute``."""
 
     module: Any
     attribute: str
@@ -21,7 +21,7 @@ class Owner(NamedTuple):
 
 
 def all_modules() -> list[Any]:
-    """Every module of the program."""
+    """Return every live module of the program."""
     types: dict[type, bool] = {}
     found = []
     for each in gc.get_objects():
@@ -35,7 +35,7 @@ def all_modules() -> list[Any]:
 
 
 def owners(modules: list[Any], history: Callable[[Tensor], Any]) -> dict[int, Owner]:
-    """What the modules keep, by the identity of its history."""
+    """Return the owners of tensors by the id of their history."""
     found: dict[int, Owner] = {}
     for module in modules:
         for kind, table in (("parameter", "_parameters"), ("buffer", "_buffers"), ("attribute", None)):
@@ -47,17 +47,17 @@ def owners(modules: list[Any], history: Callable[[Tensor], Any]) -> dict[int, Ow
     return found
 
 
-def surroundings(module: Any, modules: list[Any]) -> tuple[list[tuple[Any, str]], tuple[str, str, str] | None]:
-    """The modules that one is a part of, the nearest first, with its path in each of them; and the Python container.
+def enclosing_modules(module: Any, modules: list[Any]) -> tuple[list[tuple[Any, str]], tuple[str, str, str] | None]:
+    """Return the enclosing modules, the nearest first, with the module's path in each, and the Python container.
 
-    The container is that which keeps the outermost one: the type of the module whose attribute it is, the attribute's
-    name and the container's type; None where there is none.
+    The container is a plain list, tuple or dictionary with the outermost module, as the type of the module that has it
+    as attribute, the attribute's name and the container's type; None if there is none.
     """
-    above = _above(module, modules)
-    return above, _container(above[-1][0] if above else module, modules)
+    parents = _parents(module, modules)
+    return parents, _container(parents[-1][0] if parents else module, modules)
 
 
-def _above(module: Any, modules: list[Any]) -> list[tuple[Any, str]]:
+def _parents(module: Any, modules: list[Any]) -> list[tuple[Any, str]]:
     found: list[tuple[Any, str]] = []
     path, below = "", module
     for _ in range(64):
@@ -74,19 +74,19 @@ def _above(module: Any, modules: list[Any]) -> list[tuple[Any, str]]:
 
 
 def _container(module: Any, modules: list[Any]) -> tuple[str, str, str] | None:
-    for keeper in modules:
-        for name, value in vars(keeper).items():
+    for holder in modules:
+        for name, value in vars(holder).items():
             if name in ("_modules", "_parameters", "_buffers") or not isinstance(value, (list, tuple, dict)):
                 continue
-            if _holds(value, module):
-                return type(keeper).__name__, name, type(value).__name__
+            if _contains(value, module):
+                return type(holder).__name__, name, type(value).__name__
     return None
 
 
-def _holds(container: Any, module: Any, depth: int = 3) -> bool:
-    """Whether a container, or one in it, has the module."""
+def _contains(container: Any, module: Any, depth: int = 3) -> bool:
+    """Whether a container, or a nested one, contains the module."""
     parts = container.values() if isinstance(container, dict) else container
     return any(
-        part is module or (depth > 0 and isinstance(part, (list, tuple, dict)) and _holds(part, module, depth - 1))
+        part is module or (depth > 0 and isinstance(part, (list, tuple, dict)) and _contains(part, module, depth - 1))
         for part in parts
     )

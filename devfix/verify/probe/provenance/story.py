@@ -1,4 +1,4 @@
-"""What is known about a failure, as JSON values: the call, the values that it was given, and how each came there."""
+"""Description of a failure as JSON: the failing call, its values, and the history of each value."""
 
 from __future__ import annotations
 
@@ -16,93 +16,99 @@ from ..failures import causes
 from .frames import FOREIGN, PROJECT, Chain, Point, position
 from .histories import Node, tensors_in
 from .naming import Names
-from .ownership import Owner, all_modules, owners, surroundings
+from .ownership import Owner, all_modules, enclosing_modules, owners
 from .watching import Failed, ModuleEvent, Provenance
 
-__all__ = ["failing", "tell"]
+__all__ = ["describe_failure", "failing_call"]
 
-_MOST_VALUES = 16
-_MOST_EVENTS = 16
-_MOST_FRAMES = 8
+_MAX_VALUES = 16
+_MAX_EVENTS = 16
+_MAX_FRAMES = 8
 
 
-def tell(watch: Provenance, error: BaseException) -> dict[str, Any] | None:
-    """The story of the exception that ended a run; None where no frame of the project is on its way.
+def describe_failure(provenance: Provenance, error: BaseException) -> dict[str, Any] | None:
+    """Return a description of the exception that ended a run; None if its traceback has no frame of the project.
 
     Keys:
-        ``where``: the deepest position in the project; ``frames``: positions of the project, the deepest first.
-        ``foreign``: None, or the installed package in whose code it failed: ``package``, ``version`` and a position.
+        ``where``: the deepest position in the project; ``frames``: positions in the project, the deepest first.
+        ``foreign``: None, or the installed package that raised: ``package``, ``version`` and a position.
         ``operation``, ``function``: the operator and the function of the torch API that raised, or None.
-        ``values``: the tensors that the call was given, each with ``role`` (the parameter's name), ``names``,
-        ``inside`` (its name in the installed package in whose code it failed, or None),
-        ``shape``, ``dtype``, ``device``, ``leaf`` and ``history``: events, the oldest first.
-        ``homes``: how many parameters of the program's modules live on each device.
-        ``devices``: what the frames call devices: ``frame``, ``text`` and ``device``.
+        ``values``: the tensor arguments of the call, each with ``role`` (the parameter's name), ``names``, ``inside``
+        (its name in the installed package that raised, or None), ``shape``, ``dtype``, ``device``, ``leaf`` and
+        ``history``: events, the oldest first.
+        ``homes``: the number of module parameters on each device.
+        ``devices``: device expressions of the frames: ``frame``, ``text`` and ``device``.
 
     An event has ``kind`` (``created``, ``loaded``, ``computed``, ``moved``), ``operation``, ``device`` (afterwards),
-    ``index`` (its number in the run), ``from`` (numbers of the events before it), ``names`` (of what it left behind, as
-    the frames of the failure know it), ``owner``, ``chain`` (positions in the project, the innermost first),
-    ``foreign`` (as above, where an installed package did it), ``loader`` (whether a data loader did it) and ``copy``
-    (None, or the last transfer from it, which left its memory where it was: ``device``, ``chain``, whether the result
-    is still ``alive``, and whether it moved a ``module``).  An owner is the module that keeps the tensor:
-    ``type``, ``attribute``, ``kind`` (``parameter``, ``buffer``, ``attribute``), ``events`` (the module was ``moved``
-    or ``attached``), ``above`` (the modules that it is a part of, the nearest first, each with ``path`` and
-    ``events``), and ``container`` (a Python container that keeps the outermost one from being registered: the type of
-    the module that has it, the attribute, the container's type).
+    ``index`` (its number in the run), ``from`` (indices of the preceding events), ``names`` (of the resulting tensor in
+    the failing frames), ``owner``, ``chain`` (positions in the project, the innermost first), ``foreign`` (as above,
+    for the origin of the event), ``loader`` (whether a data loader is on the stack) and ``copy`` (None, or the last
+    transfer from its tensor, which was not modified: ``device``, ``chain``, whether the result is still ``alive``, and
+    whether it was part of a ``module`` move).  An owner is the module that has the tensor: ``type``, ``attribute``,
+    ``kind`` (``parameter``, ``buffer``, ``attribute``), ``events`` (the module was ``moved`` or ``attached``),
+    ``above`` (its enclosing modules, the nearest first, each with ``path`` and ``events``), and ``container`` (a Python
+    container due to which the outermost one is not registered: the type of the module that has it, the attribute, and
+    the container's type).
     """
-    origin = _origin(watch, error)
+    origin = _origin(provenance, error)
     stack = list(_frames(origin.__traceback__))
-    ours = [(frame, point) for frame, point in reversed(stack) if watch.frames.kind(point.code) == PROJECT]
-    if not ours:
+    project_frames = [
+        (frame, point) for frame, point in reversed(stack) if provenance.frames.kind(point.code) == PROJECT
+    ]
+    if not project_frames:
         return None
-    operator, call = _calls(watch, origin)
-    inside = _foreign(watch, stack)
-    teller = _Teller(watch, [frame for frame, _ in ours[:_MOST_FRAMES]], None if inside is None else inside[0])
-    where = position(ours[0][1], watch.frames)
-    given = list(_values(operator or call)) or teller.mentioned(where["text"] or where["code"])
+    operator, call = _calls(provenance, origin)
+    foreign_frame = _foreign(provenance, stack)
+    describer = _Describer(
+        provenance,
+        [frame for frame, _ in project_frames[:_MAX_FRAMES]],
+        None if foreign_frame is None else foreign_frame[0],
+    )
+    where = position(project_frames[0][1], provenance.frames)
+    given = list(_values(operator or call)) or describer.mentioned(where["text"] or where["code"])
     return {
         "where": where,
-        "frames": [position(point, watch.frames) for _, point in ours[:_MOST_FRAMES]],
-        "foreign": None if inside is None else _in_package(watch, inside[1]),
+        "frames": [position(point, provenance.frames) for _, point in project_frames[:_MAX_FRAMES]],
+        "foreign": None if foreign_frame is None else _in_package(provenance, foreign_frame[1]),
         "operation": None if operator is None else operator.name,
         "function": None if call is None else call.name,
-        "values": [teller.value(role, tensor) for role, tensor in given],
-        "homes": teller.homes(),
-        "devices": teller.devices(),
+        "values": [describer.value(role, tensor) for role, tensor in given],
+        "homes": describer.homes(),
+        "devices": describer.devices(),
     }
 
 
-def failing(watch: Provenance, error: BaseException) -> tuple[BaseException, list[list[Node]]]:
-    """The exception among the causes of one that a watched call raised, and what that call worked on.
+def failing_call(provenance: Provenance, error: BaseException) -> tuple[BaseException, list[list[Node]]]:
+    """Return the exception, or its cause, that a recorded call raised, and the histories of that call's tensors.
 
-    That is for each of its tensors its history, and those of what it was made of alone, there: ``x`` where ``x / 255``
-    failed.
+    Each tensor's history is followed by those of the values that it was computed from alone on the same device, such as
+    ``x`` for ``x / 255``.
     """
-    origin = _origin(watch, error)
-    operator, call = _calls(watch, origin)
-    strands: list[list[Node]] = []
+    origin = _origin(provenance, error)
+    operator, call = _calls(provenance, origin)
+    chains: list[list[Node]] = []
     for _, tensor in _values(operator or call):
-        strand: list[Node] = []
-        node = watch.histories.of(tensor)
+        chain: list[Node] = []
+        node = provenance.histories.of(tensor)
         while node is not None:
-            strand.append(node)
+            chain.append(node)
             node = node.parents[0] if len(node.parents) == 1 and node.parents[0].device == node.device else None
-        if strand:
-            strands.append(strand)
-    return origin, strands
+        if chain:
+            chains.append(chain)
+    return origin, chains
 
 
-def _origin(watch: Provenance, error: BaseException) -> BaseException:
-    return next((each for each in causes(error) if _is_watched(watch, each)), error)
+def _origin(provenance: Provenance, error: BaseException) -> BaseException:
+    return next((each for each in causes(error) if _is_recorded(provenance, each)), error)
 
 
-def _is_watched(watch: Provenance, error: BaseException) -> bool:
-    return any(failed is not None and failed.error is error for failed in (watch.operator, watch.call))
+def _is_recorded(provenance: Provenance, error: BaseException) -> bool:
+    return any(failed is not None and failed.error is error for failed in (provenance.operator, provenance.call))
 
 
-def _calls(watch: Provenance, error: BaseException) -> tuple[Failed | None, Failed | None]:
-    operator = watch.operator if watch.operator is not None and watch.operator.error is error else None
-    call = watch.call if watch.call is not None and watch.call.error is error else None
+def _calls(provenance: Provenance, error: BaseException) -> tuple[Failed | None, Failed | None]:
+    operator = provenance.operator if provenance.operator is not None and provenance.operator.error is error else None
+    call = provenance.call if provenance.call is not None and provenance.call.error is error else None
     return operator, call
 
 
@@ -112,10 +118,10 @@ def _frames(traceback: TracebackType | None) -> Iterator[tuple[FrameType, Point]
         traceback = traceback.tb_next
 
 
-def _foreign(watch: Provenance, stack: list[tuple[FrameType, Point]]) -> tuple[FrameType, Point] | None:
-    """The innermost frame that is in an installed package, if no code of the project ran inside of it."""
+def _foreign(provenance: Provenance, stack: list[tuple[FrameType, Point]]) -> tuple[FrameType, Point] | None:
+    """Return the innermost frame in an installed package unless it called code of the project."""
     for frame, point in reversed(stack):
-        kind = watch.frames.kind(point.code)
+        kind = provenance.frames.kind(point.code)
         if kind == PROJECT:
             return None
         if kind == FOREIGN:
@@ -123,13 +129,13 @@ def _foreign(watch: Provenance, stack: list[tuple[FrameType, Point]]) -> tuple[F
     return None
 
 
-def _in_package(watch: Provenance, point: Point) -> dict[str, Any]:
+def _in_package(provenance: Provenance, point: Point) -> dict[str, Any]:
     package, version = _distribution(point.code.co_filename)
-    return {"package": package, "version": version, **position(point, watch.frames)}
+    return {"package": package, "version": version, **position(point, provenance.frames)}
 
 
 def _distribution(file: str) -> tuple[str, str | None]:
-    """Name and version of the installed distribution that a file belongs to."""
+    """Return name and version of the installed distribution of a file."""
     for mark in ("site-packages", "dist-packages"):
         _, found, rest = os.path.realpath(file).rpartition(f"{os.sep}{mark}{os.sep}")
         if found:
@@ -143,7 +149,7 @@ def _distribution(file: str) -> tuple[str, str | None]:
 
 
 def _values(failed: Failed | None) -> Iterator[tuple[str, Tensor]]:
-    """The tensors that a failed call was given, with the names of the parameters that took them."""
+    """Yield the tensor arguments of a failed call, with their parameter names."""
     if failed is None:
         return
     schema = getattr(failed.operation, "_schema", None)
@@ -155,46 +161,48 @@ def _values(failed: Failed | None) -> Iterator[tuple[str, Tensor]]:
         for number, tensor in enumerate(tensors):
             yield role if value is tensor else f"{role}[{number}]", tensor
             count += 1
-            if count == _MOST_VALUES:
+            if count == _MAX_VALUES:
                 return
 
 
-class _Teller:
-    """Writes values and events with their names and owners."""
+class _Describer:
+    """Conversion of values and events to JSON, with their names and owners."""
 
-    def __init__(self, watch: Provenance, frames: list[FrameType], inside: FrameType | None) -> None:
-        self._watch = watch
-        self._inside = Names([] if inside is None else [inside], watch.histories.of, watch.histories.device_of)
-        self._names = Names(frames, watch.histories.of, watch.histories.device_of)
+    def __init__(self, provenance: Provenance, frames: list[FrameType], foreign_frame: FrameType | None) -> None:
+        self._provenance = provenance
+        self._foreign_names = Names(
+            [] if foreign_frame is None else [foreign_frame], provenance.histories.of, provenance.histories.device_of
+        )
+        self._names = Names(frames, provenance.histories.of, provenance.histories.device_of)
         self._modules = all_modules()
-        self._owners = owners(self._modules, watch.histories.of)
+        self._owners = owners(self._modules, provenance.histories.of)
 
     def mentioned(self, source: str) -> list[tuple[str, Tensor]]:
-        """The tensors that a call names, where it raised without having passed the torch API that is watched."""
-        return self._names.mentioned(source)[:_MOST_VALUES]
+        """Return the tensors in the source of a call that raised before a recorded torch function."""
+        return self._names.mentioned(source)[:_MAX_VALUES]
 
     def devices(self) -> list[dict[str, Any]]:
-        """Expressions of the frames whose value is a device."""
+        """Return the frames' expressions for devices."""
         return [{"frame": frame, "text": text, "device": device} for frame, text, device in self._names.devices()]
 
     def homes(self) -> dict[str, int]:
-        """How many parameters of modules live on each device."""
+        """Return the number of module parameters on each device."""
         tensors = (tensor for module in self._modules for tensor in vars(module).get("_parameters", {}).values())
-        return dict(Counter(self._watch.histories.device_of(tensor) for tensor in tensors if tensor is not None))
+        return dict(Counter(self._provenance.histories.device_of(tensor) for tensor in tensors if tensor is not None))
 
     def value(self, role: str, tensor: Tensor) -> dict[str, Any]:
-        node = self._watch.histories.of(tensor)
+        node = self._provenance.histories.of(tensor)
         with torch._C.DisableTorchFunction():
             shape, dtype = list(tensor.shape), str(tensor.dtype).removeprefix("torch.")
         return {
             "role": role,
             "names": [name._asdict() for name in self._names.of(tensor)],
-            "inside": next((name.text for name in self._inside.of(tensor)), None),
+            "inside": next((name.text for name in self._foreign_names.of(tensor)), None),
             "shape": shape,
             "dtype": dtype,
-            "device": self._watch.histories.device_of(tensor),
+            "device": self._provenance.histories.device_of(tensor),
             "leaf": bool(tensor.is_leaf),
-            "history": [] if node is None else [self._event(each) for each in node.ancestors()[-_MOST_EVENTS:]],
+            "history": [] if node is None else [self._event(each) for each in node.ancestors()[-_MAX_EVENTS:]],
         }
 
     def _event(self, node: Node) -> dict[str, Any]:
@@ -215,13 +223,13 @@ class _Teller:
         if node.copy is None:
             return None
         device, chain, result, module = node.copy
-        told = self._chain(chain)["chain"]
-        return {"device": device, "chain": told, "alive": result() is not None, "module": module}
+        positions = self._chain(chain)["chain"]
+        return {"device": device, "chain": positions, "alive": result() is not None, "module": module}
 
     def _owner(self, owner: Owner | None) -> dict[str, Any] | None:
         if owner is None:
             return None
-        above, container = surroundings(owner.module, self._modules)
+        above, container = enclosing_modules(owner.module, self._modules)
         return {
             "type": type(owner.module).__name__,
             "attribute": owner.attribute,
@@ -235,7 +243,7 @@ class _Teller:
         }
 
     def _module_events(self, module: Any) -> list[dict[str, Any]]:
-        return [self._module_event(event) for event in self._watch.modules.get(module, ())][-_MOST_EVENTS:]
+        return [self._module_event(event) for event in self._provenance.modules.get(module, ())][-_MAX_EVENTS:]
 
     def _module_event(self, event: ModuleEvent) -> dict[str, Any]:
         return {
@@ -248,6 +256,6 @@ class _Teller:
 
     def _chain(self, chain: Chain) -> dict[str, Any]:
         return {
-            "chain": [position(point, self._watch.frames) for point in chain.points],
-            "foreign": None if chain.foreign is None else _in_package(self._watch, chain.foreign),
+            "chain": [position(point, self._provenance.frames) for point in chain.points],
+            "foreign": None if chain.foreign is None else _in_package(self._provenance, chain.foreign),
         }

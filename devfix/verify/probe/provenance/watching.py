@@ -1,4 +1,4 @@
-"""The modes and patches that watch a run."""
+"""Modes and patches that record the provenance of a run."""
 
 from __future__ import annotations
 
@@ -26,14 +26,11 @@ _TRANSFERS: dict[Any, str] = {
     for name in ("to", "cuda", "cpu", "xpu", "mps", "type", "type_as", "pin_memory", "half", "float")
     if hasattr(_Tensor, name)
 }
-_WRAPPING = (torch.as_tensor, torch.asarray, torch.frombuffer)  # of memory that is there: no operator runs
+_WRAPPING = (torch.as_tensor, torch.asarray, torch.frombuffer)  # wrap existing memory without an operator
 
 
 class Failed(NamedTuple):
-    """A call that raised.
-
-    ``operation`` is the operator or function, ``name`` its name for people.
-    """
+    """A call that raised: ``operation`` is the operator or function, and ``name`` its display name."""
 
     error: BaseException
     operation: Any
@@ -44,7 +41,7 @@ class Failed(NamedTuple):
 
 @dataclass(frozen=True)
 class ModuleEvent:
-    """A module was moved (``device`` is where to), or became a part of another one (``parent`` is its type)."""
+    """A module was moved to ``device``, or registered as a submodule of a module of type ``parent``."""
 
     index: int
     kind: str
@@ -54,70 +51,70 @@ class ModuleEvent:
 
 
 class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch gives it no types
-    """Sees every ATen call: notes births, and the operands of the one that fails."""
+    """Mode that records the origins of ATen results, and the operands of a failing call."""
 
-    def __init__(self, watch: Provenance) -> None:
+    def __init__(self, provenance: Provenance) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # torch gives it no types
-        self._watch = watch
+        self._provenance = provenance
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:  # else the first call imports torch._dynamo
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        # Without the function modes: to them an operator that is called from here is a call of the program's.
+        # Disable function modes, which would treat operators called from here as calls of the program.
         with torch._C.DisableTorchFunction():
             try:
                 result = func(*args, **kwargs) if kwargs else func(*args)
             except Exception as error:
-                self._watch.note_failure(error, func, func._schema.name, args, kwargs)
+                self._provenance.note_failure(error, func, func._schema.name, args, kwargs)
                 raise
-            self._watch.histories.born(func, result, args, kwargs)
+            self._provenance.histories.record_creation(func, result, args, kwargs)
             return result
 
 
 class _Functions(TorchFunctionMode):
-    """Sees every call of the torch API: notes transfers, and the arguments of the call that fails."""
+    """Mode that records transfers by the torch API, and the arguments of a failing call."""
 
-    def __init__(self, watch: Provenance) -> None:
+    def __init__(self, provenance: Provenance) -> None:
         super().__init__()
-        self._watch = watch
+        self._provenance = provenance
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        histories = self._watch.histories
+        histories = self._provenance.histories
         before = histories.count
         try:
             result = func(*args, **kwargs) if kwargs else func(*args)
         except Exception as error:
-            self._watch.note_call(error, func, args, kwargs)
+            self._provenance.note_call(error, func, args, kwargs)
             raise
         if isinstance(result, Tensor):
             if func in _TRANSFERS and isinstance(args[0], Tensor):
                 if result is not args[0]:
-                    histories.moved(args[0], result, _TRANSFERS[func], self._watch.applying)
+                    histories.record_transfer(args[0], result, _TRANSFERS[func], self._provenance.applying)
             elif histories.count != before:
-                histories.settle(result, before)
+                histories.correct_device(result, before)
             elif func in _WRAPPING:
-                histories.arrived(result, f"torch.{func.__name__}")
-            elif self._watch.by_function:
-                histories.born(func, result, args, kwargs)
-        elif self._watch.by_function and result.__class__ in (tuple, list):
-            histories.born(func, result, args, kwargs)
+                histories.record_external(result, f"torch.{func.__name__}")
+            elif self._provenance.by_function:
+                histories.record_creation(func, result, args, kwargs)
+        elif self._provenance.by_function and result.__class__ in (tuple, list):
+            histories.record_creation(func, result, args, kwargs)
         return result
 
 
 class Provenance:
-    """Watches from entry to exit; enter it inside of the device.
+    """Recorder of provenance from entry to exit; enter it after the device.
 
-    On a machine without accelerator, where no two devices meet inside of an operator, births are noted by functions of
-    the torch API: a dispatch mode that does nothing makes small operations take three times as long.
+    On a machine without an accelerator, operators cannot have operands on two devices.  Origins are then recorded by
+    functions of the torch API, because even an empty dispatch mode triples the time of small operations.
 
     Attributes:
-        histories: what is known about memory.
-        modules: what happened to each module, in order.
-        failures: the last operator and the last call that raised.
+        histories: the histories of storages.
+        modules: the events of each module, in order.
+        operator, call: the last operator and the last torch function that raised.
         applying: whether a module is being moved.
-        by_function: births are noted by functions of the torch API.
+        by_function: record origins by functions of the torch API.
 
     """
 
@@ -154,16 +151,16 @@ class Provenance:
             setattr(owner, name, value)
 
     def note_failure(self, error: BaseException, func: Any, name: str, args: Any, kwargs: Any) -> None:
-        """An operator raised."""
+        """Record an operator that raised."""
         self.operator = Failed(error, func, name, args, kwargs or {})
 
     def note_call(self, error: BaseException, func: Any, args: Any, kwargs: Any) -> None:
-        """A function of the torch API raised."""
+        """Record a function of the torch API that raised."""
         if self.call is None or self.call.error is not error:  # the innermost one
             self.call = Failed(error, func, getattr(func, "__name__", str(func)), args, kwargs or {})
 
     def patch(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
-        """Replace a function by what ``wrap`` makes of it, until the watch ends."""
+        """Replace a function by the result of ``wrap`` until exit."""
         real = getattr(owner, name)
         self._undo.append((owner, name, real))
         wrapper = wrap(real)
@@ -187,11 +184,13 @@ class Provenance:
         return _apply
 
     def _note_move(self, module: Any) -> None:
-        event = ModuleEvent(self.histories.next(), "moved", self._home(module), "", self.histories.here(3))
+        event = ModuleEvent(
+            self.histories.next_index(), "moved", self._module_device(module), "", self.histories.calling_chain(3)
+        )
         for each in module.modules():
             self._note(each, event)
 
-    def _home(self, module: Any) -> str:
+    def _module_device(self, module: Any) -> str:
         for tensor in (*module.parameters(), *module.buffers()):
             return self.histories.device_of(tensor)
         return ""
@@ -199,7 +198,7 @@ class Provenance:
     def _note(self, module: Any, event: ModuleEvent) -> None:
         try:
             self.modules.setdefault(module, []).append(event)
-        except TypeError:  # a module of the user's that has no hash, or takes no weak reference
+        except TypeError:  # a user module that is not hashable or does not support weak references
             return
 
     def _watch_setattr(self, real: Any) -> Any:
@@ -219,7 +218,9 @@ class Provenance:
         return add_module
 
     def _note_part(self, module: Any, part: Any) -> None:
-        event = ModuleEvent(self.histories.next(), "attached", "", type(module).__name__, self.histories.here(3))
+        event = ModuleEvent(
+            self.histories.next_index(), "attached", "", type(module).__name__, self.histories.calling_chain(3)
+        )
         self._note(part, event)
 
     def _watch_load(self, real: Any) -> Any:
@@ -235,7 +236,7 @@ class Provenance:
     def _watch_from_numpy(self, real: Any) -> Any:
         def from_numpy(*args: Any, **kwargs: Any) -> Any:
             result = real(*args, **kwargs)
-            self.histories.arrived(result, "torch.from_numpy")
+            self.histories.record_external(result, "torch.from_numpy")
             return result
 
         return from_numpy
@@ -243,8 +244,8 @@ class Provenance:
     def _watch_next(self, real: Any) -> Any:
         def __next__(loader: Any) -> Any:  # noqa: N807 - the name that a traceback shows
             batch = real(loader)
-            for tensor in tensors_in([batch]):  # those of a worker process have no history here
-                self.histories.arrived(tensor, "DataLoader", loader=True)
+            for tensor in tensors_in([batch]):  # tensors from worker processes have no history yet
+                self.histories.record_external(tensor, "DataLoader", loader=True)
             return batch
 
         return __next__

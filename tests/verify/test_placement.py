@@ -96,8 +96,8 @@ def test_what_is_out_of_place_is_marked_with_the_reason(nested: DeviceMap) -> No
     assert problems(nested) == {
         "unused": "most of net is on cuda:0",
         "net.extras[0]": "in a list, so not moved with net, which is on cuda:0",
-        "net.body[0].table": "no buffer, so not moved with its module, which is on cuda:0",
-        "net.body[1].table": "no buffer, so not moved with its module, which is on cuda:0",
+        "net.body[0].table": "not a registered buffer, so not moved with its module, which is on cuda:0",
+        "net.body[1].table": "not a registered buffer, so not moved with its module, which is on cuda:0",
         'batch["mask"] of loader': "the model is on cuda:0",
     }
 
@@ -204,7 +204,7 @@ def test_training_without_an_optimizer(tmp_path: Path) -> None:
 def test_a_script_without_a_step_is_looked_at_when_it_ends(tmp_path: Path) -> None:
     found = mapped(tmp_path, "net = nn.Linear(2, 2)\ny = net(torch.ones(1, 2))\n")
     assert (found.moment, found.misplaced) == ("end", ())
-    assert found.notes == ("cuda is available, and nothing lives there",)
+    assert found.notes == ("cuda is available, and nothing is on it",)
 
 
 def test_a_machine_without_accelerator(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def moves(diagnosis: Diagnosis, edited: EditedSources) -> Iterator[Candidate]:
 def _after_attachment(
     diagnosis: Diagnosis, stored: ValueEvent, owner: Owner, last: ModuleEvent, edited: EditedSources
 ) -> Iterator[Candidate]:
-    """Yield the module's move repeated after the last attachment, or a move of the new part where it is attached."""
+    """Yield the module's move repeated after the last attachment, or a move of the new part at its attachment."""
     attached = [event for event in owner.all_events if event.kind == "attached" and event.index > last.index]
     move_locations = [
         SourceLocation(*found, position) for position in last.stack if (found := edited.node_at(position))

@@ -240,7 +240,7 @@ def test_a_clean_script_is_not_run(apply, project):
 
 USAGE = {
     "no script": ([".", "--verify"], "--verify requires a script among the paths"),
-    "standard input": (["-", "--verify"], "--verify runs a script"),
+    "standard input": (["-", "--verify"], "--verify cannot run standard input"),
     "options for nothing": (["train.py", "--timeout", "3"], "--timeout requires --verify"),
     "no torch": (["train.py", "--verify", "--python", "./bare"], "has no torch: select the script's interpreter"),
 }

@@ -1,0 +1,45 @@
+"""Small programs for the tests of single fix modules: their observations, their nodes, and their text after edits."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+from repair_fixtures import IMPORTS, sides
+
+from devfix import analysis
+from devfix.model import Edit
+from devfix.rewrite import rewrite
+from devfix.syntax.tree import SourceTree
+
+__all__ = ["DEVICE", "IMPORTS", "call_of", "edited", "node_of", "observe", "sides", "statement_of"]
+
+PATH = "/p/train.py"
+DEVICE = IMPORTS + 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n'
+
+
+def observe(text: str) -> analysis.Observations:
+    observations = analysis.analyse(PATH, {PATH: text}.get, "/p")
+    assert observations is not None
+    return observations
+
+
+def edited(text: str, edits: Iterable[Edit] | None) -> str:
+    """Return the text after the edits; the same text without edits."""
+    found: Sequence[Edit] = tuple(edits or ())
+    return rewrite(text, found) if found else text
+
+
+def node_of(tree: SourceTree, fragment: str) -> ast.AST:
+    """Return the first node whose source is ``fragment``."""
+    return next(node for node in ast.walk(tree.tree) if ast.get_source_segment(tree.text, node) == fragment)
+
+
+def statement_of(tree: SourceTree, fragment: str) -> ast.stmt:
+    return tree.statement(node_of(tree, fragment))
+
+
+def call_of(tree: SourceTree, fragment: str) -> ast.Call:
+    node = node_of(tree, fragment)
+    assert isinstance(node, ast.Call) or isinstance(getattr(node, "value", None), ast.Call)
+    return node if isinstance(node, ast.Call) else node.value

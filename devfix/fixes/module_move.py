@@ -32,12 +32,12 @@ class ModuleMove:
     names: frozenset[str]
 
     @property
-    def plain(self) -> bool:
+    def is_unconditional(self) -> bool:
         """Whether the move is unconditional."""
         return self.test is None and self.branch is None
 
     @property
-    def chained(self) -> bool:
+    def is_chained(self) -> bool:
         """Whether the sibling is moved in the assignment of its name: ``net = Net().to(device)``."""
         call = self.sibling.node if self.sibling is not None else None
         if self.sibling is None or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
@@ -48,23 +48,23 @@ class ModuleMove:
         return isinstance(stmt, ast.Assign) and stmt.value is call and not _names_one(stmt, call.func.value)
 
     @property
-    def stated(self) -> bool:
+    def is_statement(self) -> bool:
         """Whether a separate statement moves the sibling."""
-        return self.sibling is not None and not self.chained
+        return self.sibling is not None and not self.is_chained
 
     @property
-    def assigned(self) -> bool:
+    def is_assigned(self) -> bool:
         """Whether the sibling's move is assigned: ``model = model.to(device)``."""
-        return self.stated and self.sibling is not None and isinstance(self.sibling.stmt, ast.Assign)
+        return self.is_statement and self.sibling is not None and isinstance(self.sibling.stmt, ast.Assign)
 
     def statement(self, name: str) -> str:
         """Return the move of ``name`` as a statement."""
         if self.branch is not None:
             return f"{name} = {name}{self.trailer} if {ast.unparse(self.branch.test)} else {name}"
-        code = f"{name} = {name}{self.trailer}" if self.assigned else f"{name}{self.trailer}"
+        code = f"{name} = {name}{self.trailer}" if self.is_assigned else f"{name}{self.trailer}"
         return code if self.test is None else f"if {self.test}:\n    {code}"
 
-    def ready(self, call_frame: CallFrame, statement: ast.stmt) -> bool:
+    def is_bound_before(self, call_frame: CallFrame, statement: ast.stmt) -> bool:
         """Return whether every name of the move is bound before a statement."""
         return all(is_bound_ahead(call_frame, statement, name) for name in self.names)
 
@@ -88,13 +88,16 @@ def _stores(node: ast.Attribute, name: str) -> bool:
 
 
 def module_move_at(
-    observations: Observations, mismatch: DeviceMismatch, call_frame: CallFrame, partly: ProgramPoint | None = None
+    observations: Observations,
+    mismatch: DeviceMismatch,
+    call_frame: CallFrame,
+    conditional_move: ProgramPoint | None = None,
 ) -> ModuleMove | None:
     """Return how to move a module in a frame; ``None`` if nothing there names the accelerator.
 
-    ``partly`` is the move of the module itself on another path.
+    ``conditional_move`` is the move of the module itself on another path.
     """
-    sibling = _sibling(observations, call_frame, partly)
+    sibling = _sibling(observations, call_frame, conditional_move)
     if sibling is not None and not observations.preferred_device:
         move = Move(sibling)
         guard = move.guard if move.guard is not None and asks_for_accelerator(move.guard.test) else None
@@ -103,14 +106,16 @@ def module_move_at(
     return _from_elsewhere(observations, mismatch, call_frame, sibling)
 
 
-def _sibling(observations: Observations, call_frame: CallFrame, partly: ProgramPoint | None) -> ProgramPoint | None:
+def _sibling(
+    observations: Observations, call_frame: CallFrame, conditional_move: ProgramPoint | None
+) -> ProgramPoint | None:
     """Return a move in the same function: the root module's on another path, else the last one."""
     moves = [
         point
         for point in observations.moves
         if same_function(point.call_frame, call_frame) and isinstance(point.node, ast.Call)
     ]
-    return max(moves, key=lambda point: (point is partly, point.time), default=None)
+    return max(moves, key=lambda point: (point is conditional_move, point.time), default=None)
 
 
 def _from_elsewhere(

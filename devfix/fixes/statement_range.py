@@ -69,7 +69,7 @@ class StatementRange:
             if any(_loads(node, self.name) for node in ast.walk(self.block[index]))
         ]
 
-    def start(self, words: ModuleMove, loaded: bool = True) -> int | None:
+    def start(self, move: ModuleMove, loaded: bool = True) -> int | None:
         """Return the index of the statement to insert the move after; ``None`` if its names are never bound.
 
         Without ``loaded``, a checkpoint may be loaded after the move: its weights are copied to the module's device.
@@ -77,11 +77,11 @@ class StatementRange:
         first = max([self.index, *self.changes, *(self.loads if loaded else [])])
         for index in range(first, len(self.block)):
             behind = self.block[index + 1] if index + 1 < len(self.block) else None
-            if behind is not None and words.ready(self.call_frame, behind):
+            if behind is not None and move.is_bound_before(self.call_frame, behind):
                 return index
             if behind is None and all(
                 is_bound_ahead(self.call_frame, self.block[index], name) or binds(self.block[index], name)
-                for name in words.names
+                for name in move.names
             ):
                 return index if not isinstance(self.block[index], (ast.Return, ast.Raise)) else None
         return None

@@ -101,7 +101,7 @@ def _fixes(observations: Observations, mismatch: DeviceMismatch, argument: ast.e
 
 def _trailer(observations: Observations, mismatch: DeviceMismatch, call_frame: CallFrame) -> str | None:
     move = module_move_at(observations, mismatch, call_frame)
-    return move.trailer if move is not None and move.plain else None
+    return move.trailer if move is not None and move.is_unconditional else None
 
 
 def _assigned_value(call_frame: CallFrame, text: str) -> ast.expr | None:

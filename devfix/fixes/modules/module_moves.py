@@ -241,7 +241,7 @@ def _edits(
     tree = candidate.call_frame.tree
     if candidate.is_parameter:
         assert candidate.name is not None
-        if move_style.ready(candidate.call_frame, candidate.statement):
+        if move_style.is_bound_before(candidate.call_frame, candidate.statement):
             yield InsertStatement(
                 tree.path, tree.span(candidate.statement), Where.BEFORE, move_style.statement(candidate.name)
             )
@@ -249,8 +249,8 @@ def _edits(
     if candidate.name is None:
         if (
             candidate.value is not None
-            and move_style.plain
-            and move_style.ready(candidate.call_frame, candidate.statement)
+            and move_style.is_unconditional
+            and move_style.is_bound_before(candidate.call_frame, candidate.statement)
         ):
             yield AppendCode(tree.path, tree.span(candidate.value), move_style.trailer)
         return
@@ -259,13 +259,13 @@ def _edits(
     beside = _beside(observations, mismatch, root, candidate, statement_range, move_style)
     if beside is not None:
         yield beside
-    chained = move_style.chained or not move_style.stated
+    chained = move_style.is_chained or not move_style.is_statement
     if (
         candidate.value is not None
-        and move_style.plain
+        and move_style.is_unconditional
         and not statement_range.changes
-        and (move_style.chained or (chained and not statement_range.loads))
-        and move_style.ready(candidate.call_frame, candidate.statement)
+        and (move_style.is_chained or (chained and not statement_range.loads))
+        and move_style.is_bound_before(candidate.call_frame, candidate.statement)
         and not isinstance(candidate.value, ast.IfExp)
     ):
         yield AppendCode(tree.path, tree.span(candidate.value), move_style.trailer)
@@ -274,8 +274,8 @@ def _edits(
         yield InsertStatement(tree.path, tree.span(anchor), Where.AFTER, move_style.statement(candidate.name))
     if (
         isinstance(candidate.value, ast.Call)
-        and move_style.plain
-        and move_style.ready(candidate.call_frame, candidate.statement)
+        and move_style.is_unconditional
+        and move_style.is_bound_before(candidate.call_frame, candidate.statement)
     ):
         yield AppendCode(tree.path, tree.span(candidate.value), move_style.trailer)
 

@@ -175,7 +175,7 @@ def _after_uses(observations: Observations, offloaded_use: OffloadedUse) -> Iter
         if anchor is call_frame.stmt and not isinstance(anchor, (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign)):
             continue
         move = module_move_at(observations, offloaded_use.mismatch, call_frame)
-        if move is None or not move.ready(call_frame, anchor):
+        if move is None or not move.is_bound_before(call_frame, anchor):
             continue
         yield _fix(call_frame, anchor, Where.AFTER, move, name)
 
@@ -232,7 +232,7 @@ def _before_use(observations: Observations, offloaded_use: OffloadedUse) -> Iter
             continue
         move = module_move_at(observations, offloaded_use.mismatch, call_frame)
         anchor = _outside_loops(offloaded_use, call_frame)
-        if move is not None and move.ready(call_frame, anchor) and _is_bound(point, call_frame, names[0]):
+        if move is not None and move.is_bound_before(call_frame, anchor) and _is_bound(point, call_frame, names[0]):
             yield _fix(call_frame, anchor, Where.BEFORE, move, names[0])
 
 

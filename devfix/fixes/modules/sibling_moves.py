@@ -92,9 +92,9 @@ def move_owners(observations: Observations, attributes: list[Attribute]) -> list
         if any(_has_moved_siblings(attribute) for attribute in attributes if obj in attribute.owners):
             return []  # another call of its ``to`` would not move the attribute either
         move_style = module_move_at(observations, mismatch, allocated_at.call_frame)
-        if move_style is None or not move_style.plain or not move_style.trailer.startswith(".to("):
+        if move_style is None or not move_style.is_unconditional or not move_style.trailer.startswith(".to("):
             return []
-        if not move_style.ready(allocated_at.call_frame, allocated_at.stmt):
+        if not move_style.is_bound_before(allocated_at.call_frame, allocated_at.stmt):
             return []
         if _returns_value(state, obj):
             edits[AppendCode(allocated_at.tree.path, allocated_at.span, move_style.trailer)] = None

@@ -67,9 +67,9 @@ def named_device(interp: Interpreter, value: Value) -> Device | None:
             interp.observations.has_configured_device = True
             return index_device(interp, value)
         case Text(symbol) | Unknown(symbol):
-            device = _device_by_symbol(symbol)
-            interp.observations.has_configured_device |= device == ACCELERATOR
-            return configured_device(interp) if device == ACCELERATOR else device
+            named = _device_by_symbol(symbol)
+            interp.observations.has_configured_device |= named == ACCELERATOR
+            return configured_device(interp) if named == ACCELERATOR else named
         case External(name):
             return (
                 None if name.split(".")[-1].startswith(("float", "half", "bfloat", "int", "long")) else UNKNOWN_DEVICE

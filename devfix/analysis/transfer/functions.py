@@ -162,9 +162,9 @@ def _bind_parameters(interp: Interpreter, function: Function, args: list[Value],
     if spec.vararg is not None:
         interp.bind(spec.vararg.arg, TupleValue(tuple(args[len(positional) :])))
     for parameter, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
-        value = keywords.pop(parameter.arg) if parameter.arg in keywords else default
+        given = keywords.pop(parameter.arg) if parameter.arg in keywords else default
         _bind_parameter(
-            interp, parameter, value if value is not None else _missing_argument(interp, function, parameter)
+            interp, parameter, given if given is not None else _missing_argument(interp, function, parameter)
         )
     if spec.kwarg is not None:
         interp.bind(spec.kwarg.arg, interp.new(HeapObject("dict", fields=keywords, default_item=unpacked)))
@@ -186,4 +186,4 @@ def _missing_argument(interp: Interpreter, function: Function, parameter: ast.ar
     if default is not None:
         return default
     name = getattr(function.node, "name", "lambda")
-    return argparse_.named(interp, f"{function.module.name}.{name}.{parameter.arg}")
+    return argparse_.value_by_name(interp, f"{function.module.name}.{name}.{parameter.arg}")

@@ -40,6 +40,6 @@ def statement_of(tree: SourceTree, fragment: str) -> ast.stmt:
 
 
 def call_of(tree: SourceTree, fragment: str) -> ast.Call:
-    node = node_of(tree, fragment)
-    assert isinstance(node, ast.Call) or isinstance(getattr(node, "value", None), ast.Call)
-    return node if isinstance(node, ast.Call) else node.value
+    """Return the first call whose source is ``fragment``."""
+    calls = (node for node in ast.walk(tree.tree) if isinstance(node, ast.Call))
+    return next(call for call in calls if tree.source(call) == fragment)

@@ -34,7 +34,8 @@ def test_a_statement_reads_and_writes_names(statement, reads, writes):
 def test_a_call_of_a_method_reaches_the_attributes_that_the_method_uses():
     tree = SourceTree(
         "t.py",
-        "class T:\n    def start(self):\n        self.build()\n\n    def build(self):\n        self.opt = make(self.net)\n",
+        "class T:\n    def start(self):\n        self.build()\n\n"
+        "    def build(self):\n        self.opt = make(self.net)\n",
     )
     found = reach(tree, statement_of(tree, "self.build()"))
 

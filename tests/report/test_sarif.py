@@ -59,7 +59,8 @@ def test_a_log_is_cut_until_its_upload_is_small_enough(resolutions, monkeypatch)
     assert 0 < len(run["results"]) < len(whole["results"])
     assert len(gzip.compress(json.dumps(run, separators=(",", ":")).encode(), 6)) <= most
     left = 300 - len(run["results"])
-    assert run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].startswith(f"the {left} least severe results")
+    (notification,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert notification["message"]["text"].startswith(f"the {left} least severe results")
 
 
 def test_one_of_each(outcome):

@@ -83,7 +83,7 @@ def test_the_table_has_a_row_for_each_run_and_the_verdict_comes_last(tmp_path):
     text = shown(make(tmp_path, patched=(0.9, 0.7, 0.75, 0.5)))
 
     rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line[1:9] in ("original", "patched/")}
-    assert rows["original/cpu"] == ["ran", "to", "its", "end", "4", "0.9", "0.5", "0"]
+    assert rows["original/cpu"] == ["completed", "4", "0.9", "0.5", "0"]
     assert rows["original/device"] == ["RuntimeError", "at", "train.py:12", "0", "–", "–", "–"]
     assert rows["patched/device"][-1] == "0.05"
     assert text.splitlines()[-1] == "fixed: it is so: two devices."
@@ -130,11 +130,11 @@ def test_a_spike_survives_thinning():
     points = [(number, 1.0) for number in range(1, 10001)]
     points[5003] = (5004, 99.0)
 
-    few = curves.thinned(points, 200)
+    few = curves.downsample(points, 200)
 
     assert len(few) <= 200 and (5004, 99.0) in few
     assert few == sorted(few)
-    assert curves.thinned(points[:50], 200) == points[:50]
+    assert curves.downsample(points[:50], 200) == points[:50]
 
 
 def test_a_second_look_is_shown_and_compared_with_its_like(tmp_path):

@@ -1,8 +1,8 @@
-"""The abstract interpreter: runs a program on values that know where they live.
+"""The abstract interpreter: executes a program on abstract values with devices.
 
-It follows the run in which one accelerator is there and chosen (``torch.cuda.is_available()`` is true): that is the
-run that fails.  Unknown conditions are followed on both operands; loops are entered twice, so that what one iteration
-leaves behind meets the next.
+In the main scenario, one accelerator is available and the program uses it (``torch.cuda.is_available()`` is true).  The
+interpreter follows both branches of an unknown condition, and executes loop bodies twice, so that the effects of one
+iteration reach the next.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class AbstractInterpreter:
         return found
 
     def bind(self, name: str, value: Value) -> None:
-        """Bind a name where the current scope binds it (``global`` and ``nonlocal`` respected)."""
+        """Bind a name in the scope that declares it, with respect to ``global`` and ``nonlocal``."""
         activation = self.activation
         assert activation is not None
         key = activation.env
@@ -192,7 +192,7 @@ class AbstractInterpreter:
         return conditions.truth(self, node)
 
     def execute(self, body: list[ast.stmt]) -> None:
-        """Execute statements; afterwards ``state`` is ``None`` if the point behind them is unreachable."""
+        """Execute statements; then ``state`` is ``None`` if the next statement is unreachable."""
         statements.execute(self, body)
 
     def call(self, function: Value, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
@@ -214,7 +214,7 @@ class AbstractInterpreter:
         assignment.set_item(self, base, key, value, node)
 
     def element(self, value: Value, node: ast.AST, moved: frozenset[str] = frozenset()) -> Value:
-        """Return one value that stands for every element of an iterable."""
+        """Return one value that represents every element of an iterable."""
         return iteration.element(self, value, node, moved)
 
     def elements(self, value: Value, node: ast.AST) -> list[Value] | None:
@@ -273,7 +273,7 @@ class AbstractInterpreter:
         return External(name) if not level else Unknown(f"import.{name}")
 
     def run_unreached(self, module: PythonModule) -> None:
-        """Call functions and methods that the program does not call, with unknown arguments, for latent findings."""
+        """Call functions and methods that the program does not call, with unknown arguments: for latent findings."""
         self.latent = True
         before = self.state or State(self.base)
         names = before.names(module.env)

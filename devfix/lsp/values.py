@@ -142,7 +142,7 @@ def _of_one(interp: analysis.Interpreter, value: Value) -> Sighting | None:
 
 
 def _of_module(interp: analysis.Interpreter, ref: Pointer) -> Sighting | None:
-    parts = [interp.heap_object(part) for _, part in module_tree.parts(interp, ref)]
+    parts = [interp.heap_object(part) for _, part in module_tree.named_modules(interp, ref)]
     if any(module_tree.is_opaque(part) and not part.devices for part in parts):
         return None
     record_placement = [part.devices for part in parts if part.weights]

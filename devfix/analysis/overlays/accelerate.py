@@ -45,7 +45,7 @@ def _accelerator(interp: Interpreter, name: str, args: list[Value], keywords: Ke
     on_cpu = keywords.get("cpu") == Const(True) or keywords.get("accelerator") == Const("cpu")
     automatic = keywords.get("device_placement", Const(True)) == Const(True) and "**" not in keywords
     device = CPU if on_cpu else ACCELERATOR
-    info = (("brings-to", device if automatic else UNKNOWN_DEVICE),)
+    info = (("input-device", device if automatic else UNKNOWN_DEVICE),)
     return interp.new(
         HeapObject(
             "framework", name, fields={"device": DeviceValue(device)}, allocated_at=interp.point(node), info=info
@@ -59,7 +59,7 @@ def accelerator_method(
     """Call a method of an ``Accelerator`` or a ``Fabric``."""
     if name == "launch" and args:
         return interp.call(args[0], [pointer, *args[1:]], keywords, node)
-    device = interp.heap_object(pointer).get("brings-to", UNKNOWN_DEVICE)
+    device = interp.heap_object(pointer).get("input-device", UNKNOWN_DEVICE)
     if name in _PREPARES:
         if keywords.get("device_placement", NONE) != NONE or keywords.get("move_to_device", Const(True)) != Const(True):
             device = UNKNOWN_DEVICE

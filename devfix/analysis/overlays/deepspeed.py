@@ -33,7 +33,7 @@ def _initialize(interp: Interpreter, name: str, args: list[Value], keywords: Key
     model = keywords.get("model", args[1] if len(args) > 1 else UNKNOWN)
     for option in alternatives(model):
         if isinstance(option, Pointer) and interp.heap_object(option).kind in ("module", "opaque"):
-            modules.promote(interp, option)
+            modules.assume_module(interp, option)
             place_module(interp, option, ACCELERATOR, node)
     engine = modules.make(interp, "deepspeed.DeepSpeedEngine", node, weights=False)
     fields: dict[str, Value] = {"module": model, "device": DeviceValue(ACCELERATOR), "local_rank": Number("local_rank")}

@@ -37,7 +37,7 @@ def _graph(interp: Interpreter, name: str, args: list[Value], keywords: Keywords
     if "device" in keywords or "**" in keywords:
         return interp.new(
             HeapObject(
-                "bundle",
+                "batch-object",
                 name,
                 default_item=Tensor(UNKNOWN_DEVICE, maybe_container=True),
                 allocated_at=interp.point(node),
@@ -45,7 +45,7 @@ def _graph(interp: Interpreter, name: str, args: list[Value], keywords: Keywords
         )
     if name.endswith("add_self_loop") and args:
         return args[0]
-    graph = batch_objects.bundle(interp, name, node)
+    graph = batch_objects.make(interp, name, node)
     devices = {tensor.device for value in (*args, *keywords.values()) for tensor in _tensors(value)}
     if devices != {CPU}:
         device = devices.pop() if len(devices) == 1 else UNKNOWN_DEVICE
@@ -62,7 +62,7 @@ def _tensors(value: Value) -> list[Tensor]:
 def _sampling_loader(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``NeighborLoader(graph)``: yields subgraphs on the CPU if the graph is on the CPU, else on an unknown device."""
     data = args[0] if args else keywords.get("data", UNKNOWN)
-    is_graph = isinstance(data, Pointer) and interp.heap_object(data).kind == "bundle"
+    is_graph = isinstance(data, Pointer) and interp.heap_object(data).kind == "batch-object"
     tensors = interp.heap_object(data).default_item if isinstance(data, Pointer) and is_graph else None
     if not isinstance(tensors, Tensor) or tensors.device != CPU or "transform" in keywords:
         return IterableOf(Tensor(UNKNOWN_DEVICE, maybe_container=True, is_certain=False))
@@ -78,7 +78,7 @@ def _graph_dataset(interp: Interpreter, name: str, args: list[Value], keywords: 
         _is_project_code(interp, value) for value in keywords.values()
     )
     tensors = Tensor(UNKNOWN_DEVICE if maybe_moved else CPU, maybe_container=True)
-    sample: Value = interp.new(HeapObject("bundle", name, default_item=tensors, allocated_at=interp.point(node)))
+    sample: Value = interp.new(HeapObject("batch-object", name, default_item=tensors, allocated_at=interp.point(node)))
     if model_of(name) == "labelled-graphs":
         sample = TupleValue((sample, Tensor(CPU)))
     return interp.new(HeapObject("dataset", name, fields={"sample": sample}, allocated_at=interp.point(node)))

@@ -45,7 +45,7 @@ def _trainer(interp: Interpreter, name: str, args: list[Value], keywords: Keywor
     """``Trainer(accelerator=...)``."""
     chosen = keywords.get("accelerator", Const("auto"))
     device = CPU if chosen == Const("cpu") else ACCELERATOR
-    return interp.new(HeapObject("framework", name, allocated_at=interp.point(node), info=(("brings-to", device),)))
+    return interp.new(HeapObject("framework", name, allocated_at=interp.point(node), info=(("input-device", device),)))
 
 
 def trainer_method(
@@ -61,7 +61,7 @@ def _lightning_cli(interp: Interpreter, name: str, args: list[Value], keywords: 
     """``LightningCLI(Model, Data)``: creates the module and fits it."""
     cls = args[0] if args else keywords.get("model_class", UNKNOWN)
     if isinstance(cls, ClassValue) and keywords.get("run", Const(True)) == Const(True):
-        trainer = interp.heap_object(interp.new(HeapObject("framework", name, info=(("brings-to", ACCELERATOR),))))
+        trainer = interp.heap_object(interp.new(HeapObject("framework", name, info=(("input-device", ACCELERATOR),))))
         _fit(interp, trainer, [interp.call(cls, [], {}, node)], {}, node)
     return Unknown(f"{name}()")
 
@@ -73,7 +73,7 @@ def _fit(interp: Interpreter, trainer: HeapObject, args: list[Value], keywords: 
     """
     model = args[0] if args else keywords.get("model", UNKNOWN)
     loaders = [*args[1:], *(keywords[name] for name in _LOADERS if name in keywords)]
-    device = trainer.get("brings-to", UNKNOWN_DEVICE)
+    device = trainer.get("input-device", UNKNOWN_DEVICE)
     for option in alternatives(model):
         if (
             isinstance(option, Pointer)
@@ -92,7 +92,7 @@ def _moved_batch(interp: Interpreter, loaders: list[Value], device: Device, node
     """Return a batch of the first loader, moved to ``device``."""
     for value in loaders:
         if isinstance(value, Pointer) and interp.heap_object(value).kind == "loader":
-            return batch_objects.delivered(interp, interp.element(value, node), device)
+            return batch_objects.move_batch(interp, interp.element(value, node), device)
     return Tensor(device, maybe_container=True, is_certain=False)
 
 

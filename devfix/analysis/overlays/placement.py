@@ -24,28 +24,30 @@ def prepare(interp: Interpreter, value: Value, device: Device, node: ast.AST) ->
     if isinstance(value, Pointer):
         obj = interp.heap_object(value)
         if obj.kind == "opaque" and obj.get("constructed"):
-            modules.promote(interp, value)
+            modules.assume_module(interp, value)
             obj = interp.heap_object(value)
         if obj.kind == "module":
             place_module(interp, value, device, node)
             return value
         if obj.kind == "loader" or (obj.kind == "instance" and obj.cls is not None):
-            return interp.new(replace(obj, info=(*obj.info, ("delivers", device))))
+            return interp.new(replace(obj, info=(*obj.info, ("moves-batches-to", device))))
         if obj.kind in ("optimizer", "scheduler", "framework"):
             return value
     if isinstance(value, (Tensor, TupleValue)) or (
-        isinstance(value, Pointer) and interp.heap_object(value).kind == "bundle"
+        isinstance(value, Pointer) and interp.heap_object(value).kind == "batch-object"
     ):
-        return batch_objects.delivered(interp, value, device)
+        return batch_objects.move_batch(interp, value, device)
     return interp.new(
-        HeapObject("opaque", "prepared", devices=frozenset({UNKNOWN_DEVICE}), info=(("delivers", UNKNOWN_DEVICE),))
+        HeapObject(
+            "opaque", "prepared", devices=frozenset({UNKNOWN_DEVICE}), info=(("moves-batches-to", UNKNOWN_DEVICE),)
+        )
     )
 
 
 def place_module(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) -> None:
     """Move a module to ``device`` without effect on optimizers, which the framework updates itself."""
     point = interp.point(node)
-    for _, part in list(module_tree.parts(interp, pointer)):
+    for _, part in list(module_tree.named_modules(interp, pointer)):
         obj = interp.heap_object(part)
         fields = {name: modules.moved_field(value, device) for name, value in obj.fields.items()}
         interp.now.write(

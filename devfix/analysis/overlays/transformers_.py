@@ -65,7 +65,7 @@ def call_tokenizer(interp: Interpreter, name: str, keywords: Keywords, node: ast
     """
     if keywords.get("return_tensors") != Const("pt") or {"device", "**"} & set(keywords):
         return Unknown(f"{name}()")
-    encoding = batch_objects.bundle(interp, name, node, "encoding")
+    encoding = batch_objects.make(interp, name, node, "encoding")
     if isinstance(node.func, ast.Attribute) and node.func.attr == "encode":
         tensor = interp.heap_object(encoding).default_item
         return replace(tensor, maybe_container=False) if isinstance(tensor, Tensor) else UNKNOWN

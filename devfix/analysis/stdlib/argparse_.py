@@ -1,4 +1,4 @@
-"""Command lines: argparse and click options as values of the followed run."""
+"""Command lines: argparse, click and typer options as abstract values."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from devfix.analysis.scenarios import configured_device
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["add_argument", "named", "option_default", "parse", "set_defaults"]
+__all__ = ["add_argument", "option_default", "parse", "set_defaults", "value_by_name"]
 
-_DEVICE_WORDS = frozenset({"device", "dev", "devices", "torch_device", "gpu_device", "train_device", "cuda_device"})
+_DEVICE_OPTIONS = frozenset({"device", "dev", "devices", "torch_device", "gpu_device", "train_device", "cuda_device"})
 
 
-def named(interp: Interpreter, symbol: str) -> Value:
-    """A value that only the name speaks of: a ``device`` is the accelerator that the followed run uses."""
+def value_by_name(interp: Interpreter, symbol: str) -> Value:
+    """Return the value of an option or argument, given its name: ``device`` is the scenario's device."""
     last = symbol.split(".")[-1].lower()
-    if last in _DEVICE_WORDS or last.endswith("_device"):
+    if last in _DEVICE_OPTIONS or last.endswith("_device"):
         interp.observations.has_configured_device = True
         return DeviceValue(configured_device(interp), text=True, symbol=symbol)
     return Unknown(symbol)
 
 
 def add_argument(interp: Interpreter, parser: Pointer, args: list[Value], keywords: dict[str, Value]) -> None:
-    """``parser.add_argument(...)``."""
+    """``parser.add_argument(...)``: add an option."""
     names = [value.value for value in args if isinstance(value, Const) and isinstance(value.value, str)]
     if not names:
         return
@@ -51,18 +51,18 @@ def add_argument(interp: Interpreter, parser: Pointer, args: list[Value], keywor
 def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value:
     symbol = f"args.{name}"
     action = keywords.get("action")
-    kind = keywords.get("type")
+    type_ = keywords.get("type")
     default = keywords.get("default")
-    device = named(interp, symbol)
+    device = value_by_name(interp, symbol)
     if isinstance(device, DeviceValue):
-        if kind == External("builtins.int"):
+        if type_ == External("builtins.int"):
             return Number(symbol)
         return device
     if isinstance(action, Const) and action.value in ("store_true", "store_false", "store_const", "count"):
         return Unknown(symbol)
     if isinstance(action, External):
         return Unknown(symbol)
-    if kind in (External("builtins.int"), External("builtins.float")):
+    if type_ in (External("builtins.int"), External("builtins.float")):
         if isinstance(default, Const) and default.value is None and "gpu" not in name and "rank" not in name:
             return Unknown(symbol)
         return Number(symbol)
@@ -79,28 +79,28 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
 
 
 def set_defaults(interp: Interpreter, parser: Pointer, keywords: dict[str, Value]) -> None:
-    """``parser.set_defaults(...)``."""
+    """``parser.set_defaults(...)``: set options."""
     for name, value in keywords.items():
         if name != "**":
             interp.now.set_field(parser, name, value)
 
 
 def parse(interp: Interpreter, parser: Pointer) -> Pointer:
-    """``parser.parse_args()``: a namespace with the options of the parser and of its groups."""
+    """``parser.parse_args()``: return a namespace with the options of the parser and its groups."""
     fields = dict(interp.heap_object(parser).fields)
     return interp.new(HeapObject("instance", "args", fields=fields))
 
 
 def option_default(interp: Interpreter, function: Function, parameter: str) -> Value | None:
-    """The value of a parameter that a ``click`` or ``typer`` option fills; ``None`` where no decorator speaks of it."""
+    """Return the value of a parameter with a ``click`` or ``typer`` decorator; ``None`` if there is none."""
     for decorator in getattr(function.node, "decorator_list", []):
         if not (isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Attribute)):
             continue
         if decorator.func.attr not in ("option", "argument"):
             continue
         names = [a.value for a in decorator.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
-        spellings = {part.lstrip("-").replace("-", "_") for name in names for part in name.split("/")}
-        if parameter not in spellings:
+        parameter_names = {part.lstrip("-").replace("-", "_") for name in names for part in name.split("/")}
+        if parameter not in parameter_names:
             continue
         keywords = {k.arg: _constant(k.value) for k in decorator.keywords if k.arg}
         if "is_flag" in keywords or any("/" in name for name in names):

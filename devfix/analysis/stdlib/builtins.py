@@ -55,10 +55,10 @@ def _enumerate(interp: Interpreter, args: list[Value], keywords: Keywords, node:
         first = start.value if isinstance(start, Const) and isinstance(start.value, int) else None
         numbers = [Number() if first is None else Const(first + i) for i in range(len(known))]
         return TupleValue(tuple(TupleValue(pair) for pair in zip(numbers, known, strict=True)))
-    return IterableOf(TupleValue((Number(), _yielded(interp, args[0], node))))
+    return IterableOf(TupleValue((Number(), _element(interp, args[0], node))))
 
 
-def _yielded(interp: Interpreter, value: Value, node: ast.AST) -> Value:
+def _element(interp: Interpreter, value: Value, node: ast.AST) -> Value:
     assert interp.activation is not None
     stmt = interp.activation.stmt
     moved = moved_names(stmt) if isinstance(stmt, (ast.For, ast.AsyncFor)) else frozenset()
@@ -67,7 +67,7 @@ def _yielded(interp: Interpreter, value: Value, node: ast.AST) -> Value:
 
 def _zip(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     starred = [argument for argument in node.args if isinstance(argument, ast.Starred)]
-    if starred and len(node.args) == 1 and len(args) == 1:  # zip(*rows): the columns
+    if starred and len(node.args) == 1 and len(args) == 1:  # zip(*rows): columns
         rows = [_row(interp, option) for option in alternatives(args[0])]
         if all(rows) and len({len(row) for row in rows}) == 1:
             return TupleValue(tuple(IterableOf(join(column)) for column in zip(*rows, strict=True)))
@@ -76,9 +76,9 @@ def _zip(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.C
         return TupleValue(tuple(TupleValue(row) for row in zip(*[c for c in columns if c is not None], strict=False)))
     items = []
     for index, value in enumerate(args):
-        item = _yielded(interp, value, node)
+        item = _element(interp, value, node)
         loader = isinstance(value, Pointer) and interp.heap_object(value).kind == "loader"
-        items.append(_distinct(interp, item, index, node) if loader else item)
+        items.append(_tag_loader(interp, item, index, node) if loader else item)
     return IterableOf(TupleValue(tuple(items)))
 
 
@@ -88,11 +88,11 @@ def _row(interp: Interpreter, value: Value) -> tuple[Value, ...]:
     return value.items if isinstance(value, TupleValue) else ()
 
 
-def _distinct(interp: Interpreter, value: Value, index: int, node: ast.AST) -> Value:
-    """Two loaders under one ``zip`` yield different batches: their items get different ways."""
+def _tag_loader(interp: Interpreter, value: Value, index: int, node: ast.AST) -> Value:
+    """Return a batch with a path of its own among the loaders of one ``zip``."""
     if not index:
         return value
-    return batches.stamp(interp, value, data_sources.source_key(interp, "batch", node), (f"zip{index}",))
+    return batches.tag_origins(interp, value, data_sources.source_key(interp, "batch", node), (f"zip{index}",))
 
 
 def _next(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -228,7 +228,7 @@ def _exit(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
 
 
 def deep_copy(interp: Interpreter, value: Value, node: ast.AST, copies: dict[int, Pointer] | None = None) -> Value:
-    """``copy.deepcopy``: new objects that live where the old ones live."""
+    """``copy.deepcopy``: copy an object with its contents; devices remain."""
     copies = {} if copies is None else copies
     if isinstance(value, Union):
         return join(deep_copy(interp, option, node, copies) for option in value.alternatives)

@@ -1,4 +1,4 @@
-"""Lists, dictionaries, strings, and values of unknown shape that behave like them."""
+"""Lists, sets, dictionaries and strings, and values that may be containers."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ from devfix.analysis.domain.values import (
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["container_method", "is_unrollable", "loose_method", "text_method"]
+__all__ = ["container_method", "is_unrollable", "maybe_container_method", "text_method"]
 
 MOST_ITEMS = 32
 MOST_ELEMENTS = 8
 MOST_WITH_MODULES = 24
 
 
-def is_unrollable(interp: Interpreter, held: Collection[Value]) -> bool:
-    """Whether a loop can go over values one by one; with modules among them, over more: each may be moved there."""
+def is_unrollable(interp: Interpreter, contents: Collection[Value]) -> bool:
+    """Return whether a loop is executed item by item: few items, or more if modules are among them."""
     most = MOST_ELEMENTS
-    if most < len(held) <= MOST_WITH_MODULES:
-        last = [value.items[-1] if isinstance(value, TupleValue) and value.items else value for value in held]
+    if most < len(contents) <= MOST_WITH_MODULES:
+        last = [value.items[-1] if isinstance(value, TupleValue) and value.items else value for value in contents]
         if any(isinstance(value, Pointer) and interp.heap_object(value).kind == "module" for value in last):
             most = MOST_WITH_MODULES
-    return len(held) <= most
+    return len(contents) <= most
 
 
 def container_method(
     interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
-    """A method of a list, set, dictionary or plain object."""
+    """Call a method of a list, set, dictionary or instance."""
     obj = interp.heap_object(pointer)
     args = [attribute_stores.tag_added(interp, pointer, value) for value in args]
-    held = obj.contents
+    contents = obj.contents
     match name:
         case "append" | "add" if args:
             if node.args and not isinstance(node.args[0], ast.Starred):
@@ -80,9 +80,11 @@ def container_method(
         case "update":
             other = args[0] if args else None
             if isinstance(other, Pointer):
-                given = interp.heap_object(other)
+                other_object = interp.heap_object(other)
                 interp.now.update(
-                    pointer, fields={**obj.fields, **given.fields}, default_item=given.default_item or obj.default_item
+                    pointer,
+                    fields={**obj.fields, **other_object.fields},
+                    default_item=other_object.default_item or obj.default_item,
                 )
             elif other is not None:
                 interp.now.update(pointer, default_item=UNKNOWN)
@@ -90,14 +92,14 @@ def container_method(
                 interp.now.set_field(pointer, key, value)
             return NONE
         case "items":
-            if obj.fields and obj.default_item is None and is_unrollable(interp, held):
+            if obj.fields and obj.default_item is None and is_unrollable(interp, contents):
                 pairs = {str(i): TupleValue((Const(k), v)) for i, (k, v) in enumerate(obj.fields.items())}
                 return interp.new(HeapObject("list", fields=dict(pairs)))
-            return IterableOf(TupleValue((Text(), join(held) if held else UNKNOWN)))
+            return IterableOf(TupleValue((Text(), join(contents) if contents else UNKNOWN)))
         case "values":
             if obj.fields and obj.default_item is None:
                 return TupleValue(tuple(obj.fields.values()))
-            return IterableOf(join(held) if held else UNKNOWN)
+            return IterableOf(join(contents) if contents else UNKNOWN)
         case "keys":
             return (
                 TupleValue(tuple(Const(key) for key in obj.fields)) if obj.default_item is None else IterableOf(Text())
@@ -119,18 +121,20 @@ def container_method(
 
 
 def _item(obj: HeapObject, args: list[Value]) -> Value:
-    held = obj.contents
+    contents = obj.contents
     default = args[1] if len(args) > 1 else NONE
     if args and isinstance(args[0], Const):
         found = obj.fields.get(str(args[0].value), obj.default_item)
         return found if found is not None else default
     if not args and obj.fields:
         return list(obj.fields.values())[-1]
-    return join([*held, default]) if held else UNKNOWN
+    return join([*contents, default]) if contents else UNKNOWN
 
 
-def loose_method(interp: Interpreter, value: Tensor, name: str, args: list[Value], node: ast.Call) -> Value | None:
-    """A dictionary or list method on a value that may be a container; ``None`` where it is a tensor's."""
+def maybe_container_method(
+    interp: Interpreter, value: Tensor, name: str, args: list[Value], node: ast.Call
+) -> Value | None:
+    """Call a container method of a value that may be a container; return ``None`` if it is a tensor method."""
     inner = replace(value, origins=tuple(Origin(b.kind, b.site_id, (*b.path, "*")) for b in value.origins))
     if name == "items":
         return IterableOf(TupleValue((Text(), inner)))
@@ -149,16 +153,16 @@ def loose_method(interp: Interpreter, value: Tensor, name: str, args: list[Value
 
 
 def text_method(value: Value, name: str, args: list[Value]) -> Value:
-    """A method of a string."""
+    """Call a method of a string."""
     text = value.value if isinstance(value, Const) else None
     if name == "format" and isinstance(text, str):
         device = parse_device(text.split("{")[0].rstrip(":") or "-")
         return DeviceValue(device, text=True, symbol=UNKNOWN_INDEX) if device is not None else Text()
     if isinstance(text, str) and name in ("lower", "upper", "strip"):
         return Const(getattr(text, name)())
-    asked = args[0].value if args and isinstance(args[0], Const) else None
-    if isinstance(text, str) and isinstance(asked, str) and name in ("startswith", "endswith"):
-        return Const(getattr(text, name)(asked))
+    affix = args[0].value if args and isinstance(args[0], Const) else None
+    if isinstance(text, str) and isinstance(affix, str) and name in ("startswith", "endswith"):
+        return Const(getattr(text, name)(affix))
     if name in ("split", "splitlines", "rsplit"):
         return IterableOf(Text())
     if name in ("find", "index", "count"):

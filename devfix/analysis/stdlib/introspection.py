@@ -1,4 +1,4 @@
-"""Python's questions about objects, classes and their attributes."""
+"""``getattr``, ``setattr``, ``hasattr``, ``isinstance``, ``vars`` and ``type``."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def _setattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
         for option in alternatives(args[0]):
             names = [str(name.value) for name in alternatives(args[1]) if isinstance(name, Const)]
             if len(names) == len(alternatives(args[1])):
-                held = interp.heap_object(option).fields if isinstance(option, Pointer) else {}
-                for name in [name for name in names if name in held] or names:
+                fields = interp.heap_object(option).fields if isinstance(option, Pointer) else {}
+                for name in [name for name in names if name in fields] or names:
                     source = node.args[2] if len(node.args) == 3 else None
                     interp.set_attribute(option, name, args[2], node, weak=len(names) > 1, source=source)
             elif isinstance(option, Pointer) and interp.heap_object(option).kind == "module":
                 modules.attach(interp, option, None, args[2], node, weak=True)
             elif isinstance(option, Pointer) and interp.heap_object(option).kind == "instance":
-                interp.escape([option])  # any of its attributes may be another one now
+                interp.escape([option])  # any attribute may change
     return NONE
 
 
@@ -78,16 +78,16 @@ def _hasattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
             return Const(bool(obj.get("data-parallel")))
         if obj.kind == "module" and args[1].value in NN_MODULE_METHODS:
             return Const(True)
-    if len(args) == 2 and isinstance(args[1], Const) and args[1].value in _MOVES:
+    if len(args) == 2 and isinstance(args[1], Const) and args[1].value in _MOVE_METHODS:
         return _can_move(interp, args[0])
     return UNKNOWN
 
 
-_MOVES = ("to", "cuda", "cpu")
+_MOVE_METHODS = ("to", "cuda", "cpu")
 
 
 def _can_move(interp: Interpreter, value: Value) -> Value:
-    """Whether a value has the methods with which tensors are moved: numbers, texts and plain containers have not."""
+    """Return whether a value has ``to``, ``cuda`` and ``cpu``: numbers, strings and plain containers do not."""
     outcomes = {is_known_tensor(interp, option) for option in alternatives(value)}
     outcome = outcomes.pop() if len(outcomes) == 1 else None
     return UNKNOWN if outcome is None else Const(outcome)
@@ -96,16 +96,16 @@ def _can_move(interp: Interpreter, value: Value) -> Value:
 def _isinstance(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if len(args) != 2:
         return UNKNOWN
-    value, kinds = args
-    wanted = list(kinds.items) if isinstance(kinds, TupleValue) else [kinds]
-    outcomes = {_is_a(interp, option, kind) for option in alternatives(value) for kind in wanted}
+    value, classes = args
+    wanted = list(classes.items) if isinstance(classes, TupleValue) else [classes]
+    outcomes = {_is_a(interp, option, cls) for option in alternatives(value) for cls in wanted}
     if True in outcomes and len(alternatives(value)) == 1:
         return Const(True)
     return Const(False) if outcomes == {False} else UNKNOWN
 
 
-def _is_a(interp: Interpreter, value: Value, kind: Value) -> bool | None:
-    name = kind.name if isinstance(kind, External) else ""
+def _is_a(interp: Interpreter, value: Value, cls: Value) -> bool | None:
+    name = cls.name if isinstance(cls, External) else ""
     if isinstance(value, Tensor):
         if not value.is_certain or value.maybe_container:
             return None
@@ -122,8 +122,8 @@ def _is_a(interp: Interpreter, value: Value, kind: Value) -> bool | None:
             return name == f"builtins.{obj.kind}" or (obj.kind == "dict" and name.endswith("Mapping"))
         if obj.kind == "module" and name in ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"):
             return obj.name.endswith(name.split(".")[-1])
-        if isinstance(kind, ClassValue) and obj.cls is not None:
-            return any(base is kind for base in mro(obj.cls))
+        if isinstance(cls, ClassValue) and obj.cls is not None:
+            return any(base is cls for base in mro(obj.cls))
         if name == "torch.Tensor":
             return False
         if name == "torch.nn.Module" and obj.kind == "module":

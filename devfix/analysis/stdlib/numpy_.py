@@ -1,8 +1,8 @@
-"""NumPy arrays: which unknown values certainly have dimensions, so that a tensor made of one has them, too.
+"""NumPy values: arrays with at least one dimension, and scalars.
 
-What NumPy gives is an :class:`Unknown` whose symbol starts with ``numpy.``: an array, or a number.  An array of one
-dimension or more is marked (``numpy.array@line:column``): a CPU tensor of a number may meet any tensor, one of an
-array may not.  https://numpy.org/doc/stable/reference/arrays.scalars.html says what gives a number.
+NumPy results are :class:`Unknown` values with symbols ``numpy.…``; arrays with at least one dimension have symbols
+``numpy.array@line:column``.  A CPU tensor created from a scalar is 0-dim and may be combined with any tensor, one
+created from an array may not.  Functions that return scalars: https://numpy.org/doc/stable/reference/arrays.scalars.html
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from devfix.analysis.domain.values import NONE, Const, TupleValue, Unknown, Value
 
-__all__ = ["combined", "given_by", "is_array", "part"]
+__all__ = ["is_array", "item", "operator_result", "result_of"]
 
 _MARK = "numpy.array@"
 _VALUE = "numpy.value@"
@@ -34,7 +34,7 @@ _SAME = frozenset("copy clip round cumsum".split())
 
 
 def is_array(value: Value) -> bool:
-    """Whether a value is a NumPy array of one dimension or more."""
+    """Return whether a value is a NumPy array with at least one dimension."""
     return isinstance(value, Unknown) and value.symbol.startswith(_MARK)
 
 
@@ -50,10 +50,10 @@ def _value(node: ast.AST) -> Unknown:
     return Unknown(f"{_VALUE}{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}")
 
 
-def given_by(name: str, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.Call) -> Value | None:
-    """What a function or method gives that cannot be read, if it is an array or NumPy's; ``None`` if it is neither.
+def result_of(name: str, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.Call) -> Value | None:
+    """Return the NumPy result of an external function or method; ``None`` if it is not from NumPy.
 
-    ``name``: ``numpy.zeros``, or for a method what its object comes from, ``numpy.random.rand().mean``.
+    ``name`` is the full name: ``numpy.zeros``, or for a method the origin of its object: ``numpy.random.rand().mean``.
     """
     owner, _, last = name.rpartition(".")
     last = node.func.attr if isinstance(node.func, ast.Attribute) else last
@@ -66,7 +66,7 @@ def given_by(name: str, args: Sequence[Value], keywords: Mapping[str, Value], no
     if last in _MAKE or last in _KEEP_DIMENSIONS or shaped or (of_arrays and last in _ELEMENTWISE | _SAME):
         return _array(node)
     if last in _SUM_UP:
-        # `np.mean(x, 0)` and `x.mean(0)`: without an axis all becomes one number
+        # `np.mean(x, 0)` and `x.mean(0)`: without an axis, the result is a scalar
         first = 0 if not owner.startswith("numpy") or "@" in owner or "()" in owner else 1
         axis = keywords.get("axis", args[first] if len(args) > first else NONE)
         along = isinstance(axis, TupleValue) or (isinstance(axis, Const) and isinstance(axis.value, int))
@@ -74,15 +74,15 @@ def given_by(name: str, args: Sequence[Value], keywords: Mapping[str, Value], no
     return None
 
 
-def combined(left: Value, right: Value, node: ast.AST) -> Value | None:
-    """What an operator makes of two values of which one is NumPy's; ``None`` if none is."""
+def operator_result(left: Value, right: Value, node: ast.AST) -> Value | None:
+    """Return the result of an operator with a NumPy operand; ``None`` if neither operand is from NumPy."""
     if is_array(left) or is_array(right):
         return _array(node)
     return _value(node) if any(_of_numpy(getattr(operand, "symbol", "")) for operand in (left, right)) else None
 
 
-def part(base: Unknown, key: Value, node: ast.Subscript) -> Value | None:
-    """``array[a:b]`` and ``array[indices]`` have dimensions, ``array[i]`` may be a number; ``None`` if not NumPy's."""
+def item(base: Unknown, key: Value, node: ast.Subscript) -> Value | None:
+    """Return an item of a NumPy array: ``array[i]`` may be a scalar; return ``None`` if ``base`` is not from NumPy."""
     if not _of_numpy(base.symbol):
         return None
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]

@@ -1,4 +1,4 @@
-"""What the standard library makes of sequences: deques, named tuples, and items drawn from them."""
+"""Sequences of the standard library: deques, named tuples, and functions of ``random``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _sequence(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
 
 
 def _named_tuple(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """``namedtuple("Step", "state action")`` is the class that ``class Step(NamedTuple)`` would be."""
+    """``namedtuple("Step", "state action")``: return a class like ``class Step(NamedTuple)``."""
     assert interp.activation is not None
     names = _field_names(interp, args[1] if len(args) > 1 else keywords.get("field_names", UNKNOWN), node)
     called = args[0].value if args and isinstance(args[0], Const) else None
@@ -48,12 +48,12 @@ def _named_tuple(interp: Interpreter, name: str, args: list[Value], keywords: Ke
     return ClassValue(stmt, interp.activation.module, (External("typing.NamedTuple"),), interp.new_env())
 
 
-def _field_names(interp: Interpreter, given: Value, node: ast.Call) -> list[str]:
-    """The names of ``"state action"``, ``"state, action"``, ``["state", "action"]`` or ``[("state", Tensor)]``."""
-    if isinstance(given, Const) and isinstance(given.value, str):
-        found: list[object] = [*given.value.replace(",", " ").split()]
+def _field_names(interp: Interpreter, sequence: Value, node: ast.Call) -> list[str]:
+    """Return the field names of ``"state action"``, ``"state, action"``, ``["state"]`` or ``[("state", Tensor)]``."""
+    if isinstance(sequence, Const) and isinstance(sequence.value, str):
+        found: list[object] = [*sequence.value.replace(",", " ").split()]
     else:
-        items = interp.elements(given, node) or []
+        items = interp.elements(sequence, node) or []
         first = [item.items[0] if isinstance(item, TupleValue) and item.items else item for item in items]
         found = [item.value if isinstance(item, Const) else None for item in first]
     names = [name for name in found if isinstance(name, str) and _is_name(name)]
@@ -64,19 +64,19 @@ def _is_name(text: str) -> bool:
     return text.isidentifier() and not keyword.iskeyword(text)
 
 
-def _drawn(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """``random.sample`` and ``random.choices`` give a list of what a sequence holds, ``random.choice`` one of it."""
-    given = args[0] if args else keywords.get("population", keywords.get("seq", UNKNOWN))
-    if not isinstance(given, (Pointer, TupleValue, Tensor)):
+def _random_items(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``random.sample`` and ``random.choices`` return a list of a sequence's items, ``random.choice`` one item."""
+    sequence = args[0] if args else keywords.get("population", keywords.get("seq", UNKNOWN))
+    if not isinstance(sequence, (Pointer, TupleValue, Tensor)):
         return UNKNOWN
-    one = interp.element(given, node)
-    if isinstance(one, Unknown) or name.endswith(".choice"):
-        return one
-    return interp.new(HeapObject("list", default_item=one))
+    item = interp.element(sequence, node)
+    if isinstance(item, Unknown) or name.endswith(".choice"):
+        return item
+    return interp.new(HeapObject("list", default_item=item))
 
 
 TRANSFER_FUNCTIONS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Call], Value]] = {
-    "draws-items": _drawn,
+    "draws-items": _random_items,
     "named-tuple": _named_tuple,
     "sequence": _sequence,
 }

@@ -1,4 +1,4 @@
-"""What data sets and loaders bring: samples, how they are collated, and where each tensor of a batch comes from."""
+"""Batches: samples of datasets, collation, and the origin of each tensor in a batch."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ from devfix.analysis.torch.data_sources import source_key
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["bare_call", "collate", "next_of", "sample", "stamp", "unknown", "whole_of"]
+__all__ = ["collate", "implicit_call", "next_batch", "sample", "single_graph", "tag_origins", "unknown_batch"]
 
-MOST_NESTED = 6
+_MOST_NESTED = 6
 
 
-def bare_call(node: ast.AST) -> ast.Call:
-    """A call without arguments that the source does not spell out: the one that iteration makes at ``node``."""
+def implicit_call(node: ast.AST) -> ast.Call:
+    """Return a call expression for a call that iteration makes implicitly at ``node``."""
     return ast.copy_location(ast.Call(ast.Name("iterated", ast.Load()), [], []), node)
 
 
-def unknown(interp: Interpreter, node: ast.AST) -> Value:
-    """What one step over an iterable of unknown origin yields, where the program takes it for a loader."""
+def unknown_batch(interp: Interpreter, node: ast.AST) -> Value:
+    """Return the element of an unknown iterable that the program treats as a loader."""
     key = source_key(interp, "batch", node)
     return Tensor(CPU, (Origin("batch", key),), is_certain=False, maybe_container=True)
 
 
-def next_of(interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
-    """What one step over a loader yields, each CPU tensor stamped with the way to it."""
+def next_batch(interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
+    """Return a batch of a loader; the origin of each CPU tensor is its path in the batch."""
     key = source_key(interp, "batch", node, pointer)
     obj = interp.heap_object(pointer)
     dataset, collate_fn = obj.fields.get("dataset", UNKNOWN), obj.fields.get("collate_fn")
@@ -58,22 +58,22 @@ def next_of(interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
     rng.draw_of_loader(interp, obj, node)
     if collate_fn is not None and collate_fn != Const(None):
         samples = interp.new(HeapObject("list", default_item=one))
-        batch = interp.call(collate_fn, [samples], {}, bare_call(node))
+        batch = interp.call(collate_fn, [samples], {}, implicit_call(node))
         host_access.note_loader(interp, obj, batch)
         if isinstance(batch, Unknown) or (isinstance(batch, Pointer) and interp.heap_object(batch).kind == "opaque"):
             batch = Tensor(CPU, is_certain=False, maybe_container=True)
     else:
         batch = collate(interp, one)
-    return stamp(interp, batch, key, ())
+    return tag_origins(interp, batch, key, ())
 
 
 def sample(interp: Interpreter, dataset: Value, node: ast.AST) -> Value:
-    """One item of a dataset, before collation."""
+    """Return one item of a dataset, before collation."""
     if isinstance(dataset, Union):
         return join(sample(interp, option, node) for option in dataset.alternatives)
     if isinstance(dataset, Pointer):
         obj = interp.heap_object(dataset)
-        if obj.kind == "bundle":
+        if obj.kind == "batch-object":
             return dataset
         if obj.kind == "dataset":
             inner = obj.fields.get("dataset")
@@ -83,17 +83,16 @@ def sample(interp: Interpreter, dataset: Value, node: ast.AST) -> Value:
         ):
             return Tensor(
                 UNKNOWN_DEVICE, is_certain=False, maybe_container=True
-            )  # data that was sent to a device as a whole
+            )  # a dataset that was moved to a device
         if obj.kind == "list":
-            inner_items = obj.contents
-            return join(inner_items) if inner_items else UNKNOWN
+            return join(obj.contents) if obj.contents else UNKNOWN
         if obj.cls is not None:
             getter = interp.attribute(dataset, "__getitem__", node)
             if isinstance(getter, Bound):
-                return interp.call(getter, [Number("index")], {}, bare_call(node))
+                return interp.call(getter, [Number("index")], {}, implicit_call(node))
             iterator = interp.attribute(dataset, "__iter__", node)
             if isinstance(iterator, Bound):
-                result = interp.call(iterator, [], {}, bare_call(node))
+                result = interp.call(iterator, [], {}, implicit_call(node))
                 return result.element if isinstance(result, IterableOf) else UNKNOWN
     if isinstance(dataset, Tensor):
         return replace(dataset, origins=())
@@ -102,13 +101,13 @@ def sample(interp: Interpreter, dataset: Value, node: ast.AST) -> Value:
     return UNKNOWN
 
 
-def whole_of(interp: Interpreter, dataset: Pointer, node: ast.AST) -> Value:
-    """The graph of a dataset that has one: ``dataset[0]``, ``dataset.data``."""
-    return stamp(interp, sample(interp, dataset, node), source_key(interp, "whole", node), ())
+def single_graph(interp: Interpreter, dataset: Pointer, node: ast.AST) -> Value:
+    """Return the graph of a dataset with a single graph: ``dataset[0]``, ``dataset.data``."""
+    return tag_origins(interp, sample(interp, dataset, node), source_key(interp, "whole", node), ())
 
 
 def collate(interp: Interpreter, value: Value, depth: int = 0) -> Value:
-    """PyTorch's default collation: numbers and arrays become CPU tensors, strings stay, containers are kept.
+    """Return a batch as PyTorch's ``default_collate`` does: numbers and arrays become CPU tensors, containers remain.
 
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.default_collate
     """
@@ -131,37 +130,39 @@ def collate(interp: Interpreter, value: Value, depth: int = 0) -> Value:
             obj = interp.heap_object(value)
             if obj.kind in ("dict", "list"):
                 fields = {key: collate(interp, item, depth + 1) for key, item in obj.fields.items()}
-                rest = None if obj.default_item is None else collate(interp, obj.default_item, depth + 1)
-                return interp.new(replace(obj, fields=fields, default_item=rest))
+                default_item = None if obj.default_item is None else collate(interp, obj.default_item, depth + 1)
+                return interp.new(replace(obj, fields=fields, default_item=default_item))
             if obj.kind == "instance" and obj.get("array"):
                 return Tensor(CPU)
-            if obj.kind == "bundle":
+            if obj.kind == "batch-object":
                 return value
     return Tensor(CPU, is_certain=False, maybe_container=True)
 
 
-def stamp(interp: Interpreter, value: Value, key: int, item: tuple[str, ...]) -> Value:
-    """Give every CPU tensor in a batch its origin."""
-    if len(item) > MOST_NESTED:
-        return value  # a batch that holds itself
+def tag_origins(interp: Interpreter, value: Value, key: int, item: tuple[str, ...]) -> Value:
+    """Return a batch in which every CPU tensor has its path as the origin; ``key`` identifies the batch."""
+    if len(item) > _MOST_NESTED:
+        return value  # a recursive batch
     match value:
         case Tensor(device=device) if device == CPU:
             return replace(value, origins=(Origin("batch", key, item),))
         case TupleValue(items):
-            return TupleValue(tuple(stamp(interp, part, key, (*item, str(i))) for i, part in enumerate(items)))
+            return TupleValue(tuple(tag_origins(interp, part, key, (*item, str(i))) for i, part in enumerate(items)))
         case Union(alternatives):
-            return join(stamp(interp, option, key, item) for option in alternatives)
+            return join(tag_origins(interp, option, key, item) for option in alternatives)
         case IterableOf(inner) if not isinstance(inner, Text):
-            return IterableOf(stamp(interp, inner, key, (*item, "*")))
+            return IterableOf(tag_origins(interp, inner, key, (*item, "*")))
         case Unknown():
             return Tensor(CPU, (Origin("batch", key, item),), is_certain=False, maybe_container=True)
         case Pointer():
             obj = interp.heap_object(value)
-            if obj.kind == "bundle":
-                return interp.new(batch_objects.restamped(obj, key, item))
+            if obj.kind == "batch-object":
+                return interp.new(batch_objects.with_origin(obj, key, item))
             if obj.kind in ("dict", "list") or (obj.kind == "instance" and obj.cls is not None):
-                fields = {name: stamp(interp, part, key, (*item, name)) for name, part in obj.fields.items()}
-                rest = None if obj.default_item is None else stamp(interp, obj.default_item, key, (*item, "*"))
+                fields = {name: tag_origins(interp, part, key, (*item, name)) for name, part in obj.fields.items()}
+                default_item = (
+                    None if obj.default_item is None else tag_origins(interp, obj.default_item, key, (*item, "*"))
+                )
                 info = (*(pair for pair in obj.info if pair[0] != "batch"), ("batch", (key, item)))
-                return interp.new(replace(obj, fields=fields, default_item=rest, info=info))
+                return interp.new(replace(obj, fields=fields, default_item=default_item, info=info))
     return value

@@ -1,4 +1,4 @@
-"""``torch.save`` and ``torch.load``: where a checkpoint is mapped, and where it goes."""
+"""Checkpoints: ``torch.save``, ``torch.load`` and safetensors, their ``map_location``, and the uses of the result."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = [
+    "file_method",
     "joined_path",
     "load",
     "load_file",
-    "loaded_in",
-    "note_birth",
+    "loaded_tensors",
+    "note_origin_use",
     "note_use",
-    "of_file",
     "open_file",
     "save",
 ]
 
 
 def _key(value: Value) -> str:
-    """What identifies a file or buffer: equal keys name the same one in one run."""
+    """Return the key of a file or buffer; equal keys identify the same file."""
     match value:
         case Const(constant):
             return repr(constant)
@@ -58,28 +58,29 @@ def _key(value: Value) -> str:
 
 
 def joined_path(parts: list[Value]) -> Value:
-    """``os.path.join(...)``: known by its parts."""
+    """Return the result of ``os.path.join(...)``, identified by its parts."""
     keys = [_key(part) for part in parts]
     return Text(f"join({', '.join(keys)})" if all(keys) else "")
 
 
 def save(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
-    """``torch.save``."""
+    """``torch.save``: record the file and, for a dictionary, its entries."""
     target = args[1] if len(args) > 1 else keywords.get("f", UNKNOWN)
-    if interp.backend is None:  # of several processes, one may have saved it from its own device for all
+    if interp.backend is None:  # one of several processes may save its device's tensors for all
         interp.now.saved |= {_key(option) for option in alternatives(target)} - {""}
     for option in alternatives(args[0] if args else keywords.get("obj", UNKNOWN)):
         if isinstance(option, Pointer) and interp.heap_object(option).kind == "dict":
             for key, value in interp.heap_object(option).fields.items():
-                interp.observations.saved_entries[key] = interp.observations.saved_entries.get(key, True) and _has_dimensions(value)
+                entries = interp.observations.saved_entries
+                entries[key] = entries.get(key, True) and _has_dimensions(value)
     return Const(None)
 
 
 def _has_dimensions(value: Value) -> bool:
-    """Whether an entry is a tensor with dimensions, but for what an earlier run has saved there."""
-    made = [option for option in alternatives(value) if not (isinstance(option, Tensor) and _is_loaded(option))]
-    return bool(made) and all(
-        isinstance(o, Tensor) and o.is_certain and not (o.maybe_container or o.maybe_zero_dim) for o in made
+    """Return whether an entry is a tensor with dimensions; alternatives from an earlier checkpoint do not count."""
+    saved = [option for option in alternatives(value) if not (isinstance(option, Tensor) and _is_loaded(option))]
+    return bool(saved) and all(
+        isinstance(o, Tensor) and o.is_certain and not (o.maybe_container or o.maybe_zero_dim) for o in saved
     )
 
 
@@ -88,59 +89,59 @@ def _is_loaded(value: Tensor) -> bool:
 
 
 def load(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
-    """``torch.load``."""
+    """``torch.load``: record the call and its ``map_location``."""
     mapping = args[1] if len(args) > 1 else keywords.get("map_location")
-    mapped = "**" in keywords or keywords.get("map_location", Const(None)) != Const(None) or _is_given(node)
+    is_mapped = "**" in keywords or keywords.get("map_location", Const(None)) != Const(None) or _has_map_location(node)
     point = interp.point(node, with_state=True)
-    loading = interp.observations.loadings.setdefault(point.key, Loading(point, node, mapped, True, interp.latent))
-    loading.is_mapped &= mapped
+    loading = interp.observations.loadings.setdefault(point.key, Loading(point, node, is_mapped, True, interp.latent))
+    loading.is_mapped &= is_mapped
     source = args[0] if args else keywords.get("f", UNKNOWN)
     loading.round_trip &= all(_key(option) in interp.now.saved for option in alternatives(source))
-    if not mapped:
+    if not is_mapped:
         return Tensor(
             UNKNOWN_DEVICE, (Origin("load", _number(interp, point.key)),), is_certain=False, maybe_container=True
         )
-    return _placed_at(interp, UNKNOWN_DEVICE if mapping is None else _mapped_to(interp, mapping), point, node)
+    return _loaded_tensor(interp, UNKNOWN_DEVICE if mapping is None else _map_device(interp, mapping), point, node)
 
 
 def load_file(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
-    """``safetensors.torch.load_file(filename, device="cpu")``: a dictionary of tensors, on the CPU unless told."""
+    """``safetensors.torch.load_file(filename, device="cpu")``: return a dictionary of tensors."""
     device = args[1] if len(args) > 1 else keywords.get("device", Const("cpu"))
     point = interp.point(node, with_state=True)
     interp.observations.loadings.setdefault(point.key, Loading(point, node, True, latent=interp.latent))
     return replace(
-        _placed_at(interp, named_device(interp, device) or UNKNOWN_DEVICE, point, node), is_certain=True
-    )  # it holds tensors only
+        _loaded_tensor(interp, named_device(interp, device) or UNKNOWN_DEVICE, point, node), is_certain=True
+    )  # it contains tensors only
 
 
 def open_file(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
-    """``safetensors.safe_open(filename, framework, device="cpu")``: a file that gives tensors by their keys."""
+    """``safetensors.safe_open(filename, framework, device="cpu")``: return an open file of tensors."""
     device_value = args[2] if len(args) > 2 else keywords.get("device", Const("cpu"))
     point = interp.point(node, with_state=True)
     interp.observations.loadings.setdefault(point.key, Loading(point, node, True, latent=interp.latent))
     device = UNKNOWN_DEVICE if "**" in keywords else named_device(interp, device_value) or UNKNOWN_DEVICE
-    held = replace(_placed_at(interp, device, point, node), is_certain=True)
-    return interp.new(HeapObject("tensor-file", name, default_item=held, allocated_at=point))
+    tensor = replace(_loaded_tensor(interp, device, point, node), is_certain=True)
+    return interp.new(HeapObject("tensor-file", name, default_item=tensor, allocated_at=point))
 
 
-def of_file(interp: Interpreter, pointer: Pointer, name: str, args: list[Value]) -> Value:
-    """A method of an open file of tensors."""
-    held = interp.heap_object(pointer).default_item
-    if name in ("get_tensor", "get_slice") and isinstance(held, Tensor):
+def file_method(interp: Interpreter, pointer: Pointer, name: str, args: list[Value]) -> Value:
+    """Call a method of an open file of tensors."""
+    tensor = interp.heap_object(pointer).default_item
+    if name in ("get_tensor", "get_slice") and isinstance(tensor, Tensor):
         key = args[0].value if args and isinstance(args[0], Const) else "*"
-        origins = tuple(replace(origin, path=(str(key),)) for origin in held.origins)
-        return replace(held, origins=origins, maybe_container=name == "get_slice")
+        origins = tuple(replace(origin, path=(str(key),)) for origin in tensor.origins)
+        return replace(tensor, origins=origins, maybe_container=name == "get_slice")
     return IterableOf(Text()) if name in ("keys", "offset_keys") else UNKNOWN
 
 
-def _placed_at(interp: Interpreter, device: Device, point: ProgramPoint, node: ast.Call) -> Tensor:
+def _loaded_tensor(interp: Interpreter, device: Device, point: ProgramPoint, node: ast.Call) -> Tensor:
     scenarios.record_placement(interp, node, device)
     origins = (Origin("load", _number(interp, point.key)),) if device == CPU else ()
     return Tensor(device, origins, is_certain=False, maybe_container=True)
 
 
-def _mapped_to(interp: Interpreter, mapping: Value) -> Device:
-    """Where ``map_location`` sends what is loaded; ``lambda storage, location: storage`` leaves it on the CPU."""
+def _map_device(interp: Interpreter, mapping: Value) -> Device:
+    """Return the device of ``map_location``; ``lambda storage, location: storage`` maps to the CPU."""
     if not isinstance(mapping, Function):
         return named_device(interp, mapping) or UNKNOWN_DEVICE
     if isinstance(mapping.node, ast.Lambda) and mapping.node.args.args:
@@ -150,43 +151,44 @@ def _mapped_to(interp: Interpreter, mapping: Value) -> Device:
     return UNKNOWN_DEVICE
 
 
-def _is_given(node: ast.Call) -> bool:
-    """Whether the call says where to: anything but a literal ``None`` (a parameter that may be ``None`` is the
-    caller's word).
+def _has_map_location(node: ast.Call) -> bool:
+    """Return whether a call has a ``map_location``, positional or by keyword.
+
+    A positional literal ``None`` does not count.  A variable that may be ``None`` does: its caller chooses the device.
     """
     if any(isinstance(value, ast.Starred) for value in node.args):
-        return True  # what is passed on may hold it
+        return True  # the starred argument may contain it
     if any(keyword.arg == "map_location" for keyword in node.keywords):
-        return True  # also an explicit ``None``: the author has thought of it
-    given = node.args[1:2]
-    return any(not (isinstance(value, ast.Constant) and value.value is None) for value in given)
+        return True  # an explicit ``None`` is the author's choice
+    positional = node.args[1:2]
+    return any(not (isinstance(value, ast.Constant) and value.value is None) for value in positional)
 
 
 def _number(interp: Interpreter, key: tuple[str, int, int]) -> int:
     return list(interp.observations.loadings).index(key)
 
 
-def loaded_in(interp: Interpreter, value: Value, depth: int = 0) -> Iterator[Tensor]:
-    """What came from ``torch.load`` in a value: itself, or what a dictionary or list of it holds."""
+def loaded_tensors(interp: Interpreter, value: Value, depth: int = 0) -> Iterator[Tensor]:
+    """Yield the results of ``torch.load`` in a value: itself, or the contents of dictionaries and lists."""
     for option in alternatives(value):
         if isinstance(option, Tensor) and any(origin.kind == "load" for origin in option.origins):
             yield option
         elif isinstance(option, Pointer) and depth < 3 and interp.heap_object(option).kind in ("dict", "list"):
             obj = interp.heap_object(option)
             for inner in obj.contents:
-                yield from loaded_in(interp, inner, depth + 1)
+                yield from loaded_tensors(interp, inner, depth + 1)
 
 
 def note_use(interp: Interpreter, value: Tensor, kind: str, node: ast.AST, on_accelerator: bool) -> None:
-    """Something loaded without ``map_location`` is used."""
+    """Record a use of loaded values."""
     for option in alternatives(value):
         assert isinstance(option, Tensor)
         for origin in option.origins:
-            note_birth(interp, origin, kind, node, on_accelerator)
+            note_origin_use(interp, origin, kind, node, on_accelerator)
 
 
-def note_birth(interp: Interpreter, origin: Origin, kind: str, node: ast.AST, on_accelerator: bool) -> None:
-    """The same, for one origin."""
+def note_origin_use(interp: Interpreter, origin: Origin, kind: str, node: ast.AST, on_accelerator: bool) -> None:
+    """Record a use of a loaded value, given its origin."""
     if origin.kind == "load":
         loading = list(interp.observations.loadings.values())[origin.site_id]
         loading.uses.append(LoadUse(kind, interp.point(node, with_state=True), on_accelerator))

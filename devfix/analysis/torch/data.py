@@ -1,4 +1,4 @@
-"""Datasets, loaders, and the iterators around them."""
+"""Datasets, data loaders, samplers, and iterators over them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from devfix.analysis.domain.values import (
     UNKNOWN,
     UNKNOWN_DEVICE,
     Const,
-    Device,
     Function,
     HeapObject,
     IterableOf,
@@ -36,7 +35,10 @@ __all__ = ["TRANSFER_FUNCTIONS", "make_loader"]
 def make_loader(
     interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call, into: Pointer | None = None
 ) -> Value:
-    """A ``DataLoader``; what it yields is worked out when it is iterated."""
+    """Create a ``DataLoader``, in ``into`` if that is an instance of a project subclass.
+
+    Its batches are computed when it is iterated.
+    """
     fields: dict[str, Value] = {"dataset": args[0] if args else keywords.get("dataset", UNKNOWN)}
     fields.update({key: keywords[key] for key in ("collate_fn", "generator", "sampler") if key in keywords})
     fields["shuffle"] = keywords.get("shuffle", args[2] if len(args) > 2 else NONE)
@@ -57,8 +59,8 @@ def make_loader(
         info=(("pinned", known), *flags),
     )
     if into is not None:
-        held = interp.heap_object(into)
-        interp.now.write(into.id, replace(obj, cls=held.cls, fields={**held.fields, **fields}))
+        subclass = interp.heap_object(into)
+        interp.now.write(into.id, replace(obj, cls=subclass.cls, fields={**subclass.fields, **fields}))
         return into
     return interp.new(obj)
 
@@ -72,9 +74,9 @@ def _loader(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
 
 
 def _tensor_dataset(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    held = [option for value in args for option in alternatives(value) if isinstance(option, Tensor)]
+    tensors = [option for value in args for option in alternatives(value) if isinstance(option, Tensor)]
     interp.observations.dataset_values.update(
-        origin.site_id for tensor in held for origin in tensor.origins if origin.kind == "made"
+        origin.site_id for tensor in tensors for origin in tensor.origins if origin.kind == "made"
     )
     items = tuple(replace(value, origins=()) if isinstance(value, Tensor) else value for value in args)
     starred = any(isinstance(argument, ast.Starred) for argument in node.args)
@@ -83,13 +85,8 @@ def _tensor_dataset(interp: Interpreter, name: str, args: list[Value], keywords:
     if starred and not all(isinstance(value, Tensor) for value in items):
         sample = Tensor(UNKNOWN_DEVICE, maybe_container=True)
     elif unknown:
-        sample = TupleValue(tuple(v if isinstance(v, Tensor) else Tensor(_data_place(v)) for v in items))
+        sample = TupleValue(tuple(v if isinstance(v, Tensor) else Tensor(UNKNOWN_DEVICE) for v in items))
     return interp.new(HeapObject("dataset", name, fields={"sample": sample}, allocated_at=interp.point(node)))
-
-
-def _data_place(value: Value) -> Device:
-    """A tensor of unknown origin inside a dataset: nothing has sent it to a device that devfix has seen."""
-    return UNKNOWN_DEVICE
 
 
 def _same_dataset(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -112,7 +109,7 @@ def _image_dataset(interp: Interpreter, name: str, args: list[Value], keywords: 
     transform = keywords.get("transform", args[1] if len(args) > 1 else NONE)
     image = Tensor(CPU)
     if isinstance(transform, (Function, Pointer)) and not _of_torchvision(interp, transform):
-        image = Tensor(CPU, is_certain=False, maybe_container=True)  # a transform of the project may give several views
+        image = Tensor(CPU, is_certain=False, maybe_container=True)  # a project transform may return several views
     sample = TupleValue((image, Number()))
     return interp.new(HeapObject("dataset", name, fields={"sample": sample}, allocated_at=interp.point(node)))
 

@@ -1,4 +1,4 @@
-"""Data sources: the loops, ``next`` calls and factories that CPU tensors come from."""
+"""Data sources: the loops, ``next`` calls and factories that CPU tensors originate from."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 __all__ = ["source_key"]
 
-MOST_VISITS = 8
+_MOST_CREATION_POINTS = 8
 
 
 def source_key(interp: Interpreter, kind: str, node: ast.AST, loader: Pointer | None = None) -> int:
-    """The key of the batch that ``node`` takes from a loader: one per place in the source."""
+    """Return the ``site_id`` of the values that ``node`` takes from a loader or creates: one per source position."""
     if kind == "made":
         assert interp.activation is not None
-        device: tuple[object, ...] = (kind, interp.activation.module.path, *position(node))
+        position_key: tuple[object, ...] = (kind, interp.activation.module.path, *position(node))
     else:
-        device = (kind, *_consumer(interp, node))
+        position_key = (kind, *_positions(interp, node))
     keys = interp.observations.source_keys
-    if device not in keys:
-        keys[device] = len(interp.observations.sources)
+    if position_key not in keys:
+        keys[position_key] = len(interp.observations.sources)
         obj = interp.heap_object(loader) if loader is not None else None
         interp.observations.sources.append(
             DataSource(
@@ -39,23 +39,23 @@ def source_key(interp: Interpreter, kind: str, node: ast.AST, loader: Pointer | 
             )
         )
     if kind == "made":
-        _note_visit(interp, keys[device], node)
-    return keys[device]
+        _note_creation(interp, keys[position_key], node)
+    return keys[position_key]
 
 
-def _note_visit(interp: Interpreter, key: int, node: ast.AST) -> None:
-    """Remember the moment at which a value was made: another call may have other arguments."""
-    visits = interp.observations.creation_points.setdefault(key, [])
-    if not visits:
-        visits.append(interp.observations.sources[key].point)
-    elif len(visits) < MOST_VISITS and visits[-1].call_frame.activation is not interp.activation:
-        way = interp.point(node).call_path
-        if all(known.call_path != way for known in visits):
-            visits.append(interp.point(node, with_state=True))
+def _note_creation(interp: Interpreter, key: int, node: ast.AST) -> None:
+    """Record the program point of a created value, once per call path: arguments differ between calls."""
+    points = interp.observations.creation_points.setdefault(key, [])
+    if not points:
+        points.append(interp.observations.sources[key].point)
+    elif len(points) < _MOST_CREATION_POINTS and points[-1].call_frame.activation is not interp.activation:
+        call_path = interp.point(node).call_path
+        if all(known.call_path != call_path for known in points):
+            points.append(interp.point(node, with_state=True))
 
 
-def _consumer(interp: Interpreter, node: ast.AST) -> Iterator[object]:
-    """The statement that takes the batch; through generators and small helpers, the one that they serve, too."""
+def _positions(interp: Interpreter, node: ast.AST) -> Iterator[object]:
+    """Yield the position of the statement that gets the batch, and of its callers if it is in a generator or helper."""
     activation, helpers = interp.activation, 0
     while activation is not None:
         stmt = activation.stmt or node

@@ -1,6 +1,6 @@
-"""Process groups: which memory their backend reads, and what is given to it.
+"""Process groups: collectives, ``DistributedDataParallel``, and ``set_device``.
 
-NCCL moves the accelerator's memory only; Gloo, and a group without a named backend, serve the CPU, too:
+NCCL supports accelerator tensors only; Gloo, and a group without a named backend, also support CPU tensors:
 https://docs.pytorch.org/docs/stable/distributed.html#backends
 """
 
@@ -34,11 +34,11 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["brought_to", "collective", "init", "initialized", "note_ids", "set_device", "wrap"]
+__all__ = ["check_wrap", "collective", "init", "initialized", "input_device", "note_wrap", "set_device"]
 
 
 def init(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """``init_process_group``: the group's backend, where the code tells."""
+    """``init_process_group``: record the backend."""
     backend = args[0] if args else keywords.get("backend", NONE)
     interp.observations.is_distributed = True
     interp.backend = str(backend.value) if isinstance(backend, Const) and isinstance(backend.value, str) else "unknown"
@@ -46,13 +46,13 @@ def init(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
 
 
 def initialized(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """``is_initialized``."""
+    """``torch.distributed.is_initialized``."""
     return Const(interp.backend is not None)
 
 
 def collective(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """A collective: under NCCL each of its tensors must be on the accelerator."""
-    if _only_accelerators(interp) and "group" not in keywords:
+    """Check a collective: with NCCL, each of its tensors must be on the accelerator."""
+    if _is_nccl(interp) and "group" not in keywords:
         texts = [text_of(argument) for argument in node.args]
         named = {keyword.arg: text_of(keyword.value) for keyword in node.keywords if keyword.arg}
         given = [*zip(args, texts, strict=False), *((value, named.get(key, key)) for key, value in keywords.items())]
@@ -62,24 +62,24 @@ def collective(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     return NONE
 
 
-def wrap(interp: Interpreter, pointer: Pointer, keywords: Keywords, node: ast.Call) -> None:
-    """``DistributedDataParallel`` is built: the module must be where ``device_ids``, or NCCL, need it."""
-    told = _names_devices(interp, keywords.get("device_ids", NONE))
-    if not (told or _only_accelerators(interp)):
+def check_wrap(interp: Interpreter, pointer: Pointer, keywords: Keywords, node: ast.Call) -> None:
+    """Check ``DistributedDataParallel(module)``: the module must be on the device of ``device_ids``, or of NCCL."""
+    has_ids = _names_devices(interp, keywords.get("device_ids", NONE))
+    if not (has_ids or _is_nccl(interp)):
         return
     given = next((keyword.value for keyword in node.keywords if keyword.arg == "device_ids"), None)
     ids = OperandSet(
-        [(brought_to(interp, keywords) or UNKNOWN_DEVICE, Operand("" if given is None else text_of(given)))]
+        [(input_device(interp, keywords) or UNKNOWN_DEVICE, Operand("" if given is None else text_of(given)))]
     )
-    weighted = [part for _, part in module_tree.parts(interp, pointer) if interp.heap_object(part).weights]
-    for part in weighted:
+    parts = [part for _, part in module_tree.named_modules(interp, pointer) if interp.heap_object(part).weights]
+    for part in parts:
         if interp.scenario.multi_accelerator or interp.heap_object(part).devices == frozenset({CPU}):
-            weights = weight_operands(interp, part, text_of(node.args[0]))
-            check_same_device(interp, node, "DistributedDataParallel", [weights, ids if told else _group(interp)])
+            operands = weight_operands(interp, part, text_of(node.args[0]))
+            check_same_device(interp, node, "DistributedDataParallel", [operands, ids if has_ids else _group(interp)])
 
 
-def brought_to(interp: Interpreter, keywords: Keywords) -> Device | None:
-    """Where ``DistributedDataParallel`` brings its inputs; ``None`` where it leaves them: without ``device_ids``.
+def input_device(interp: Interpreter, keywords: Keywords) -> Device | None:
+    """Return the device to which ``DistributedDataParallel`` moves inputs; ``None`` without ``device_ids``: no move.
 
     ``torch/nn/parallel/distributed.py``, ``_pre_forward``.
     """
@@ -88,14 +88,14 @@ def brought_to(interp: Interpreter, keywords: Keywords) -> Device | None:
         return None
     if not interp.scenario.multi_accelerator:
         return ACCELERATOR
-    held: list[Value] = list(given.items) if isinstance(given, TupleValue) else []
+    ids: list[Value] = list(given.items) if isinstance(given, TupleValue) else []
     if isinstance(given, Pointer):
-        held = list(interp.heap_object(given).fields.values())
-    return (named_device(interp, held[0]) or UNKNOWN_DEVICE) if len(held) == 1 else UNKNOWN_DEVICE
+        ids = list(interp.heap_object(given).fields.values())
+    return (named_device(interp, ids[0]) or UNKNOWN_DEVICE) if len(ids) == 1 else UNKNOWN_DEVICE
 
 
 def set_device(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """``torch.cuda.set_device``."""
+    """``torch.cuda.set_device``: set the current device."""
     if args or "device" in keywords:
         devices = {named_device(interp, option) for option in alternatives(args[0] if args else keywords["device"])}
         if interp.scenario.multi_accelerator and devices == {OTHER_ACCELERATOR}:
@@ -104,8 +104,11 @@ def set_device(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     return NONE
 
 
-def note_ids(interp: Interpreter, pointer: Pointer, node: ast.Call) -> None:
-    """A module is wrapped with a literal list of indices: where it is on an accelerator, the first is to be that."""
+def note_wrap(interp: Interpreter, pointer: Pointer, node: ast.Call) -> None:
+    """Record a module on the accelerator that is wrapped with a literal list of device ids.
+
+    The module must be on the device of the first id.
+    """
     if module_tree.weights_device(interp, pointer) != ACCELERATOR:
         return
     ids = next((keyword.value for keyword in node.keywords if keyword.arg == "device_ids"), None)
@@ -116,13 +119,12 @@ def note_ids(interp: Interpreter, pointer: Pointer, node: ast.Call) -> None:
         )
 
 
-def _only_accelerators(interp: Interpreter) -> bool:
+def _is_nccl(interp: Interpreter) -> bool:
     return interp.backend == "nccl"
 
 
 def _names_devices(interp: Interpreter, value: Value) -> bool:
-    """Whether ``device_ids`` names one for certain."""
-    given = alternatives(value)
+    """Return whether ``device_ids`` contains a device on every path."""
     return all(
         (isinstance(option, TupleValue) and bool(option.items))
         or (
@@ -130,10 +132,10 @@ def _names_devices(interp: Interpreter, value: Value) -> bool:
             and interp.heap_object(option).kind == "list"
             and bool(interp.heap_object(option).fields)
         )
-        for option in given
+        for option in alternatives(value)
     )
 
 
 def _group(interp: Interpreter) -> OperandSet:
-    """The process group as an operand: it lives on the accelerator, of which each process has its own."""
+    """Return the process group as an operand on the accelerator of this process."""
     return OperandSet([(indexed_accelerator(interp, is_zero=False), Operand(""))])

@@ -1,4 +1,4 @@
-"""Functions that make tensors, combine them, and name devices."""
+"""Factories of tensors, ``torch.device``, and the default device."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _factory(interp: Interpreter, name: str, args: list[Value], keywords: Keywor
     rng.draw(interp, keywords.get("generator"), device, "factory", node)
     scenarios.record_placement(interp, node, device if "device" in keywords else None)
     origins = (
-        (_followed(interp, node) or (_made(interp, node),))
+        (_origins_of_device_source(interp, node) or (_creation(interp, node),))
         if device == CPU
         else scenarios.origins_after_move(interp, node, device)
     )
@@ -53,26 +53,28 @@ def _factory(interp: Interpreter, name: str, args: list[Value], keywords: Keywor
 
 
 def _default_of(interp: Interpreter, name: str) -> Device:
-    """Where a factory works that is told nothing: the old types name their device, whatever the default is.
+    """Return the device of a factory without a device argument; legacy tensor types ignore the default device.
 
     https://docs.pytorch.org/docs/stable/tensors.html
     """
     return CPU if name.endswith("Tensor") and not name.endswith(".Tensor") else interp.default_device
 
 
-def _followed(interp: Interpreter, node: ast.Call) -> tuple[Origin, ...]:
-    """The origins of ``x``, for what is made with ``device=x.device``: where that is, ``x`` has decided."""
-    words = next((keyword.value for keyword in node.keywords if keyword.arg == "device"), None)
-    if not (isinstance(words, ast.Attribute) and words.attr == "device" and isinstance(words.value, ast.Name)):
+def _origins_of_device_source(interp: Interpreter, node: ast.Call) -> tuple[Origin, ...]:
+    """Return the origins of ``x`` for a call with ``device=x.device``: ``x`` determines the device."""
+    expression = next((keyword.value for keyword in node.keywords if keyword.arg == "device"), None)
+    if not (
+        isinstance(expression, ast.Attribute) and expression.attr == "device" and isinstance(expression.value, ast.Name)
+    ):
         return ()
-    followed = interp.evaluate(words.value)
-    if not isinstance(followed, Tensor) or followed.device != CPU:
+    source = interp.evaluate(expression.value)
+    if not isinstance(source, Tensor) or source.device != CPU:
         return ()
-    return tuple(origin for origin in followed.origins if origin.kind in ("made", "batch", "moved"))
+    return tuple(origin for origin in source.origins if origin.kind in ("made", "batch", "moved"))
 
 
 def _has_no_dimensions(interp: Interpreter, args: list[Value], keywords: Keywords) -> bool:
-    """``torch.zeros(())``."""
+    """Return whether a factory call has an empty shape: ``torch.zeros(())``."""
     shape = args[0] if args else keywords.get("size")
     if isinstance(shape, Pointer):
         obj = interp.heap_object(shape)
@@ -81,13 +83,13 @@ def _has_no_dimensions(interp: Interpreter, args: list[Value], keywords: Keyword
 
 
 def _note_leaf(interp: Interpreter, origins: tuple[Origin, ...], keywords: Keywords, node: ast.Call) -> None:
-    """What is made with ``requires_grad=True`` is to be trained."""
+    """Record a factory with ``requires_grad=True``."""
     for origin in origins:
         if keywords.get("requires_grad") == Const(True) and origin.site_id not in interp.observations.grad_leaves:
             interp.observations.grad_leaves[origin.site_id] = interp.point(node, with_state=True)
 
 
-def _made(interp: Interpreter, node: ast.Call) -> Origin:
+def _creation(interp: Interpreter, node: ast.Call) -> Origin:
     key = data_sources.source_key(interp, "made", node)
     parameter_copies.note_shape(interp, key, node)
     return Origin("made", key)
@@ -97,19 +99,19 @@ def _from_data(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     device = device_argument(interp, keywords)
     source = args[0] if args else keywords.get("data", UNKNOWN)
     if device is None:
-        held = [option for option in alternatives(source) if isinstance(option, Tensor)]
-        device = held[0].device if held and not name.endswith("torch.tensor") else interp.default_device
+        tensors = [option for option in alternatives(source) if isinstance(option, Tensor)]
+        device = tensors[0].device if tensors and not name.endswith("torch.tensor") else interp.default_device
         if isinstance(source, Tensor):
             device = source.device
     maybe_zero_dim = not any(_has_dimensions(interp, option) for option in alternatives(source))
     scenarios.record_placement(interp, node, device if "device" in keywords else None)
-    origins = (_made(interp, node),) if device == CPU else scenarios.origins_after_move(interp, node, device)
+    origins = (_creation(interp, node),) if device == CPU else scenarios.origins_after_move(interp, node, device)
     _note_leaf(interp, origins, keywords, node)
     return Tensor(device, origins, maybe_zero_dim=maybe_zero_dim)
 
 
 def _has_dimensions(interp: Interpreter, value: Value) -> bool:
-    """Whether data certainly has dimensions; what is not known may be a number."""
+    """Return whether data certainly has dimensions; an unknown value may be a number."""
     if isinstance(value, Tensor):
         return not value.maybe_zero_dim
     if isinstance(value, Pointer):
@@ -121,14 +123,14 @@ def _has_dimensions(interp: Interpreter, value: Value) -> bool:
 def _from_cpu(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if args and isinstance(args[0], Tensor):
         checkpoints.note_use(interp, args[0], "array", node, False)
-    return Tensor(CPU, (_made(interp, node),))
+    return Tensor(CPU, (_creation(interp, node),))
 
 
 def _normal(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    held = [value for value in args if isinstance(value, Tensor)]
-    if held:
-        rng.draw(interp, keywords.get("generator"), held[0].device, "method", node)
-    return Tensor(held[0].device) if held else _factory(interp, name, args, keywords, node)
+    tensors = [value for value in args if isinstance(value, Tensor)]
+    if tensors:
+        rng.draw(interp, keywords.get("generator"), tensors[0].device, "method", node)
+    return Tensor(tensors[0].device) if tensors else _factory(interp, name, args, keywords, node)
 
 
 def _like(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -157,7 +159,7 @@ def _device(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
     found = []
     for option in alternatives(value):
         named = not isinstance(option, (Unknown, Text, Pointer))
-        device = named_device(interp, option) if named else _told(interp)  # whatever it is, the run was told to use it
+        device = named_device(interp, option) if named else _configured_device(interp)
         if device == ACCELERATOR and len(args) > 1:
             device = scenarios.index_device(interp, args[1])
         found.append(
@@ -166,7 +168,7 @@ def _device(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
     return join(found)
 
 
-def _told(interp: Interpreter) -> Device:
+def _configured_device(interp: Interpreter) -> Device:
     interp.observations.has_configured_device = True
     return scenarios.configured_device(interp)
 

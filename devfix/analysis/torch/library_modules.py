@@ -1,4 +1,4 @@
-"""Modules that libraries define: how they are made, filled and wrapped."""
+"""Constructors of library modules: layers, losses, containers, parallel wrappers, parametrizations."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _module(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
 
 
 def _without_weights(name: str, keywords: Keywords) -> bool:
-    """Normalisation layers that learn nothing and keep no statistics."""
+    """Return whether a normalization layer has neither parameters nor statistics."""
     last, off = name.split(".")[-1], Const(False)
     if last.startswith("InstanceNorm"):
         given = ("affine", "track_running_stats")
@@ -61,7 +61,7 @@ def _without_weights(name: str, keywords: Keywords) -> bool:
 
 
 def opaque_module(interp: Interpreter, name: str, node: ast.Call, device: Device | None = None) -> Value:
-    """A module whose code is not followed."""
+    """Create a module whose code is not followed."""
     pointer = modules.make(interp, name, node, device)
     interp.now.update(pointer, info=(("opaque", True),))
     return pointer
@@ -71,8 +71,8 @@ def _weightless(interp: Interpreter, name: str, args: list[Value], keywords: Key
     return modules.make(interp, name, node, weights=False)
 
 
-#: Made of elementwise operations: a weight without dimensions may be on the CPU.
-_TAKE_NUMBERS = frozenset({"BCELoss", "BCEWithLogitsLoss"})
+#: Losses of elementwise operations: a 0-dim weight may be on the CPU.
+_ACCEPT_SCALAR_WEIGHT = frozenset({"BCELoss", "BCEWithLogitsLoss"})
 
 
 def _loss(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -81,7 +81,7 @@ def _loss(interp: Interpreter, name: str, args: list[Value], keywords: Keywords,
         interp.now.update(pointer, info=(("mean", True),))
     for key in ("weight", "pos_weight"):
         value = keywords.get(key) or (args[0] if key == "weight" and args else None)
-        if isinstance(value, Tensor) and not (value.maybe_zero_dim and name.split(".")[-1] in _TAKE_NUMBERS):
+        if isinstance(value, Tensor) and not (value.maybe_zero_dim and name.split(".")[-1] in _ACCEPT_SCALAR_WEIGHT):
             interp.now.set_field(pointer, key, replace(value, origins=(Origin("buffer", pointer.id),)))
             interp.now.update(pointer, weights=True, devices=frozenset({value.device}))
         elif value is not None and value != NONE:
@@ -92,7 +92,7 @@ def _loss(interp: Interpreter, name: str, args: list[Value], keywords: Keywords,
 def fill_module(
     interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> None:
-    """The constructor of a library base class runs on a project instance."""
+    """Run the constructor of a library base class on an instance of a project class."""
     kind = model_of(name)
     if kind in ("sequential", "module-list", "module-dict"):
         _fill(interp, pointer, kind, args, node)
@@ -132,21 +132,21 @@ def _fill(interp: Interpreter, pointer: Pointer, kind: str, args: list[Value], n
 
 def _parallel(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     inner = args[0] if args else keywords.get("module", UNKNOWN)
-    spreads = name.endswith("DistributedDataParallel")
+    is_distributed = name.endswith("DistributedDataParallel")
     if len(args) > 1:
         keywords = {"device_ids": args[1], **keywords}
     for option in alternatives(inner):
         if isinstance(option, Pointer) and interp.heap_object(option).kind == "module":
-            distributed.note_ids(interp, option, node)
-        if isinstance(option, Pointer) and not spreads:
-            modules.promote(interp, option)
+            distributed.note_wrap(interp, option, node)
+        if isinstance(option, Pointer) and not is_distributed:
+            modules.assume_module(interp, option)
             if module_tree.weights_device(interp, option) not in (CPU, ACCELERATOR):
                 modules.move(interp, option, ACCELERATOR, node)
         elif isinstance(option, Pointer) and interp.heap_object(option).kind == "module" and node.args:
-            distributed.wrap(interp, option, keywords, node)
-    brought = distributed.brought_to(interp, keywords) if spreads else ACCELERATOR
+            distributed.check_wrap(interp, option, keywords, node)
+    input_device = distributed.input_device(interp, keywords) if is_distributed else ACCELERATOR
     pointer = modules.make(interp, name, node, weights=False)
-    interp.now.update(pointer, info=(("data-parallel", True), ("brings-to", brought)))
+    interp.now.update(pointer, info=(("data-parallel", True), ("input-device", input_device)))
     interp.now.set_field(pointer, "module", inner)
     return pointer
 
@@ -162,7 +162,7 @@ def _same(interp: Interpreter, name: str, args: list[Value], keywords: Keywords,
 
 
 def _parametrization(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """A module that computes a parameter becomes a part of the module that owns it, and computes it at once."""
+    """``register_parametrization``: the parametrization becomes a submodule, and is called once with the parameter."""
     given = dict(zip(("module", "tensor_name", "parametrization"), args, strict=False)) | keywords
     owner, part = given.get("module", UNKNOWN), given.get("parametrization", UNKNOWN)
     tensor = given.get("tensor_name")
@@ -170,14 +170,14 @@ def _parametrization(interp: Interpreter, name: str, args: list[Value], keywords
     for option in alternatives(owner):
         if isinstance(option, Pointer) and interp.heap_object(option).kind == "module" and isinstance(part, Pointer):
             device = module_tree.weights_device(interp, option)
-            for path, inner in module_tree.parts(interp, part):
+            for path, inner in module_tree.named_modules(interp, part):
                 if interp.heap_object(inner).weights and module_tree.common_device(interp.heap_object(inner)).differs(
                     device
                 ):
                     check_same_device(
                         interp, node, name, [weight_operands(interp, option, "…"), weight_operands(interp, inner, path)]
                     )
-                    interp.now.update(inner, devices=frozenset({device}))  # told once, here
+                    interp.now.update(inner, devices=frozenset({device}))  # report the mismatch once
             modules.attach(interp, option, slot, part, node, weak=slot is None)
     return owner
 

@@ -1,4 +1,4 @@
-"""Methods of modules: what moves them, what they hold, and what gives them more."""
+"""Methods of ``nn.Module`` objects: moves, parameters and submodules, registration, loading."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = ["call_parallel", "module_method"]
 def module_method(
     interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
-    """``module.name(...)``."""
+    """Call ``module.name(...)``."""
     obj = interp.heap_object(pointer)
     if name == "cuda":
         ineffective_moves.note_boolean_device(interp, args, node, module=True)
@@ -58,7 +58,7 @@ def module_method(
         if known == [CPU] and moved is not None:
             interp.observations.moves_to_cpu.append(moved)
         if len(known) > 1:
-            for _, part in module_tree.parts(interp, pointer):
+            for _, part in module_tree.named_modules(interp, pointer):
                 interp.now.update(part, devices=frozenset(known))
         return pointer
     if name == "type" and args:
@@ -69,12 +69,12 @@ def module_method(
         return pointer
     if name == "requires_grad_":
         if args and args[0] == Const(False):
-            for _, part in module_tree.parts(interp, pointer):
+            for _, part in module_tree.named_modules(interp, pointer):
                 info = interp.heap_object(part).info
                 interp.now.update(part, info=(*(pair for pair in info if pair[0] != "frozen"), ("frozen", True)))
         return pointer
     if name in ("parameters", "named_parameters", "buffers", "named_buffers"):
-        held = frozenset(part.id for _, part in module_tree.parts(interp, pointer))
+        held = frozenset(part.id for _, part in module_tree.named_modules(interp, pointer))
         return Parameters(pointer, named=name.startswith("named"), module_ids=held)
     if name in ("children", "modules", "named_children", "named_modules"):
         listed = _listed_children(interp, pointer, name)
@@ -87,10 +87,10 @@ def module_method(
         return pointer
     if name == "load_state_dict":
         on_accelerator = any(
-            ACCELERATOR in interp.heap_object(part).devices for _, part in module_tree.parts(interp, pointer)
+            ACCELERATOR in interp.heap_object(part).devices for _, part in module_tree.named_modules(interp, pointer)
         )
         for value in args:
-            for tensor in checkpoints.loaded_in(interp, value):
+            for tensor in checkpoints.loaded_tensors(interp, value):
                 checkpoints.note_use(interp, tensor, "module", node, on_accelerator)
         return UNKNOWN
     if name in ("register_buffer", "register_parameter") and args:
@@ -124,15 +124,15 @@ def module_method(
     if name == "state_dict":
         parameter = Tensor(module_tree.weights_device(interp, pointer), (Origin("parameter", pointer.id),))
         return interp.new(HeapObject("dict", default_item=parameter))
-    return pointer if name not in ("get_classifier",) else module_tree.child(interp, pointer, "head")
+    return pointer if name not in ("get_classifier",) else module_tree.opaque_child(interp, pointer, "head")
 
 
 def _listed_children(interp: Interpreter, pointer: Pointer, name: str) -> Value | None:
-    """``children()`` and ``named_children()`` one by one, where they are known and few."""
+    """Return the submodules of ``children()`` or ``named_children()`` one by one; ``None`` if unknown or too many."""
     obj = interp.heap_object(pointer)
     if "modules" in name or module_tree.is_opaque(obj) or obj.default_item is not None:
         return None
-    pairs = list(module_tree.children(interp, obj))
+    pairs = list(module_tree.named_children(interp, obj))
     if not 0 < len(pairs) <= 8:
         return None
     return TupleValue(
@@ -141,20 +141,20 @@ def _listed_children(interp: Interpreter, pointer: Pointer, name: str) -> Value 
 
 
 def _submodules(interp: Interpreter, pointer: Pointer, deep: bool) -> Value:
-    found = [part for path, part in module_tree.parts(interp, pointer) if path and (deep or "." not in path)]
+    found = [part for path, part in module_tree.named_modules(interp, pointer) if path and (deep or "." not in path)]
     if module_tree.is_opaque(interp.heap_object(pointer)):
-        found.append(module_tree.child(interp, pointer, "*children"))
+        found.append(module_tree.opaque_child(interp, pointer, "*children"))
     return join(found) if found else UNKNOWN
 
 
 def _register(interp: Interpreter, pointer: Pointer, key: Value, value: Value, kind: str, point: ProgramPoint) -> None:
     if isinstance(key, Const) and isinstance(value, Tensor):
-        modules.note_own(interp, pointer, value.device, point)
+        modules.note_late_tensor(interp, pointer, value.device, point)
         device = interp.default_device if value.device == CPU else value.device
         interp.now.set_field(pointer, str(key.value), Tensor(device, (Origin(kind, pointer.id),)))
     elif isinstance(key, Const):
         interp.now.set_field(pointer, str(key.value), value)
-    elif isinstance(value, Tensor):  # ``f"mask_{i}"``: one entry stands for all of computed names
+    elif isinstance(value, Tensor):  # ``f"mask_{i}"``: one field for all computed names
         interp.now.set_field(pointer, module_tree.COMPUTED, Tensor(value.device, (Origin(kind, pointer.id),)))
     if isinstance(key, Const) and kind == "buffer":
         obj = interp.heap_object(pointer)
@@ -178,10 +178,10 @@ def _grow(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], n
 def call_parallel(
     interp: Interpreter, pointer: Pointer, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
-    """``DataParallel``, and ``DistributedDataParallel`` that is told its device, bring the inputs there themselves."""
+    """Call ``DataParallel``, or ``DistributedDataParallel`` with device ids: these move the inputs."""
     obj = interp.heap_object(pointer)
-    inner, device = obj.fields.get("module", UNKNOWN), obj.get("brings-to", ACCELERATOR)
+    inner, device = obj.fields.get("module", UNKNOWN), obj.get("input-device", ACCELERATOR)
     if device is None:
         return interp.call(inner, args, keywords, node)
-    brought = {key: batch_objects.delivered(interp, value, device) for key, value in keywords.items()}
-    return interp.call(inner, [batch_objects.delivered(interp, value, device) for value in args], brought, node)
+    moved_keywords = {key: batch_objects.move_batch(interp, value, device) for key, value in keywords.items()}
+    return interp.call(inner, [batch_objects.move_batch(interp, value, device) for value in args], moved_keywords, node)

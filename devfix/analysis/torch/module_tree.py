@@ -10,18 +10,26 @@ from devfix.analysis.domain.values import UNKNOWN_DEVICE, Device, HeapObject, Po
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["COMPUTED", "child", "children", "common_device", "is_opaque", "parts", "weights_device"]
+__all__ = [
+    "COMPUTED",
+    "common_device",
+    "is_opaque",
+    "named_children",
+    "named_modules",
+    "opaque_child",
+    "weights_device",
+]
 
-COMPUTED = "*computed"  # the field that stands for all buffers whose names are computed
+COMPUTED = "*computed"  # the field for all parameters and buffers with computed names
 
 
 def is_opaque(obj: HeapObject) -> bool:
-    """Whether a module has parts that devfix cannot see."""
+    """Return whether a module's submodules are unknown."""
     return obj.cls is None and obj.get("opaque", False)
 
 
-def children(interp: Interpreter, obj: HeapObject) -> Iterator[tuple[str, Pointer]]:
-    """Registered submodules by name."""
+def named_children(interp: Interpreter, obj: HeapObject) -> Iterator[tuple[str, Pointer]]:
+    """Yield the registered submodules of a module with their names."""
     named = [*obj.fields.items(), *([("*", obj.default_item)] if obj.default_item is not None else [])]
     for name, value in named:
         for option in alternatives(value):
@@ -29,21 +37,21 @@ def children(interp: Interpreter, obj: HeapObject) -> Iterator[tuple[str, Pointe
                 yield name, option
 
 
-def parts(
+def named_modules(
     interp: Interpreter, pointer: Pointer, path: str = "", seen: set[int] | None = None
 ) -> Iterator[tuple[str, Pointer]]:
-    """A module and all modules below it, with their dotted paths."""
+    """Yield a module and all modules below it with their dotted paths, as ``Module.named_modules()`` does."""
     seen = set() if seen is None else seen
     if pointer.id in seen:
         return
     seen.add(pointer.id)
     yield path, pointer
-    for name, inner in children(interp, interp.heap_object(pointer)):
-        yield from parts(interp, inner, f"{path}.{name}" if path else name, seen)
+    for name, inner in named_children(interp, interp.heap_object(pointer)):
+        yield from named_modules(interp, inner, f"{path}.{name}" if path else name, seen)
 
 
-def child(interp: Interpreter, pointer: Pointer, name: str) -> Pointer:
-    """A part of an opaque module, made when it is first asked for; it lives where the whole lives."""
+def opaque_child(interp: Interpreter, pointer: Pointer, name: str) -> Pointer:
+    """Return a submodule of an opaque module, created on first use on the module's device."""
     obj = interp.heap_object(pointer)
     found = obj.fields.get(name)
     if isinstance(found, Pointer):
@@ -64,21 +72,21 @@ def child(interp: Interpreter, pointer: Pointer, name: str) -> Pointer:
 
 
 def common_device(obj: HeapObject) -> Device:
-    """The module's place, unknown where paths differ."""
+    """Return the device of a module's own weights; unknown if it differs between paths."""
     return next(iter(obj.devices)) if len(obj.devices) == 1 else UNKNOWN_DEVICE
 
 
 def weights_device(interp: Interpreter, pointer: Pointer) -> Device:
-    """Where a module's weights live: ``next(module.parameters()).device``."""
+    """Return the device of ``next(module.parameters())``; unknown if the weights are on several devices."""
     found = {
         device
-        for _, part in parts(interp, pointer)
+        for _, part in named_modules(interp, pointer)
         if interp.heap_object(part).weights
         for device in interp.heap_object(part).devices
     }
     found |= {
         value.device
-        for _, part in parts(interp, pointer)
+        for _, part in named_modules(interp, pointer)
         for value in interp.heap_object(part).fields.values()
         if isinstance(value, Tensor) and any(origin.kind == "parameter" for origin in value.origins)
     }

@@ -1,4 +1,4 @@
-"""``torch.Generator`` objects and what draws from them: a generator serves tensors of its own device only.
+"""``torch.Generator`` objects and their uses: a generator must be on the device of the tensor that is filled.
 
 https://docs.pytorch.org/docs/stable/generated/torch.Generator.html
 """
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["default", "draw", "draw_of_loader", "lose", "make", "method", "sampler"]
+__all__ = ["default", "draw", "draw_of_loader", "make", "method", "note_escape", "sampler"]
 
 
 def make(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """``torch.Generator(device)``; on the CPU where no device is named, whatever the default device is."""
+    """``torch.Generator(device)``: create a generator; without a device argument, on the CPU."""
     device = args[0] if args else keywords.get("device", NONE)
     devices = {
         CPU if option == NONE else named_device(interp, option) or UNKNOWN_DEVICE for option in alternatives(device)
@@ -46,7 +46,7 @@ def make(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
 
 
 def default(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """``torch.manual_seed(0)`` gives PyTorch's own generator, which is on the CPU."""
+    """``torch.manual_seed(0)``: return PyTorch's default generator, which is on the CPU."""
     return interp.new(
         HeapObject("generator", name, devices=frozenset({CPU}), allocated_at=interp.point(node, with_state=True))
     )
@@ -60,10 +60,11 @@ def draw(
     node: ast.AST,
     point: ProgramPoint | None = None,
 ) -> None:
-    """Note that ``node`` draws for a tensor at ``wanted``.
+    """Record that ``node`` draws random numbers for a tensor on ``wanted``.
 
-    ``kind``: ``factory``, ``method``, ``split`` or ``loader``; the last two draw with a generator on the CPU where none
-    is given, the first two then with the device's own.  ``point`` is where the generator is given, if elsewhere.
+    ``kind`` is ``factory``, ``method``, ``split`` or ``loader``.  Without a generator, the last two draw from the CPU's
+    default generator, the first two from the default generator of ``wanted``.  ``point`` is the program point at which
+    the generator is passed, if it is not ``node``.
     """
     if generator in (None, NONE) and kind in ("factory", "method"):
         return
@@ -76,36 +77,36 @@ def draw(
         allocated_at, devices = obj.allocated_at, obj.devices
     at = interp.point(node, with_state=True)
     device = next(iter(devices)) if len(devices) == 1 else UNKNOWN_DEVICE
-    drawing = RandomDraw(kind, at, point or at, allocated_at, device, wanted, interp.latent)
+    record = RandomDraw(kind, at, point or at, allocated_at, device, wanted, interp.latent)
     interp.observations.random_draws.setdefault(
-        (*at.key, *((allocated_at.key) if allocated_at is not None else ()), wanted.kind), drawing
+        (*at.key, *((allocated_at.key) if allocated_at is not None else ()), wanted.kind), record
     )
 
 
 def draw_of_loader(interp: Interpreter, obj: HeapObject, node: ast.AST) -> None:
-    """A loader is iterated: its sampler and its workers' seed draw on the default device.
+    """Record the draws of an iterated loader: its sampler and the workers' seed use the default device.
 
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.RandomSampler
     """
-    given = obj.fields.get("generator")
+    loader_generator = obj.fields.get("generator")
     sampler = obj.fields.get("sampler")
     if isinstance(sampler, Pointer) and interp.heap_object(sampler).kind == "sampler":
-        held = interp.heap_object(sampler)
-        own = held.fields.get("generator")
-        weights = held.fields.get("weights")
-        if weights is not None and own not in (None, NONE):
+        sampler_object = interp.heap_object(sampler)
+        generator = sampler_object.fields.get("generator")
+        weights = sampler_object.fields.get("weights")
+        if weights is not None and generator not in (None, NONE):
             if not (isinstance(weights, Tensor) and weights.device == ACCELERATOR):
-                draw(interp, own, interp.default_device, "loader", node, held.allocated_at)
-        elif own not in (None, NONE) or held.name.split(".")[-1] == "RandomSampler":
-            draw(interp, own, interp.default_device, "loader", node, held.allocated_at)
-    if given is not None and given != NONE:
-        draw(interp, given, interp.default_device, "loader", node, obj.allocated_at)
+                draw(interp, generator, interp.default_device, "loader", node, sampler_object.allocated_at)
+        elif generator not in (None, NONE) or sampler_object.name.split(".")[-1] == "RandomSampler":
+            draw(interp, generator, interp.default_device, "loader", node, sampler_object.allocated_at)
+    if loader_generator is not None and loader_generator != NONE:
+        draw(interp, loader_generator, interp.default_device, "loader", node, obj.allocated_at)
     elif obj.fields.get("shuffle") == Const(True) and sampler in (None, NONE):
         draw(interp, None, interp.default_device, "loader", node, obj.allocated_at)
 
 
-def lose(interp: Interpreter, pointer: Pointer) -> None:
-    """A generator goes to code that cannot be read: nobody knows what draws from it."""
+def note_escape(interp: Interpreter, pointer: Pointer) -> None:
+    """Record that a generator is passed to code that cannot be read: its uses are unknown."""
     obj = interp.heap_object(pointer)
     if obj.allocated_at is not None:
         key = (*obj.allocated_at.key, "unknown")
@@ -115,20 +116,20 @@ def lose(interp: Interpreter, pointer: Pointer) -> None:
 
 
 def sampler(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """A sampler of PyTorch, with the generator that it was given.
+    """Create a PyTorch sampler with its generator.
 
-    ``WeightedRandomSampler`` draws where its weights are, with ``torch.multinomial``:
+    ``WeightedRandomSampler`` draws on the device of its weights, with ``torch.multinomial``:
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.WeightedRandomSampler
     """
     weighted = name.endswith("WeightedRandomSampler")
-    given = {"generator": keywords["generator"]} if "generator" in keywords else {}
+    fields = {"generator": keywords["generator"]} if "generator" in keywords else {}
     if weighted and len(args) > 3:
-        given["generator"] = args[3]
+        fields["generator"] = args[3]
     for value, expression in host_access.argument_pairs(node, args, keywords)[: 1 if weighted else 0]:
-        given["weights"] = value
-        if _is_on_cpu(interp, given.get("generator")):
+        fields["weights"] = value
+        if _is_on_cpu(interp, fields.get("generator")):
             host_access.note_access(interp, node, name.split(".")[-1], value, expression, "drawn")
-    return interp.new(HeapObject("sampler", name, fields=given, allocated_at=interp.point(node, with_state=True)))
+    return interp.new(HeapObject("sampler", name, fields=fields, allocated_at=interp.point(node, with_state=True)))
 
 
 def _is_on_cpu(interp: Interpreter, value: Value | None) -> bool:
@@ -137,5 +138,5 @@ def _is_on_cpu(interp: Interpreter, value: Value | None) -> bool:
 
 
 def method(interp: Interpreter, pointer: Pointer, name: str) -> Value:
-    """A method of a generator."""
+    """Call a method of a generator."""
     return pointer if name in ("manual_seed", "clone_state", "graphsafe_get_state") else UNKNOWN

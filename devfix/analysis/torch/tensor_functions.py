@@ -1,4 +1,4 @@
-"""Functions outside the project that take tensors, one small function per behaviour of the knowledge table."""
+"""Functions of tensors: one transfer function per model (:mod:`devfix.models.index`)."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ _GIVES_DIMENSIONS = frozenset(
 )
 
 
-def _still_scalar(tensor: Tensor, name: str) -> bool:
-    """``torch.sqrt(torch.tensor(2.0))`` has no dimensions, either."""
+def _remains_zero_dim(tensor: Tensor, name: str) -> bool:
+    """Return whether the result of a 0-dim argument is 0-dim: ``torch.sqrt(torch.tensor(2.0))``."""
     return tensor.maybe_zero_dim and name not in _GIVES_DIMENSIONS
 
 
@@ -101,7 +101,7 @@ def _keeps_first(interp: Interpreter, name: str, args: list[Value], keywords: Ke
                 grad = option.grad and last not in NON_DIFFERENTIABLE
                 several = last in ("split", "chunk", "unbind")
                 maybe_container = (option.maybe_container or several) and not whole
-                maybe_zero_dim = whole or _still_scalar(option, last)
+                maybe_zero_dim = whole or _remains_zero_dim(option, last)
                 return replace(
                     option,
                     maybe_container=maybe_container,
@@ -122,7 +122,10 @@ def _keeps_list(interp: Interpreter, name: str, args: list[Value], keywords: Key
 
 
 def _gradients(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """``torch.autograd.grad(outputs, inputs, grad_outputs)``: the last lives with the first; gives one per input."""
+    """``torch.autograd.grad(outputs, inputs, grad_outputs)``: one gradient per input.
+
+    ``grad_outputs`` must be on the device of ``outputs``.
+    """
     outputs = args[0] if args else keywords.get("outputs", UNKNOWN)
     given = args[2] if len(args) > 2 else keywords.get("grad_outputs", NONE)
     texts = {keyword.arg: text_of(keyword.value) for keyword in node.keywords}
@@ -150,7 +153,7 @@ def _is_tensor(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
 
 
 def values_and_indices(tensor: Tensor) -> Value:
-    """What ``max(dim)``, ``topk`` and ``sort`` give: a named pair, of which the indices have no gradient."""
+    """Return the pair of values and indices of ``max(dim)``, ``topk`` and ``sort``; indices have no gradient."""
     origins = [tuple(Origin(b.kind, b.site_id, (*b.path, str(i))) for b in tensor.origins) for i in range(2)]
     part = replace(tensor, maybe_container=False, maybe_zero_dim=False, is_single_number=False)
     return TupleValue((replace(part, origins=origins[0]), replace(part, origins=origins[1], grad=False)))
@@ -170,25 +173,25 @@ def _pad_packed(interp: Interpreter, name: str, args: list[Value], keywords: Key
 
 
 def _needs_cpu(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    if name.split(".")[-1][:1].isupper():  # an estimator, a figure: what its methods are given is read
+    if name.split(".")[-1][:1].isupper():  # an estimator or a figure: its methods read their arguments
         return interp.new(
             HeapObject("opaque", name, devices=frozenset({UNKNOWN_DEVICE}), allocated_at=interp.point(node))
         )
     for value, expression in host_access.argument_pairs(node, args, keywords):
         host_access.note_access(interp, node, name, value, expression)
-    return numpy_.given_by(name, args, keywords, node) or Unknown(f"{name}()")
+    return numpy_.result_of(name, args, keywords, node) or Unknown(f"{name}()")
 
 
 def _reduces(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """NumPy's reductions hand a tensor on to its own method; only of a list do they make an array."""
+    """NumPy's reductions call the method of a tensor; a list of tensors is converted to an array."""
     for value, expression in host_access.argument_pairs(node, args, keywords):
         if not isinstance(value, Tensor):
             host_access.note_access(interp, node, name, value, expression)
-    return numpy_.given_by(name, args, keywords, node) or Unknown(f"{name}()")
+    return numpy_.result_of(name, args, keywords, node) or Unknown(f"{name}()")
 
 
-def _draws(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """Matplotlib's drawing functions read their data, which comes first."""
+def _plot(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """Matplotlib's drawing functions read their data, the first arguments."""
     for value, expression in host_access.argument_pairs(node, args, keywords)[:3]:
         host_access.note_access(interp, node, name, value, expression)
     return Unknown(f"{name}()")
@@ -213,7 +216,7 @@ def _needs_cpu_state(interp: Interpreter, name: str, args: list[Value], keywords
 
 TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
     "axes": _axes,
-    "draws": _draws,
+    "draws": _plot,
     "functional-init": _keeps_first,
     "gradients": _gradients,
     "is-tensor": _is_tensor,

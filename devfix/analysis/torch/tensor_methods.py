@@ -1,4 +1,4 @@
-"""Methods of tensors: what moves them, what mixes them with others, and what they give."""
+"""Methods of tensors: moves, operations with other tensors, reductions and views."""
 
 from __future__ import annotations
 
@@ -53,16 +53,20 @@ _SAME_SIZE = frozenset(
     "neg sigmoid tanh round requires_grad_".split()
 )
 _GIVES_DIMENSIONS = frozenset("unsqueeze view reshape expand expand_as repeat tile flatten ravel".split())
-_ONLY_OF_TENSORS = frozenset("view view_as unsqueeze permute expand expand_as".split())
+_TENSOR_ONLY_METHODS = frozenset("view view_as unsqueeze permute expand expand_as".split())
 
 
 def tensor_method(
     interp: Interpreter, tensor: Tensor, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
-    """``tensor.name(...)``."""
+    """Call ``tensor.name(...)``."""
     host_access.note_method(interp, tensor, name, node)
-    if tensor.maybe_container and name in _ONLY_OF_TENSORS and all(origin.kind == "load" for origin in tensor.origins):
-        tensor = replace(tensor, maybe_container=False, is_certain=True)  # an entry of a checkpoint that has a shape
+    if (
+        tensor.maybe_container
+        and name in _TENSOR_ONLY_METHODS
+        and all(origin.kind == "load" for origin in tensor.origins)
+    ):
+        tensor = replace(tensor, maybe_container=False, is_certain=True)  # a checkpoint entry with a shape
     if name == "cuda":
         ineffective_moves.note_boolean_device(interp, args, node)
     if name == "to":
@@ -90,14 +94,14 @@ def tensor_method(
     if name in ("backward", "zero_", "fill_", "retain_grad", "register_hook"):
         return tensor if name.endswith("_") else NONE
     if tensor.maybe_container:
-        held = containers.loose_method(interp, tensor, name, args, node)
-        if held is not None:
-            return held
+        result = containers.maybe_container_method(interp, tensor, name, args, node)
+        if result is not None:
+            return result
     kind = TENSOR_METHODS.get(name, "keeps")
     if kind == "number":
         return Number()
     if kind == "needs-cpu":
-        return Unknown(f"numpy.{name}()")  # `_tensors` has noted it
+        return Unknown(f"numpy.{name}()")  # `note_method` has recorded it
     if name in VALUES_WITH_INDICES and not (args and isinstance(args[0], Tensor)):
         if args or keywords or name not in REDUCTIONS:
             return tensor_functions.values_and_indices(tensor)
@@ -138,7 +142,7 @@ def tensor_method(
 
 
 def _gives_dimensions(name: str, args: list[Value]) -> bool:
-    """``total.reshape(1)``, but not ``reshape(())`` and ``view(dtype)``."""
+    """Return whether a method adds dimensions: ``total.reshape(1)``, but not ``reshape(())`` and ``view(dtype)``."""
     if name not in _GIVES_DIMENSIONS or (not args and name not in ("flatten", "ravel")):
         return False
     return args != [TupleValue(())] and not any(isinstance(value, DType) for value in args)
@@ -161,7 +165,7 @@ def _transfer(interp: Interpreter, tensor: Tensor, devices: list[Device | None],
         if device == tensor.device == CPU and all(origin.kind in ("batch", "made") for origin in tensor.origins):
             results.append(
                 replace(tensor, origins=scenarios.origins_after_move(interp, node, CPU))
-            )  # sent there on purpose
+            )  # an explicit move to the CPU
         elif device == tensor.device:
             results.append(tensor)
         elif device == CPU:

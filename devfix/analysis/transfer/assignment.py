@@ -135,8 +135,8 @@ def set_attribute(
     if obj.kind == "module":
         modules.attach(interp, base, name, value, node, weak, source)
         return
-    if obj.kind == "bundle" and isinstance(value, Tensor):
-        value = batch_objects.taken_in(obj, name, value)
+    if obj.kind == "batch-object" and isinstance(value, Tensor):
+        value = batch_objects.adopt(obj, name, value)
     record_binding(interp, text_of(node) if isinstance(node, ast.Attribute) else name, value, "attribute", node, source)
     if obj.cls is not None and obj.kind == "instance":
         value = attribute_stores.note_store(interp, base, name, value, node, source)

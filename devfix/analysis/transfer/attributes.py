@@ -115,9 +115,7 @@ def _attribute_of_tensor(value: Tensor, name: str) -> Value:
     if name in _TENSOR_NON_TENSORS:
         return UNKNOWN
     if name in _TENSOR_ATTRIBUTES:
-        return (
-            ineffective_moves.detach(value) if name == "data" else replace(value, grad=value.grad and name != "grad")
-        )
+        return ineffective_moves.detach(value) if name == "data" else replace(value, grad=value.grad and name != "grad")
     if value.maybe_container:
         origins = tuple(Origin(origin.kind, origin.site_id, (*origin.path, f".{name}")) for origin in value.origins)
         return replace(value, origins=origins)
@@ -169,7 +167,7 @@ def _attribute_of_object(interp: Interpreter, pointer: Pointer, name: str, node:
         if name == "train" and is_device_placing_trainer(obj):
             return Builtin(pointer, name)
         return Unknown(f"{obj.name or 'object'}#{pointer.id}.{name}")
-    if obj.kind == "bundle":
+    if obj.kind == "batch-object":
         found = batch_objects.attribute(interp, pointer, name)
         return found if found is not None else Builtin(pointer, name)
     if obj.kind == "distribution":
@@ -178,7 +176,7 @@ def _attribute_of_object(interp: Interpreter, pointer: Pointer, name: str, node:
     if obj.kind == "opaque":
         return Builtin(pointer, name)
     if obj.kind == "dataset" and name in ("data", "_data"):
-        return batches.whole_of(interp, pointer, node)
+        return batches.single_graph(interp, pointer, node)
     if obj.kind == "loader" and name in ("dataset", "collate_fn"):
         return obj.fields.get(name, UNKNOWN)
     if obj.kind in ("optimizer", "scaler", "scheduler") and name in ("param_groups", "state", "optimizer"):
@@ -208,7 +206,11 @@ def _attribute_of_module(interp: Interpreter, pointer: Pointer, obj: HeapObject,
     if obj.name.startswith("torch.nn.") and "Transformer" not in obj.name:
         return Builtin(pointer, name)  # PyTorch's layers have no submodules
     if module_tree.is_opaque(obj) and not name.startswith("_"):
-        return module_tree.child(interp, pointer, name) if name not in ("config", "hparams", "name", "cfg") else UNKNOWN
+        return (
+            module_tree.opaque_child(interp, pointer, name)
+            if name not in ("config", "hparams", "name", "cfg")
+            else UNKNOWN
+        )
     if obj.cls is not None and obj.weights:
         return UNKNOWN
     return Builtin(pointer, name)

@@ -100,7 +100,7 @@ def _arguments(interp: Interpreter, node: ast.Call) -> tuple[list[Value], dict[s
         value = interp.evaluate(keyword.value)
         if keyword.arg is not None:
             keywords[keyword.arg] = value
-        elif isinstance(value, Pointer) and interp.heap_object(value).kind in ("dict", "bundle"):
+        elif isinstance(value, Pointer) and interp.heap_object(value).kind in ("dict", "batch-object"):
             keywords.update(interp.heap_object(value).fields)
             rest = interp.heap_object(value).default_item
             if rest is not None:
@@ -183,7 +183,7 @@ def _call_object(
         return transformers_.call_tokenizer(interp, obj.name, keywords, node)
     if obj.kind == "opaque":
         if any(device.kind == "accelerator" for device in obj.devices):
-            modules.promote(interp, pointer)
+            modules.assume_module(interp, pointer)
         else:
             escape(interp, [*args, *keywords.values()])
             return external_calls.unknown_result(interp, obj.name, args, node)
@@ -227,10 +227,10 @@ def escape(interp: Interpreter, values: Iterable[Value], depth: int = 0) -> None
             if isinstance(option, Pointer):
                 obj = interp.heap_object(option)
                 if obj.kind == "generator":
-                    rng.lose(interp, option)
+                    rng.note_escape(interp, option)
                 elif obj.kind == "module":
-                    modules.forget(interp, option)
-                elif obj.kind == "bundle":
+                    modules.forget_device(interp, option)
+                elif obj.kind == "batch-object":
                     interp.now.update(option, default_item=Tensor(UNKNOWN_DEVICE, maybe_container=True))
                 elif obj.kind in ("list", "dict", "instance") and obj.fields and depth < 3:
                     escape(interp, obj.fields.values(), depth + 1)

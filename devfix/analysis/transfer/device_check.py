@@ -22,6 +22,7 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
+from devfix.analysis.torch.checkpoints import note_origin_use
 from devfix.analysis.observations import DeviceMismatch, Operand
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def tensors_in(interp: Interpreter, value: Value, text: str, depth: int = 0) -> 
         return tensors_in(interp, value.element, text, depth + 1)
     if isinstance(value, Pointer):
         obj = interp.heap_object(value)
-        if obj.kind in ("list", "dict", "set", "batch", "bundle"):
+        if obj.kind in ("list", "dict", "set", "batch", "batch-object"):
             return [operand for item in obj.contents for operand in tensors_in(interp, item, text, depth + 1)]
     return []
 
@@ -158,9 +159,7 @@ def _record_list_uses(interp: Interpreter, operands: Sequence[OperandSet]) -> No
 
 
 def _record_load_use(interp: Interpreter, node: ast.AST, operand: Operand, operands: Sequence[OperandSet]) -> None:
-    from devfix.analysis.torch.checkpoints import note_birth
-
-    note_birth(interp, operand.origins[0], "tensor", node, any(ACCELERATOR in one.devices for one in operands))
+    note_origin_use(interp, operand.origins[0], "tensor", node, any(ACCELERATOR in one.devices for one in operands))
 
 
 def _distinct(operands: list[Operand]) -> tuple[Operand, ...]:

@@ -116,7 +116,9 @@ def _check_opaque_training_call(
     for value in values:
         if has_loader and has_device and isinstance(value, Pointer) and interp.heap_object(value).kind == "module":
             weighted = [
-                (path, part) for path, part in module_tree.parts(interp, value) if interp.heap_object(part).weights
+                (path, part)
+                for path, part in module_tree.named_modules(interp, value)
+                if interp.heap_object(part).weights
             ]
             check_same_device(
                 interp,
@@ -135,7 +137,7 @@ def unknown_result(
     interp: Interpreter, name: str, args: list[Value], node: ast.Call, keywords: Keywords | None = None
 ) -> Value:
     """Return the result of unknown code: an opaque object, or the wrapped argument (a loader in a progress bar)."""
-    array = numpy_.given_by(name, args, keywords or {}, node)
+    array = numpy_.result_of(name, args, keywords or {}, node)
     if array is not None:
         return array
     loaders = [value for value in args if isinstance(value, Pointer) and interp.heap_object(value).kind == "loader"]
@@ -180,7 +182,7 @@ def _distribution(interp: Interpreter, name: str, args: list[Value], keywords: K
 
 
 def _divergence(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    found = distributions.diverge(interp, name, args, keywords, node)
+    found = distributions.kl_divergence(interp, name, args, keywords, node)
     return found if found is not None else unknown_result(interp, name, args, node, keywords)
 
 
@@ -240,7 +242,7 @@ def _number(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
 
 
 def _harmless(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return numpy_.given_by(name, args, keywords, node) or Unknown(f"{name}()")
+    return numpy_.result_of(name, args, keywords, node) or Unknown(f"{name}()")
 
 
 def _decorator(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

@@ -162,9 +162,9 @@ def _bind_parameters(interp: Interpreter, function: Function, args: list[Value],
     if spec.vararg is not None:
         interp.bind(spec.vararg.arg, TupleValue(tuple(args[len(positional) :])))
     for parameter, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
-        given = keywords.pop(parameter.arg) if parameter.arg in keywords else default
+        argument = keywords.pop(parameter.arg) if parameter.arg in keywords else default
         _bind_parameter(
-            interp, parameter, given if given is not None else _missing_argument(interp, function, parameter)
+            interp, parameter, argument if argument is not None else _missing_argument(interp, function, parameter)
         )
     if spec.kwarg is not None:
         interp.bind(spec.kwarg.arg, interp.new(HeapObject("dict", fields=keywords, default_item=unpacked)))

@@ -91,22 +91,22 @@ def element(interp: Interpreter, value: Value, node: ast.AST, moved: frozenset[s
             return _element_of_object(interp, value, node, moved)
         case Text() | Const():
             return Text()
-    return batches.unknown(interp, node) if moved else UNKNOWN
+    return batches.unknown_batch(interp, node) if moved else UNKNOWN
 
 
 def _element_of_object(interp: Interpreter, pointer: Pointer, node: ast.AST, moved: frozenset[str]) -> Value:
     obj = interp.heap_object(pointer)
-    if obj.get("delivers") is not None:
-        plain = interp.new(replace(obj, info=tuple(pair for pair in obj.info if pair[0] != "delivers")))
+    if obj.get("moves-batches-to") is not None:
+        plain = interp.new(replace(obj, info=tuple(pair for pair in obj.info if pair[0] != "moves-batches-to")))
         inner_element = UNKNOWN if obj.kind == "opaque" else _element_of_object(interp, plain, node, moved)
         unknown = Tensor(UNKNOWN_DEVICE, maybe_container=True, is_certain=False)
         return (
             unknown
             if isinstance(inner_element, Unknown)
-            else batch_objects.delivered(interp, inner_element, obj.get("delivers"))
+            else batch_objects.move_batch(interp, inner_element, obj.get("moves-batches-to"))
         )
     if obj.kind == "loader":
-        return batches.next_of(interp, pointer, node)
+        return batches.next_batch(interp, pointer, node)
     if obj.kind == "dict":
         return join(Const(key) for key in obj.fields) if obj.fields and obj.default_item is None else Text()
     if obj.kind in ("list", "set", "module") or is_named_tuple(interp, pointer):
@@ -115,18 +115,18 @@ def _element_of_object(interp: Interpreter, pointer: Pointer, node: ast.AST, mov
     if obj.cls is not None:
         iterator = interp.attribute(pointer, "__iter__", node)
         if isinstance(iterator, Bound):
-            result = interp.call(iterator, [], {}, batches.bare_call(node))
+            result = interp.call(iterator, [], {}, batches.implicit_call(node))
             return element(interp, result, node, moved) if result != pointer else _next_element(interp, pointer, node)
     if obj.kind in ("instance", "dataset"):
         one = batches.sample(interp, pointer, node)
         if not isinstance(one, Unknown):
-            return batches.stamp(interp, one, data_sources.source_key(interp, "batch", node), ())
-    return batches.unknown(interp, node) if moved else UNKNOWN
+            return batches.tag_origins(interp, one, data_sources.source_key(interp, "batch", node), ())
+    return batches.unknown_batch(interp, node) if moved else UNKNOWN
 
 
 def _next_element(interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
     step = interp.attribute(pointer, "__next__", node)
-    return interp.call(step, [], {}, batches.bare_call(node)) if isinstance(step, Bound) else UNKNOWN
+    return interp.call(step, [], {}, batches.implicit_call(node)) if isinstance(step, Bound) else UNKNOWN
 
 
 def _inner(value: Tensor, name: str) -> Tensor:

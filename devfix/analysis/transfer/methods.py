@@ -86,7 +86,7 @@ def call_method(
         case Function() if name == "__get__":
             return Partial(receiver, tuple(args[:1]), ())
     interp.escape([*args, *keywords.values()])
-    return numpy_.given_by("", args, keywords, node) or UNKNOWN
+    return numpy_.result_of("", args, keywords, node) or UNKNOWN
 
 
 # --- objects ----------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def _call_object_method(
         if name in ("to", *MOVE_METHODS):
             return _move_opaque(interp, pointer, name, args, keywords, node)
         if name in _MODULE_ONLY_METHODS:
-            modules.promote(interp, pointer)
+            modules.assume_module(interp, pointer)
             obj = interp.heap_object(pointer)
         elif name in READ_ONLY_METHODS or model_of(f"{obj.name}.{name}") == "harmless":
             return Unknown()
@@ -109,7 +109,7 @@ def _call_object_method(
             return external_calls.unknown_result(interp, f"{obj.name}.{name}", args, node, keywords)
     if obj.kind == "module":
         return module_method(interp, pointer, name, args, keywords, node)
-    if obj.kind == "bundle":
+    if obj.kind == "batch-object":
         return batch_objects.method(interp, pointer, name, args, keywords, node)
     if obj.kind == "framework":
         return overlays.framework_method(interp, pointer, name, args, keywords, node)
@@ -136,7 +136,7 @@ def _call_object_method(
     if obj.kind == "generator":
         return rng.method(interp, pointer, name)
     if obj.kind == "tensor-file":
-        return checkpoints.of_file(interp, pointer, name, args)
+        return checkpoints.file_method(interp, pointer, name, args)
     if obj.kind == "loader":
         return pointer if name == "__iter__" else UNKNOWN
     return containers.container_method(interp, pointer, name, args, keywords, node)
@@ -197,10 +197,10 @@ def _scaler_method(interp: Interpreter, name: str, args: list[Value], node: ast.
 def _record_load_uses(
     interp: Interpreter, value: Value, kind: str, node: ast.AST, optimizer: Pointer | None = None
 ) -> None:
-    for tensor in checkpoints.loaded_in(interp, value):
+    for tensor in checkpoints.loaded_tensors(interp, value):
         on_accelerator = False
         if optimizer is not None:
-            module_ids = interp.heap_object(optimizer).get("held", frozenset())
+            module_ids = interp.heap_object(optimizer).get("module_ids", frozenset())
             on_accelerator = any(ACCELERATOR in interp.now.at(key).devices for key in module_ids if interp.now.has(key))
         checkpoints.note_use(interp, tensor, kind, node, on_accelerator)
 

@@ -86,7 +86,7 @@ def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Valu
         return interp.new(HeapObject("list", default_item=iteration.element(interp, left, node)))
     if all(isinstance(operand, (Const, Number)) for operand in (left, right)):
         return Number()
-    return numpy_.combined(left, right, node) or UNKNOWN
+    return numpy_.operator_result(left, right, node) or UNKNOWN
 
 
 def _concatenate(interp: Interpreter, left: Value, right: Value) -> Value | None:

@@ -112,7 +112,7 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
         case IterableOf(inner):
             return inner
         case Unknown(symbol):
-            array = numpy_.part(base, key, node)
+            array = numpy_.item(base, key, node)
             if array is not None:
                 return array
             return Unknown(f"{symbol}[{name}]".replace("[", ".").replace("]", "") if symbol and name else "")
@@ -162,19 +162,21 @@ def _item_of_object(interp: Interpreter, pointer: Pointer, name: str | None, nod
             result = interp.call(getter, [key], {}, call)
             if not isinstance(result, (Tensor, TupleValue, Pointer)):
                 return result
-            return batches.stamp(interp, result, data_sources.source_key(interp, "batch", node), ())
+            return batches.tag_origins(interp, result, data_sources.source_key(interp, "batch", node), ())
     if obj.kind == "dataset":
         one = batches.sample(interp, pointer, node)
-        if isinstance(one, Pointer) and interp.heap_object(one).kind == "bundle":
-            return batches.whole_of(interp, pointer, node) if name is not None else _graph_dataset_item(pointer, node)
+        if isinstance(one, Pointer) and interp.heap_object(one).kind == "batch-object":
+            return (
+                batches.single_graph(interp, pointer, node) if name is not None else _graph_dataset_item(pointer, node)
+            )
         return (
-            batches.stamp(interp, one, data_sources.source_key(interp, "batch", node), ())
+            batches.tag_origins(interp, one, data_sources.source_key(interp, "batch", node), ())
             if _is_tuple_of_tensors(one)
             else UNKNOWN
         )
     if obj.kind == "loader":
         return UNKNOWN
-    if obj.get("in-part"):
+    if obj.get("partly-moved"):
         return Tensor(UNKNOWN_DEVICE, maybe_container=True)  # a partly moved store of a graph
     if isinstance(node.slice, ast.Slice):
         items = obj.contents
@@ -204,7 +206,7 @@ def _item_of_object(interp: Interpreter, pointer: Pointer, name: str | None, nod
             )
         return rest
     if obj.kind == "module" and module_tree.is_opaque(obj):
-        return module_tree.child(interp, pointer, name or "*")
+        return module_tree.opaque_child(interp, pointer, name or "*")
     if obj.kind in ("list", "module") and name is None and obj.fields:
         return join(obj.fields.values())
     if obj.kind == "dict" and name is None and obj.fields:

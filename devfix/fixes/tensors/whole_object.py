@@ -55,7 +55,7 @@ def _is_batch_object(observations: Observations, binding: Binding) -> bool:
     if found is None:
         return False
     value, state = found
-    return isinstance(value, Pointer) and state.has(value.id) and state.heap_object(value).kind == "bundle"
+    return isinstance(value, Pointer) and state.has(value.id) and state.heap_object(value).kind == "batch-object"
 
 
 def _moves(observations: Observations, misplaced: MisplacedItem, binding: Binding) -> Iterator[tuple[Edit, str]]:

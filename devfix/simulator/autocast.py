@@ -1,8 +1,7 @@
-"""Mixed precision: ``torch.autocast("cuda")`` works as the CPU's autocast with the same dtype.
+"""Mixed precision: ``torch.autocast("cuda")`` is approximated by the CPU's autocast with the same dtype.
 
-An approximation.  The CPU's lists of operators differ in places from CUDA's, and a region that is meant for the
-accelerator also casts CPU tensors; but dtypes change where a script expects it, and the numbers are those of
-``torch.autocast("cpu", dtype)``.  Gradient scaling is PyTorch's own.
+The CPU's operator lists differ slightly from CUDA's, and a region for the accelerator also casts CPU tensors.  Results
+equal those of ``torch.autocast("cpu", dtype)``.  Gradient scaling is PyTorch's own.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ __all__ = ["patch_autocast"]
 
 
 def patch_autocast(patches: Patches) -> None:
-    """Let autocast regions for the simulated device take effect."""
+    """Enable autocast regions for the simulated device."""
     kind: Any = torch.amp.autocast_mode.autocast
     real_enter, real_exit = kind.__enter__, kind.__exit__
 

@@ -1,4 +1,4 @@
-"""``.to``, ``.cuda``, ``.cpu``, ``.type`` and ``.type_as``: new tensors on the device that is asked for."""
+"""Handlers of ``.to``, ``.cuda``, ``.cpu``, ``.type`` and ``.type_as``."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .transfers import move
 __all__ = ["dtype_and_tag_of_type", "handlers"]
 
 
-def _simulated(tag: Any) -> bool:
+def _is_simulated(tag: Any) -> bool:
     return tag is None or tag.type == state.kind
 
 
 def _parse_to(func: Any, args: Any, kwargs: Any) -> Any:
-    """How ``Module.to`` reads its arguments; a bare index means the accelerator, which this build does not know."""
+    """Parse the arguments of ``Module.to``; an index means the simulated accelerator, which a CPU build rejects."""
     if args and type(args[0]) is int:
         args = (torch.device(state.kind, args[0]), *args[1:])
     if type(kwargs.get("device")) is int:
@@ -30,25 +30,25 @@ def _parse_to(func: Any, args: Any, kwargs: Any) -> Any:
 
 def _to(func: Any, args: Any, kwargs: Any) -> Any:
     tensor = args[0]
-    rest, options = args[1:], dict(kwargs)
+    positional, options = args[1:], dict(kwargs)
     copy = bool(options.pop("copy", False))
-    other = rest[0] if rest and isinstance(rest[0], Tensor) else options.get("other")
+    other = positional[0] if positional and isinstance(positional[0], Tensor) else options.get("other")
     if isinstance(other, Tensor):
         tag, dtype = get_tag(other), other.dtype
-        if len(rest) > 2:
-            copy = bool(rest[2])
+        if len(positional) > 2:
+            copy = bool(positional[2])
         return _move(tensor, tag, dtype, options.get("memory_format"), copy)
-    if len(rest) >= 3 and rest[-1] is not None:
-        first_is_dtype = isinstance(rest[0], torch.dtype)
+    if len(positional) >= 3 and positional[-1] is not None:
+        first_is_dtype = isinstance(positional[0], torch.dtype)
         position = 2 if first_is_dtype else 3
-        if len(rest) > position:
-            copy = bool(rest[position])
-            rest = rest[:position]
-    device, dtype, _, memory_format = _parse_to(torch._C._nn._parse_to, rest, options)
+        if len(positional) > position:
+            copy = bool(positional[position])
+            positional = positional[:position]
+    device, dtype, _, memory_format = _parse_to(torch._C._nn._parse_to, positional, options)
     if device is None:
         return func(*args, **kwargs)
     tag = canonical(device)
-    if not _simulated(tag):
+    if not _is_simulated(tag):
         return func(*args, **kwargs)
     return _move(tensor, tag, dtype, memory_format, copy)
 
@@ -65,8 +65,8 @@ def _move(
     return move(tensor, tag, dtype, memory_format or torch.preserve_format, copy)
 
 
-def _accelerator(kind: str) -> Any:
-    def go(func: Any, args: Any, kwargs: Any) -> Any:
+def _to_accelerator(kind: str) -> Any:
+    def move_to_kind(func: Any, args: Any, kwargs: Any) -> Any:
         if kind != state.kind:
             return func(*args, **kwargs)
         device = args[1] if len(args) > 1 else kwargs.get("device")
@@ -75,7 +75,7 @@ def _accelerator(kind: str) -> Any:
             raise RuntimeError("Invalid device, must be cuda device")
         return _move(args[0], tag, None, kwargs.get("memory_format"), False)
 
-    return go
+    return move_to_kind
 
 
 def _cpu(func: Any, args: Any, kwargs: Any) -> Any:
@@ -86,9 +86,11 @@ def _cpu(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def dtype_and_tag_of_type(kind: Any) -> tuple[torch.dtype, torch.device | None]:
-    """What a legacy tensor type (``"torch.cuda.FloatTensor"`` or the class) means.
+    """Return dtype and tag of a legacy tensor type (``"torch.cuda.FloatTensor"`` or the class).
 
-    Raises ValueError for a name that is no tensor type.
+    Raises:
+        ValueError: the name is not a tensor type.
+
     """
     name = kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__name__}"
     parts = name.split(".")
@@ -123,15 +125,15 @@ def _type_as(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def handlers() -> dict[Any, Any]:
-    """The handlers of this module, by the function that PyTorch reports."""
+    """Return this module's handlers, by the torch function that they replace."""
     table = {
         torch._C._nn._parse_to: _parse_to,
         Tensor.to: _to,
-        Tensor.cuda: _accelerator("cuda"),
+        Tensor.cuda: _to_accelerator("cuda"),
         Tensor.cpu: _cpu,
         Tensor.type: _type,
         Tensor.type_as: _type_as,
     }
     if hasattr(Tensor, "xpu"):
-        table[Tensor.xpu] = _accelerator("xpu")
+        table[Tensor.xpu] = _to_accelerator("xpu")
     return table

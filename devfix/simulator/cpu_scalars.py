@@ -1,8 +1,8 @@
-"""The few facts about TensorIterator kernels that ``native_functions.yaml`` does not state.
+"""0-dim CPU tensors as operands of TensorIterator kernels; ``native_functions.yaml`` does not specify them.
 
-A TensorIterator accepts one CPU tensor of dimension 0 beside device tensors if its configuration says
-``allow_cpu_scalars(true)``.  Binary operators do (BINARY_OP_CONFIG and the comparison configuration in
-aten/src/ATen/TensorIterator.cpp), so that is the rule; these are the kernels that differ.
+A TensorIterator accepts one 0-dim CPU tensor beside device tensors if its configuration has
+``allow_cpu_scalars(true)``.  This is the default for binary operators (BINARY_OP_CONFIG and the comparison
+configuration in aten/src/ATen/TensorIterator.cpp); the tables list the exceptions.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ CPU_SCALAR_INPUTS: dict[str, frozenset[str]] = {
     # addcdiv did not (https://github.com/pytorch/pytorch/pull/144192, closed).
     "addcmul": frozenset({"tensor2"}) if VERSION >= (2, 7) else _NONE,
     "addcdiv": _NONE,
-    # Its kernel takes the number of a CPU weight (cuda/Lerp.cu) since https://github.com/pytorch/pytorch/pull/141820.
+    # Its kernel accepts a CPU scalar weight (cuda/Lerp.cu) since https://github.com/pytorch/pytorch/pull/141820.
     "lerp": frozenset({"weight"}) if VERSION >= (2, 6) else _NONE,
     # CLAMP_CONFIG in aten/src/ATen/native/TensorCompare.cpp.
     "clamp": _NONE,
     "clamp_min": _NONE,
     "clamp_max": _NONE,
-    # Written into by copy: any source is fine, see special.py.
+    # Fills by a copy, which accepts any source device; see special.py.
     "index_fill": _NONE,
-    # Their kernels take no CPU tensor at all (aten/src/ATen/native/cuda/Loss.cu, BinaryMiscOpsKernels.cu), as a CUDA
-    # build shows: docs/conformance.md.
+    # Their kernels accept no CPU tensor (aten/src/ATen/native/cuda/Loss.cu, BinaryMiscOpsKernels.cu), as measured on a
+    # CUDA build: docs/conformance.md.
     "binary_cross_entropy": _NONE,
     "mse_loss": _NONE,
     "smooth_l1_loss": _NONE,
 }
 
-#: TensorIterator kernels with a configuration of their own that has no allow_cpu_scalars.
+#: TensorIterator kernels whose configuration does not set allow_cpu_scalars.
 CPU_SCALAR_FORBIDDEN: frozenset[str] = frozenset(
     {
         "bernoulli",

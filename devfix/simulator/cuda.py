@@ -1,4 +1,4 @@
-"""``torch.cuda`` and ``torch.accelerator`` of a machine that has the simulated devices."""
+"""``torch.cuda`` and ``torch.accelerator`` of the simulated machine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GIBIBYTE = 1 << 30
 
 
 class _Properties:
-    """What ``torch.cuda.get_device_properties`` returns."""
+    """Result of ``torch.cuda.get_device_properties``."""
 
     def __init__(self, index: int) -> None:
         self.name = "Simulated device"
@@ -52,7 +52,7 @@ class _Properties:
 
 
 class _DeviceContext:
-    """``with torch.cuda.device(index)``."""
+    """Context manager ``torch.cuda.device(index)``."""
 
     def __init__(self, device: Any) -> None:
         self.idx = -1 if device is None or device == -1 else device_index(device)
@@ -78,14 +78,14 @@ def _set_device(device: Any) -> None:
 
 
 def _unsupported(name: str) -> Callable[..., Any]:
-    def refuse(*_: Any, **__: Any) -> Any:
+    def fail(*_: Any, **__: Any) -> Any:
         state.note_unsupported(name)
-        raise RuntimeError(f"{name} is not modelled by the simulated device")
+        raise RuntimeError(f"{name} is not supported by the simulated device")
 
-    return refuse
+    return fail
 
 
-def _counter(value: Any) -> Callable[..., Any]:
+def _constant(value: Any) -> Callable[..., Any]:
     return lambda *_, **__: value
 
 
@@ -106,9 +106,9 @@ def _manual_seed(seed: int) -> None:
     streams.generator_for(device_at()).manual_seed((int(seed) + streams._OFFSET) % 2**63)
 
 
-def _memory() -> dict[str, Callable[..., Any]]:
+def _memory_functions() -> dict[str, Callable[..., Any]]:
     amount = 64 << 20
-    numbers = [
+    memory_figures = [
         "memory_allocated",
         "max_memory_allocated",
         "memory_reserved",
@@ -117,7 +117,7 @@ def _memory() -> dict[str, Callable[..., Any]]:
         "max_memory_cached",
         "device_memory_used",
     ]
-    nothing = [
+    without_effect = [
         "caching_allocator_enable",
         "empty_cache",
         "ipc_collect",
@@ -133,39 +133,39 @@ def _memory() -> dict[str, Callable[..., Any]]:
         "init",
         "_lazy_init",
     ]
-    table: dict[str, Callable[..., Any]] = {name: _counter(amount) for name in numbers}
-    table.update({name: _counter(None) for name in nothing})
-    table["mem_get_info"] = _counter((15 * _GIBIBYTE, 16 * _GIBIBYTE))
+    table: dict[str, Callable[..., Any]] = {name: _constant(amount) for name in memory_figures}
+    table.update({name: _constant(None) for name in without_effect})
+    table["mem_get_info"] = _constant((15 * _GIBIBYTE, 16 * _GIBIBYTE))
     table["memory_stats"] = lambda *_, **__: {"allocated_bytes.all.current": amount, "allocated_bytes.all.peak": amount}
     table["memory_stats_as_nested_dict"] = lambda *_, **__: {
         "allocated_bytes": {"all": {"current": amount, "peak": amount}}
     }
     table["host_memory_stats"] = table["host_memory_stats_as_nested_dict"] = lambda *_, **__: {}
     table["memory_snapshot"] = lambda *_, **__: []
-    table["get_per_process_memory_fraction"] = _counter(1.0)
-    table["get_allocator_backend"] = _counter("native")
-    table["get_sync_debug_mode"] = _counter(0)
-    table["memory_summary"] = _counter("simulated device: memory is not modelled")
-    table["list_gpu_processes"] = _counter("simulated device: no processes are running")
+    table["get_per_process_memory_fraction"] = _constant(1.0)
+    table["get_allocator_backend"] = _constant("native")
+    table["get_sync_debug_mode"] = _constant(0)
+    table["memory_summary"] = _constant("simulated device: memory is not modeled")
+    table["list_gpu_processes"] = _constant("simulated device: no processes are running")
     return table
 
 
-def _visible() -> int:
-    """How many devices there are; none where the program has hidden them, which only works before it uses one."""
-    wish = os.environ.get("CUDA_VISIBLE_DEVICES")
-    hidden = state.kind == "cuda" and wish in ("", "-1") and wish != state.visible_before
+def _visible_devices() -> int:
+    """Return the number of devices; 0 if the program set CUDA_VISIBLE_DEVICES to nothing before using one."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    hidden = state.kind == "cuda" and visible in ("", "-1") and visible != state.visible_before
     return 0 if hidden and state.device_operations == 0 else state.count
 
 
 def _functions() -> dict[str, Any]:
     return {
-        **_memory(),
-        "is_available": lambda: _visible() > 0,
+        **_memory_functions(),
+        "is_available": lambda: _visible_devices() > 0,
         "is_initialized": lambda: True,
         "is_bf16_supported": lambda *_, **__: True,
         "is_tf32_supported": lambda: True,
-        "device_count": _visible,
-        "_device_count_nvml": _visible,
+        "device_count": _visible_devices,
+        "_device_count_nvml": _visible_devices,
         "current_device": lambda: state.current,
         "set_device": _set_device,
         "device": _DeviceContext,
@@ -212,8 +212,8 @@ def _functions() -> dict[str, Any]:
 
 
 def patch_cuda(patches: Patches) -> None:
-    """Make ``torch.cuda`` (or the module of the simulated kind) and ``torch.accelerator`` answer for the simulator."""
-    timeline.forget()
+    """Patch ``torch.cuda`` (or the module of the simulated device type) and ``torch.accelerator``."""
+    timeline.reset()
     module = getattr(torch, state.kind)
     for name, value in _functions().items():
         if hasattr(module, name) or name in ("is_available", "device_count", "current_device"):
@@ -234,7 +234,7 @@ def patch_cuda(patches: Patches) -> None:
         patches.set(torch._C, "_cuda_jiterator_compile_and_launch_kernel", _unsupported("torch.cuda.jiterator"))
         patches.set(torch.backends.cudnn, "version", lambda: 90100)
         patches.set(torch.backends.cudnn, "is_available", lambda: True)
-        patches.set(torch.backends.cudnn, "is_acceptable", lambda tensor: False)  # weights are not flattened for cuDNN
+        patches.set(torch.backends.cudnn, "is_acceptable", lambda tensor: False)  # do not flatten weights for cuDNN
         patches.set(torch._utils, "_get_available_device_type", lambda: "cuda")
     patches.set(torch, "Stream", Stream)
     patches.set(torch, "Event", Event)
@@ -246,8 +246,8 @@ def _patch_accelerator(patches: Patches) -> None:
     if accelerator is None:  # torch < 2.6
         return
     for name, value in {
-        "is_available": lambda: _visible() > 0,
-        "device_count": _visible,
+        "is_available": lambda: _visible_devices() > 0,
+        "device_count": _visible_devices,
         "current_accelerator": lambda check_available=False: torch.device(state.kind),
         "current_device_index": lambda: state.current,
         "current_device_idx": lambda: state.current,
@@ -259,7 +259,7 @@ def _patch_accelerator(patches: Patches) -> None:
         "synchronize": lambda *_: None,
         **{
             name: function
-            for name, function in _memory().items()
+            for name, function in _memory_functions().items()
             if name
             in (
                 "empty_cache",

@@ -1,6 +1,6 @@
-"""The checks: every ATen call passes here, below autograd, and fresh results are tagged with their device.
+"""Dispatch mode that checks the devices of every ATen call, below autograd, and tags results with their device.
 
-Stays as small as it can be on the way of an ordinary call: gather tags, run the kernel, tag the result.
+The path of an ordinary call is kept short: read the operands' tags, run the kernel, tag the result.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from torch.nn import Parameter
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .rules import COMPOSITE, Operand, Outputs, Rule, composite_key, operands, rule_for
-from .state import Ambient, state
+from .state import CallContext, state
 from .streams import draw_from
-from .tags import WEAK, raw_put_tag, raw_tag, tag_of_all
+from .tags import UNASSIGNED, raw_put_tag, raw_tag, tag_of_all
 
-__all__ = ["DeviceChecks"]
+__all__ = ["DeviceCheckMode"]
 
 _NoTorchFunction = torch._C.DisableTorchFunction
-_UNSEEN: Any = object()
+_NO_TENSOR: Any = object()
 _SIMULATED_NAMESPACES = ("aten", "prims")
 
 
-def _ambient() -> torch.device | None:
-    """The device of a tensor that C++ code makes from nothing."""
+def _context_device() -> torch.device | None:
+    """Return the device of a tensor that C++ code creates without operands."""
     call = state.call
     if call is None:
-        return WEAK
+        return UNASSIGNED
     if not call.explicit:
         call.device = tag_of_all(call.args, call.kwargs)
         call.explicit = True
@@ -36,15 +36,15 @@ def _ambient() -> torch.device | None:
 
 
 def _is_work(args: Any, result: Any) -> bool:
-    """Whether a call does more than count: one that reads a number, and gives none with dimensions, does not."""
+    """Whether a call counts as work: not a 0-dim result from a 0-dim tensor."""
     first = args[0] if args else None
     return not isinstance(first, Tensor) or first.dim() > 0 or (isinstance(result, Tensor) and result.dim() > 0)
 
 
 def _is_training(args: Any) -> bool:
-    """Whether a call takes part in training: it is a step of the backward pass, or it reads or writes a parameter.
+    """Whether a call belongs to training: it is in a backward pass, or reads or writes a parameter.
 
-    Of what is only looked at (metrics, a batch that is put together) nothing goes backward.
+    Metrics and the collation of batches do neither.
     """
     if torch._C._current_graph_task_id() != -1:
         return True
@@ -55,19 +55,19 @@ def _is_training(args: Any) -> bool:
     return False
 
 
-def _count(args: Any, result: Any, there: bool) -> None:
-    """Note a call as work, on a simulated device or not."""
+def _count(args: Any, result: Any, on_device: bool) -> None:
+    """Count a call as work, on a simulated device or on the CPU."""
     if not _is_work(args, result):
         return
     state.all_operations += 1
-    state.device_operations += there
+    state.device_operations += on_device
     if _is_training(args):
         state.all_training += 1
-        state.device_training += there
+        state.device_training += on_device
 
 
 def _tag_fresh(result: Any, tags: Outputs) -> None:
-    """Tag results in new memory; memory that has a tag keeps it."""
+    """Tag results with new storages; a storage keeps its existing tag."""
     if isinstance(result, Tensor):
         tag = tags[0] if isinstance(tags, list) else tags
         if tag is not None:
@@ -83,43 +83,43 @@ def _tag_fresh(result: Any, tags: Outputs) -> None:
                 _tag_fresh(item, tags[position] if isinstance(tags, list) and position < len(tags) else tags)
 
 
-def _settle(found: list[Operand], tag: torch.device | None) -> None:
-    """Tensors of no known device take that of the first call they are used in."""
+def _assign_device(found: list[Operand], tag: torch.device | None) -> None:
+    """Assign the device of the call to tensors without a known device."""
     for operand in found:
-        if operand.tag is WEAK:
+        if operand.tag is UNASSIGNED:
             raw_put_tag(operand.tensor, tag)
 
 
-def _send_gradient_home(operand: Operand) -> None:
-    """A legal mix crosses devices in the backward pass too: the engine moves the gradient to its variable.
+def _move_gradient_back(operand: Operand) -> None:
+    """Move the gradient of an operand on another device to that device in the backward pass, as the engine does.
 
     Source: ``validate_outputs`` in torch/csrc/autograd/engine.cpp, and the backward of ``copy_``.
     """
     from .transfers import move
 
     if operand.tensor.requires_grad and not operand.write:
-        home = operand.tag
-        operand.tensor.register_hook(lambda gradient: move(gradient, home))  # type: ignore[no-untyped-call]  # torch gives it no types
+        device = operand.tag
+        operand.tensor.register_hook(lambda gradient: move(gradient, device))  # type: ignore[no-untyped-call]  # torch gives it no types
 
 
-class DeviceChecks(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch gives it no types
-    """Checks and propagates device tags for every ATen call."""
+class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch gives it no types
+    """Mode that checks and propagates device tags for every ATen call."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        # Otherwise the first call would import torch._dynamo (seconds), which nothing here needs.
+        # Otherwise the first call would import torch._dynamo, which takes seconds.
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         rule = rule_for(func)
         with _NoTorchFunction():
-            first = _UNSEEN
+            first = _NO_TENSOR
             mixed = False
             try:
                 for value in args:
                     if isinstance(value, Tensor):
                         tag = value.untyped_storage()._simulated_device  # type: ignore[attr-defined]  # our attribute
-                        if first is _UNSEEN:
+                        if first is _NO_TENSOR:
                             first = tag
                         elif tag is not first:
                             mixed = True
@@ -127,7 +127,7 @@ class DeviceChecks(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch
                         for item in value:
                             if isinstance(item, Tensor):
                                 tag = item.untyped_storage()._simulated_device  # type: ignore[attr-defined]  # our attribute
-                                if first is _UNSEEN:
+                                if first is _NO_TENSOR:
                                     first = tag
                                 elif tag is not first:
                                     mixed = True
@@ -135,7 +135,7 @@ class DeviceChecks(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch
                     for value in kwargs.values():
                         if isinstance(value, Tensor):
                             tag = value.untyped_storage()._simulated_device  # type: ignore[attr-defined]  # our attribute
-                            if first is _UNSEEN:
+                            if first is _NO_TENSOR:
                                 first = tag
                             elif tag is not first:
                                 mixed = True
@@ -143,12 +143,12 @@ class DeviceChecks(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch
                 first, mixed = self._slow_gather(args, kwargs)
             if mixed or rule.always is not None:
                 return self._checked(rule, func, args, kwargs or {})
-            device = first if first is not _UNSEEN else (_ambient() if rule.factory else None)
+            device = first if first is not _NO_TENSOR else (_context_device() if rule.factory else None)
             if device is None:
                 result = func(*args, **kwargs) if kwargs else func(*args)
                 _count(args, result, False)
                 return result
-            if device is not WEAK:
+            if device is not UNASSIGNED:
                 state.last_device = device
             result = self._run(rule, device, func, args, kwargs)
             _count(args, result, True)
@@ -157,24 +157,24 @@ class DeviceChecks(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch
             return result
 
     def _run(self, rule: Rule, device: torch.device, func: Any, args: Any, kwargs: Any) -> Any:
-        if rule.random and not state.shared_random and device is not WEAK:
+        if rule.random and not state.shared_random and device is not UNASSIGNED:
             with draw_from(device, kwargs):
                 return func(*args, **(kwargs or {}))
         return func(*args, **kwargs) if kwargs else func(*args)
 
     def _slow_gather(self, args: Any, kwargs: Any) -> tuple[Any, bool]:
-        """For tensors without storage of their own."""
+        """Return first tag and whether tags differ, for tensors without a storage."""
         from .tags import iter_tensors
 
         tags = [raw_tag(tensor) for tensor in (*iter_tensors(args), *iter_tensors((kwargs or {}).values()))]
         if not tags:
-            return _UNSEEN, False
+            return _NO_TENSOR, False
         return tags[0], any(tag is not tags[0] for tag in tags)
 
     def _checked(self, rule: Rule, func: Any, args: Any, kwargs: Any) -> Any:
-        """A call that mixes devices, or one with a rule for every call."""
+        """Check a call that mixes devices, or whose rule applies to every call."""
         found = operands(func, args, kwargs)
-        known = {operand.tag for operand in found if operand.tag is not WEAK}
+        known = {operand.tag for operand in found if operand.tag is not UNASSIGNED}
         tags: Outputs
         if len(known) == 1 and rule.always is None:
             tags = next(iter(known))
@@ -184,28 +184,28 @@ class DeviceChecks(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch
             tags = (rule.always or rule.mixed)(found)
             if tags is COMPOSITE:
                 return self._composite(rule, func, args, kwargs, found)
-        return self._legal_mix(rule, func, args, kwargs, found, tags)
+        return self._run_mixed(rule, func, args, kwargs, found, tags)
 
     def _composite(self, rule: Rule, func: Any, args: Any, kwargs: Any, found: list[Operand]) -> Any:
-        """Run the calls inside; what they make is made from the options of the first input."""
+        """Run a composite operator's inner calls; their factories use the device of the first input."""
         before = state.call
         first = next((operand for operand in found if not operand.output), found[0])
-        state.call = Ambient(device=first.tag, explicit=True)
+        state.call = CallContext(device=first.tag, explicit=True)
         try:
             with self:
                 return func._op_dk(composite_key(rule.name), *args, **kwargs)
         finally:
             state.call = before
 
-    def _legal_mix(self, rule: Rule, func: Any, args: Any, kwargs: Any, found: list[Operand], tags: Outputs) -> Any:
-        """A call whose devices have passed; its results get ``tags``."""
-        known = {operand.tag for operand in found if operand.tag is not WEAK}
+    def _run_mixed(self, rule: Rule, func: Any, args: Any, kwargs: Any, found: list[Operand], tags: Outputs) -> Any:
+        """Run a call whose devices passed the check, and tag its results with ``tags``."""
+        known = {operand.tag for operand in found if operand.tag is not UNASSIGNED}
         main = tags[0] if isinstance(tags, list) and tags else tags
         if not isinstance(main, list):
-            _settle(found, main)
+            _assign_device(found, main)
             for operand in found:
-                if operand.tag is not main and operand.tag is not WEAK:
-                    _send_gradient_home(operand)
+                if operand.tag is not main and operand.tag is not UNASSIGNED:
+                    _move_gradient_back(operand)
         device = main if isinstance(main, torch.device) else None
         result = self._run(rule, device, func, args, kwargs) if device is not None else func(*args, **kwargs)
         _count(args, result, any(tag is not None for tag in known))

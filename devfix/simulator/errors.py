@@ -1,4 +1,4 @@
-"""PyTorch's exceptions in PyTorch's words, for the version that is installed.
+"""PyTorch's device errors, with the messages of the installed version.
 
 Sources: c10/core/impl/DeviceGuardImplInterface / aten/src/ATen/core/op_registration/adaption.cpp
 (``common_device_check_failure``, reworded in 2.8 by https://github.com/pytorch/pytorch/pull/150750),
@@ -39,7 +39,7 @@ _SAME_DEVICE = "Expected all tensors to be on the same device, but "
 
 
 def exact_same(argument: str, device: Any, common: Any, method: str) -> RuntimeError:
-    """The generated wrapper's check: ``argument`` is on ``device``, an earlier one on ``common``."""
+    """Return the generated wrapper's error: ``argument`` is on ``device``, an earlier one on ``common``."""
     if VERSION >= (2, 8):
         return RuntimeError(
             f"{_SAME_DEVICE}got {argument} is on {device}, different from other tensors on {common} "
@@ -52,29 +52,29 @@ def exact_same(argument: str, device: Any, common: Any, method: str) -> RuntimeE
 
 
 def iterator_mismatch(common: Any, device: Any) -> RuntimeError:
-    """TensorIterator's own check."""
+    """Return TensorIterator's error."""
     return RuntimeError(f"{_SAME_DEVICE}found at least two devices, {common} and {device}!")
 
 
 def invalid_gradient(index: int, expected: Any, device: Any) -> RuntimeError:
-    """The engine's check of the gradients that a program gives it."""
+    """Return the engine's error for a gradient passed to ``backward`` or ``grad``."""
     return RuntimeError(f"invalid gradient at index {index} - expected device {expected} but got {device}")
 
 
 def too_many_cpu_scalars() -> RuntimeError:
-    """Two CPU scalars where the output alone is on the device."""
+    """Return the error for two CPU scalars if only the output is on the device."""
     return RuntimeError("Trying to pass too many CPU scalars to non-CPU kernel!")
 
 
 def to_numpy(device: Any) -> TypeError:
-    """``Tensor.numpy`` of device memory."""
+    """Return the error of ``Tensor.numpy`` on a device tensor."""
     return TypeError(
         f"can't convert {device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
     )
 
 
 def grad_device_mismatch(grad: torch.device, variable: torch.device) -> RuntimeError:
-    """The ``.grad`` setter."""
+    """Return the error of the ``.grad`` setter."""
     end = "Please ensure that the gradient and the tensor are on the same device"
     if grad.type != variable.type:
         return RuntimeError(
@@ -88,31 +88,31 @@ def grad_device_mismatch(grad: torch.device, variable: torch.device) -> RuntimeE
 
 
 def generator_mismatch(expected: str, found: str) -> RuntimeError:
-    """A generator of another device (aten/src/ATen/core/Generator.h, ``check_generator``)."""
+    """Return the error for a generator of another device (aten/src/ATen/core/Generator.h, ``check_generator``)."""
     return RuntimeError(f"Expected a '{expected}' device type for generator but found '{found}'")
 
 
 def cannot_pin(tensor_type: str) -> RuntimeError:
-    """``pin_memory`` of device memory."""
+    """Return the error of ``pin_memory`` on a device tensor."""
     return RuntimeError(f"cannot pin '{tensor_type}' only dense CPU tensors can be pinned")
 
 
 def conv_type_mismatch(input_type: str, other: str, other_type: str) -> RuntimeError:
-    """``check_input_same_type_as_parameters`` of convolutions (aten/src/ATen/native/Convolution.cpp)."""
-    words = f"Input type ({input_type}) and {other} type ({other_type}) should be the same"
+    """Return the error of ``check_input_same_type_as_parameters`` (aten/src/ATen/native/Convolution.cpp)."""
+    message = f"Input type ({input_type}) and {other} type ({other_type}) should be the same"
     if not input_type.startswith("torch.cuda."):
-        words += f" or input should be a MKLDNN tensor and {other} is a dense tensor"
-    return RuntimeError(words)
+        message += f" or input should be a MKLDNN tensor and {other} is a dense tensor"
+    return RuntimeError(message)
 
 
 def accelerator_error(message: str) -> RuntimeError:
-    """A failure of the CUDA runtime: ``torch.AcceleratorError`` where it exists (>= 2.8), else RuntimeError."""
+    """Return an error of the CUDA runtime: ``torch.AcceleratorError`` (from 2.8 on) or RuntimeError."""
     kind = getattr(torch, "AcceleratorError", RuntimeError)
     return kind(message)
 
 
 def invalid_ordinal() -> RuntimeError:
-    """A device index that the machine does not have."""
+    """Return the error for a device index that does not exist."""
     return accelerator_error(
         "CUDA error: invalid device ordinal\n"
         "CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be "
@@ -138,6 +138,6 @@ _TYPE_NAMES = {
 
 
 def type_name(dtype: torch.dtype, device_type: str) -> str:
-    """The legacy name of a tensor type, such as ``torch.cuda.FloatTensor``."""
+    """Return the legacy name of a tensor type, such as ``torch.cuda.FloatTensor``."""
     name = _TYPE_NAMES.get(dtype, "Tensor")
     return f"torch.{name}" if device_type == "cpu" else f"torch.{device_type}.{name}"

@@ -1,4 +1,4 @@
-"""Ways out of PyTorch's sight: other libraries, processes, languages; and the profiler, which looks for a device."""
+"""Data exchange with other libraries and processes, foreign code, and the profiler."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .tags import get_tag
 __all__ = ["extensions", "patch_exchange"]
 
 
-def _noting(real: Any) -> Any:
+def _noting_export(real: Any) -> Any:
     def export(tensor: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(tensor, Tensor) and get_tag(tensor) is not None:
             state.note_unsupported("DLPack of device memory")
@@ -25,7 +25,7 @@ def _noting(real: Any) -> Any:
     return export
 
 
-def _using(feature: str, real: Any) -> Any:
+def _noting_use(feature: str, real: Any) -> Any:
     def use(*args: Any, **kwargs: Any) -> Any:
         state.note_unsupported(feature)
         return real(*args, **kwargs)
@@ -34,27 +34,27 @@ def _using(feature: str, real: Any) -> Any:
 
 
 def _cuda_array_interface(tensor: Tensor) -> Any:
-    """CuPy and Numba ask for it; there is no device memory to show them."""
+    """Raise AttributeError and record the use; CuPy and Numba read this attribute, but there is no device memory."""
     if get_tag(tensor) is not None:
         state.note_unsupported("__cuda_array_interface__")
     raise AttributeError(f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {tensor.type()}")
 
 
 def extensions() -> list[str]:
-    """C++ code that the program has had built; it is loaded lazily, and costs too much to load for looking at it."""
+    """Return ``torch.utils.cpp_extension`` if the program built C++ code; never import it here."""
     library: Any = sys.modules.get("torch.utils.cpp_extension")
     return ["torch.utils.cpp_extension"] if library is not None and library.JIT_EXTENSION_VERSIONER.entries else []
 
 
 def patch_exchange(patches: Patches) -> None:
-    """Remember exports of device memory, and code that is not PyTorch's own; profile the CPU only."""
+    """Record exports of device memory and foreign code as unsupported; profile the CPU only."""
     patches.set(Tensor, "__cuda_array_interface__", property(_cuda_array_interface))
-    patches.set(torch.ops, "load_library", _using("torch.ops.load_library", torch.ops.load_library))
-    patches.set(torch.jit, "load", _using("torch.jit.load", torch.jit.load))
-    patches.set(os, "fork", _using("child processes", os.fork))
-    patches.set(Tensor, "__dlpack__", _noting(Tensor.__dlpack__))
+    patches.set(torch.ops, "load_library", _noting_use("torch.ops.load_library", torch.ops.load_library))
+    patches.set(torch.jit, "load", _noting_use("torch.jit.load", torch.jit.load))
+    patches.set(os, "fork", _noting_use("child processes", os.fork))
+    patches.set(Tensor, "__dlpack__", _noting_export(Tensor.__dlpack__))
     dlpack: Any = torch.utils.dlpack
-    patches.set(dlpack, "to_dlpack", _noting(dlpack.to_dlpack))
+    patches.set(dlpack, "to_dlpack", _noting_export(dlpack.to_dlpack))
 
     profile: Any = torch.profiler.profile
     real = profile.__init__

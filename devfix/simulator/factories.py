@@ -1,4 +1,4 @@
-"""Calls that make tensors: ``device=``, default devices, ``new_*`` and generators."""
+"""Handlers of factory functions: ``device=``, default devices, ``new_*`` and generators."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch.utils._device as torch_device
 from torch import Tensor
 
 from .outputs import check_output_device
-from .state import Ambient, state
+from .state import CallContext, state
 from .streams import check_generator
 from .tags import CPU, canonical, get_tag, iter_tensors, put_tag, tag_of_all
 from .transfers import move
@@ -18,7 +18,7 @@ __all__ = ["create", "default_tag", "handlers"]
 
 
 def default_tag() -> torch.device | None:
-    """Where a factory without ``device=`` makes its tensor."""
+    """Return the tag of the default device, for factories without ``device=``."""
     current = torch_device.CURRENT_DEVICE
     if current is not None:
         tag = canonical(current)
@@ -31,33 +31,33 @@ def _has_default() -> bool:
 
 
 def _run(func: Any, args: Any, kwargs: Any, tag: torch.device | None) -> Any:
-    before = state.call
-    state.call = Ambient(device=tag, explicit=True)
+    outer_call = state.call
+    state.call = CallContext(device=tag, explicit=True)
     try:
         return func(*args, **kwargs)
     finally:
-        state.call = before
+        state.call = outer_call
 
 
-def _place(result: Any, tag: torch.device | None) -> Any:
+def _put_tags(result: Any, tag: torch.device | None) -> Any:
     for tensor in iter_tensors((result,)):
         put_tag(tensor, tag)
     return result
 
 
 def create(func: Any, args: Any, kwargs: Any) -> Any:
-    """Run a call that names a device or a generator, on the CPU, and say that the result is on that device."""
+    """Run a call with a device or generator argument on the CPU, and tag the result with that device."""
     device = kwargs.get("device")
     if device is None:
         generator = kwargs.get("generator")
         if generator is not None:
             check_generator(generator, tag_of_all(args))
-        before = state.call
-        state.call = Ambient(args, kwargs)
+        outer_call = state.call
+        state.call = CallContext(args, kwargs)
         try:
             return func(*args, **kwargs)
         finally:
-            state.call = before
+            state.call = outer_call
     tag = canonical(device)
     if tag is not None and tag.type != state.kind:
         return func(*args, **kwargs)
@@ -67,11 +67,11 @@ def create(func: Any, args: Any, kwargs: Any) -> Any:
     if out is not None:
         check_output_device(out, tag)
     result = _run(func, args, {**kwargs, "device": CPU}, tag)
-    return result if out is not None else _place(result, tag)
+    return result if out is not None else _put_tags(result, tag)
 
 
 def _constructor(func: Any, args: Any, kwargs: Any) -> Any:
-    """``zeros``, ``randn`` and the others that obey the default device."""
+    """Handle ``zeros``, ``randn`` and other factories that use the default device."""
     if kwargs.get("device") is not None:
         return create(func, args, kwargs)
     if not _has_default():
@@ -86,15 +86,15 @@ def _constructor(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _from_data(func: Any, args: Any, kwargs: Any) -> Any:
-    """``torch.tensor``: without ``device=`` a tensor's data stays where it is, other data goes to the default."""
+    """Handle ``torch.tensor``: without ``device=``, a tensor keeps its device and other data uses the default."""
     data = args[0] if args else kwargs.get("data")
     if kwargs.get("device") is None and isinstance(data, Tensor):
-        return _place(_run(func, args, kwargs, get_tag(data)), get_tag(data))
+        return _put_tags(_run(func, args, kwargs, get_tag(data)), get_tag(data))
     return _constructor(func, args, kwargs)
 
 
 def _as_tensor(func: Any, args: Any, kwargs: Any) -> Any:
-    """``as_tensor`` and ``asarray``: no copy where none is needed, so the result may share memory with NumPy."""
+    """Handle ``as_tensor`` and ``asarray``, which copy only if necessary; the result may share memory with NumPy."""
     data = args[0] if args else kwargs.get("data", kwargs.get("obj"))
     device = kwargs.get("device")
     if device is None:
@@ -108,23 +108,23 @@ def _as_tensor(func: Any, args: Any, kwargs: Any) -> Any:
     if isinstance(data, Tensor):
         rest = {key: value for key, value in kwargs.items() if key != "device"}
         return move(_run(func, args, rest, get_tag(data)), tag)
-    made = _run(func, args, {**kwargs, "device": CPU}, None)
-    return made if tag is None else move(made, tag)
+    result = _run(func, args, {**kwargs, "device": CPU}, None)
+    return result if tag is None else move(result, tag)
 
 
 def _like_self(func: Any, args: Any, kwargs: Any) -> Any:
-    """``x.new_tensor(...)`` and ``x.new(...)``: on ``x``'s device, whatever the data."""
+    """Handle ``x.new_tensor(...)`` and ``x.new(...)``: on ``x``'s device, whatever the data's device."""
     if kwargs.get("device") is not None:
         return create(func, args, kwargs)
     tag = get_tag(args[0])
-    return _place(_run(func, args, kwargs, tag), tag)
+    return _put_tags(_run(func, args, kwargs, tag), tag)
 
 
 def _device(func: Any, args: Any, kwargs: Any) -> torch.device:
-    """``torch.device(0)``: a bare index means the accelerator, which this build of PyTorch does not know."""
+    """Handle ``torch.device(0)``: an index means the simulated accelerator, which a CPU build rejects."""
     if len(args) == 1 and not kwargs and type(args[0]) is int:
         return torch.device(state.kind, args[0])
-    return func(*args, **kwargs)  # type: ignore[no-any-return]  # torch.device, which is any function here
+    return func(*args, **kwargs)  # type: ignore[no-any-return]  # torch.device is a function of type Any here
 
 
 def _from_host(func: Any, args: Any, kwargs: Any) -> Any:
@@ -132,7 +132,7 @@ def _from_host(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def handlers() -> dict[Any, Any]:
-    """The handlers of this module, by the function that PyTorch reports."""
+    """Return this module's handlers, by the torch function that they replace."""
     table: dict[Any, Any] = dict.fromkeys(torch_device._device_constructors(), _constructor)
     table.update(
         {
@@ -151,12 +151,12 @@ def handlers() -> dict[Any, Any]:
 
 
 def _normal(func: Any, args: Any, kwargs: Any) -> Any:
-    """``torch.normal`` with sizes makes its tensor on ``device=``; with tensors, where they are."""
+    """Handle ``torch.normal``: with sizes, the result is on ``device=``; with tensors, on their device."""
     if kwargs.get("device") is None and kwargs.get("generator") is None:
-        before = state.call
-        state.call = Ambient(args, kwargs)
+        outer_call = state.call
+        state.call = CallContext(args, kwargs)
         try:
             return func(*args, **kwargs)
         finally:
-            state.call = before
+            state.call = outer_call
     return create(func, args, kwargs)

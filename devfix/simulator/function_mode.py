@@ -1,7 +1,7 @@
-"""What Python code sees: every call of the torch API passes here first.
+"""Function mode that intercepts every call of the torch API.
 
-Calls that name or ask for a device are answered by a handler; all others run as they are, remembered as the surrounding
-call for tensors that C++ code creates (:class:`.state.Ambient`).
+Handlers replace calls that take or return a device.  All other calls run unchanged, and are recorded as the surrounding
+call of tensors that C++ code creates (:class:`.state.CallContext`).
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from torch.overrides import TorchFunctionMode
 from . import conversions, factories, kernels_checks, queries
 from .outputs import check_outputs
 from .patches import Patches
-from .state import Ambient, state
+from .state import CallContext, state
 
-__all__ = ["DeviceAnswers", "Handler", "patch_saved_tensor_hooks"]
+__all__ = ["DeviceFunctionMode", "Handler", "patch_saved_tensor_hooks"]
 
 #: ``handler(func, args, kwargs)`` runs in place of ``func(*args, **kwargs)``.
 Handler = Callable[[Any, Any, Any], Any]
 
 
-class DeviceAnswers(TorchFunctionMode):
-    """Answers ``.device``, ``.to``, ``device=`` and their kind for simulated devices."""
+class DeviceFunctionMode(TorchFunctionMode):
+    """Mode that implements ``.device``, ``.to``, ``device=`` and related functions for simulated devices."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,31 +36,31 @@ class DeviceAnswers(TorchFunctionMode):
         handler = self.handlers.get(func)
         if handler is not None:
             return handler(func, args, kwargs or {})
-        before = state.call
+        outer_call = state.call
         if kwargs:
             if "device" in kwargs or "generator" in kwargs:
                 return factories.create(func, args, kwargs)
-            state.call = Ambient(args, kwargs)
+            state.call = CallContext(args, kwargs)
             try:
                 result = func(*args, **kwargs)
                 if kwargs.get("out") is not None:
                     check_outputs(func, args, kwargs)
                 return result
             finally:
-                state.call = before
-        state.call = Ambient(args)
+                state.call = outer_call
+        state.call = CallContext(args)
         try:
             return func(*args)
         finally:
-            state.call = before
+            state.call = outer_call
 
 
-def _answering(mode: DeviceAnswers, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Run a Python callback with the mode on, also where C++ code calls it in the middle of an intercepted call."""
+def _with_mode(mode: DeviceFunctionMode, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a Python callback to run with the mode enabled, even if C++ code calls it within an intercepted call."""
 
     def call(*args: Any) -> Any:
         at, length = torch._C._get_function_stack_at, torch._C._len_torch_function_stack()
-        if any(isinstance(at(position), DeviceAnswers) for position in range(length)):
+        if any(isinstance(at(position), DeviceFunctionMode) for position in range(length)):
             return function(*args)
         with mode:
             return function(*args)
@@ -68,11 +68,11 @@ def _answering(mode: DeviceAnswers, function: Callable[..., Any]) -> Callable[..
     return call
 
 
-def patch_saved_tensor_hooks(patches: Patches, mode: DeviceAnswers) -> None:
-    """Let hooks on saved tensors (activation checkpointing, ``save_on_cpu``), which C++ code calls, see devices."""
+def patch_saved_tensor_hooks(patches: Patches, mode: DeviceFunctionMode) -> None:
+    """Enable the mode in saved-tensor hooks (activation checkpointing, ``save_on_cpu``), which C++ code calls."""
     real = torch._C._autograd._push_saved_tensors_default_hooks
 
     def push(pack: Callable[..., Any], unpack: Callable[..., Any]) -> None:
-        real(_answering(mode, pack), _answering(mode, unpack))
+        real(_with_mode(mode, pack), _with_mode(mode, unpack))
 
     patches.set(torch._C._autograd, "_push_saved_tensors_default_hooks", push)

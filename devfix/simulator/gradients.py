@@ -1,6 +1,6 @@
-"""Gradients that a program hands to autograd: they must be where their outputs are.
+"""Gradients passed to autograd must be on the device of their outputs.
 
-torch/csrc/autograd/engine.cpp (``validate_outputs``): one without dimensions is moved, any other is refused.
+torch/csrc/autograd/engine.cpp (``validate_outputs``): a 0-dim gradient is moved, any other raises.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ def patch_gradients(patches: Patches) -> None:
     real = autograd._engine_run_backward
 
     def run(outputs: Sequence[Any], gradients: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
-        given = [_checked(index, *pair) for index, pair in enumerate(zip(outputs, gradients, strict=True))]
-        return real(outputs, tuple(given), *args, **kwargs)
+        checked = [_checked(index, *pair) for index, pair in enumerate(zip(outputs, gradients, strict=True))]
+        return real(outputs, tuple(checked), *args, **kwargs)
 
     patches.set(autograd, "_engine_run_backward", run)
 
 
 def _checked(index: int, output: Any, gradient: Any) -> Any:
-    tensors = isinstance(output, Tensor) and isinstance(gradient, Tensor)
-    if not tensors or get_tag(output) is get_tag(gradient):
+    are_tensors = isinstance(output, Tensor) and isinstance(gradient, Tensor)
+    if not are_tensors or get_tag(output) is get_tag(gradient):
         return gradient
     if gradient.dim() > 0:
         raise invalid_gradient(index, reported_device(output), reported_device(gradient))

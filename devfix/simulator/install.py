@@ -1,4 +1,4 @@
-"""Switch the simulator on and off."""
+"""Installation and removal of the simulator."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import torch
 from . import streams
 from .autocast import patch_autocast
 from .cuda import patch_cuda
-from .dispatch_mode import DeviceChecks
+from .dispatch_mode import DeviceCheckMode
 from .exchange import extensions, patch_exchange
-from .function_mode import DeviceAnswers, patch_saved_tensor_hooks
+from .function_mode import DeviceFunctionMode, patch_saved_tensor_hooks
 from .gradients import patch_gradients
 from .legacy import patch_legacy
 from .operators import kernels
@@ -25,21 +25,21 @@ from .state import state
 from .storages import patch_storages
 from .tags import set_tag_default
 
-__all__ = ["Simulator", "preload", "unsupported_used", "work"]
+__all__ = ["Simulator", "operation_counts", "preload", "unsupported_used"]
 
 
 class Simulator:
     """A machine with simulated accelerators, as a context manager.
 
     Args:
-        kind: device type to simulate.
-        count: how many devices.
-        checks: raise where devices mix; without checks the program runs as if all memory were one.
-        shared_random: draw the device's random numbers from the CPU's stream, so that dropout and device-side factories
-            give what they give on the CPU.
+        kind: type of the simulated devices.
+        count: number of devices.
+        checks: raise on device mismatches; without checks the program runs as if all devices shared one memory.
+        shared_random: draw the device's random numbers from the CPU's generator, so that dropout and factories on the
+            device equal those on the CPU.
 
     Raises:
-        RuntimeError: on entry, if a simulator is active already.
+        RuntimeError: on entry, if a simulator is already active.
 
     """
 
@@ -55,11 +55,11 @@ class Simulator:
 
     def __enter__(self) -> Simulator:
         if state.active:
-            raise RuntimeError("a simulator is active already")
+            raise RuntimeError("a simulator is already active")
         state.reset(**self._settings)
         state.active = True
         set_tag_default()
-        streams.forget()
+        streams.reset()
         patches = self._patches
         patches.set(torch, "Generator", streams.SimulatedGenerator)
         patch_cuda(patches)
@@ -70,8 +70,8 @@ class Simulator:
         patch_autocast(patches)
         patch_exchange(patches)
         patch_gradients(patches)
-        patch_overrides(patches, DeviceAnswers)
-        self._modes = (DeviceAnswers(), DeviceChecks())  # type: ignore[no-untyped-call]  # torch gives it no types
+        patch_overrides(patches, DeviceFunctionMode)
+        self._modes = (DeviceFunctionMode(), DeviceCheckMode())  # type: ignore[no-untyped-call]  # torch gives it no types
         patch_saved_tensor_hooks(patches, self._modes[0])
         self._patch_threads()
         self._watch_processes()
@@ -86,19 +86,19 @@ class Simulator:
         state.active = False
 
     def _patch_threads(self) -> None:
-        """Modes are per thread: give them to every thread that the program starts."""
+        """Enable the modes in every thread that the program starts, because modes are per thread."""
         real = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]  # not public
 
-        answers, checks = self._modes
+        function_mode, dispatch_mode = self._modes
 
         def bootstrap(thread: Any) -> None:
-            with answers, checks:
+            with function_mode, dispatch_mode:
                 real(thread)
 
         self._patches.set(threading.Thread, "_bootstrap_inner", bootstrap)
 
     def _watch_processes(self) -> None:
-        """Tensors lose their tags on the way to another process."""
+        """Record child processes as unsupported: tensors lose their tags on the way to another process."""
         real = multiprocessing.process.BaseProcess.start
 
         def start(process: Any) -> None:
@@ -109,17 +109,17 @@ class Simulator:
 
 
 def preload() -> None:
-    """Read the operator table now, so that processes forked from this one need not."""
+    """Read the operator table once, before processes fork from this one."""
     kernels()
     set_tag_default()
 
 
 def unsupported_used() -> list[str]:
-    """Features that the last simulated program used and that are not modelled."""
+    """Return the unsupported features that the last simulated program used."""
     return [*state.unsupported, *extensions()]
 
 
-def work() -> dict[str, int]:
-    """How many ATen calls there were since the simulator was entered, by the names that :class:`State` has for them."""
+def operation_counts() -> dict[str, int]:
+    """Return the numbers of ATen calls since the simulator was entered, by the attribute names of :class:`State`."""
     names = ("device_operations", "all_operations", "device_training", "all_training")
     return {name: getattr(state, name) for name in names}

@@ -1,4 +1,4 @@
-"""Checks that a device's own kernels make before their first operator, which the CPU's kernels do not make."""
+"""Checks of device kernels before their first operator, which the CPU's kernels do not make."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .state import Ambient, state
-from .tags import WEAK, get_tag, iter_tensors, put_tag, reported_device
+from .state import CallContext, state
+from .tags import UNASSIGNED, get_tag, iter_tensors, put_tag, reported_device
 from .transfers import move
 
 __all__ = ["handlers"]
@@ -16,20 +16,20 @@ __all__ = ["handlers"]
 
 def _differ(first: Tensor, second: Tensor) -> bool:
     tags = get_tag(first), get_tag(second)
-    return tags[0] is not tags[1] and WEAK not in tags
+    return tags[0] is not tags[1] and UNASSIGNED not in tags
 
 
 def _call(func: Any, args: Any, kwargs: Any) -> Any:
-    before = state.call
-    state.call = Ambient(args, kwargs)
+    outer_call = state.call
+    state.call = CallContext(args, kwargs)
     try:
         return func(*args, **kwargs)
     finally:
-        state.call = before
+        state.call = outer_call
 
 
 def _recurrent(func: Any, args: Any, kwargs: Any) -> Any:
-    """LSTM, GRU and RNN compare input, hidden state and weights (RNN.cpp, ``check_attributes``)."""
+    """Compare input, hidden state and weights of LSTM, GRU and RNN (RNN.cpp, ``check_attributes``)."""
     if state.checks:
         tensors = list(iter_tensors(args))
         source = tensors[0]
@@ -37,16 +37,16 @@ def _recurrent(func: Any, args: Any, kwargs: Any) -> Any:
         hidden_at = 2 if packed else 1
         hidden = list(iter_tensors([args[hidden_at]]))
         weights = list(iter_tensors([args[hidden_at + 1]]))
-        words = "Input and {0} tensors are not at the same device, found input tensor at {1} and {0} tensor at {2}"
+        message = "Input and {0} tensors are not at the same device, found input tensor at {1} and {0} tensor at {2}"
         for name, others in (("hidden", hidden), ("parameter", weights)):
             for other in others:
                 if _differ(source, other):
-                    raise RuntimeError(words.format(name, reported_device(source), reported_device(other)))
+                    raise RuntimeError(message.format(name, reported_device(source), reported_device(other)))
     return _call(func, args, kwargs)
 
 
 def _attention(func: Any, args: Any, kwargs: Any) -> Any:
-    """``validate_sdpa_input`` (aten/src/ATen/native/transformers/attention.cpp)."""
+    """Compare query, key and value (``validate_sdpa_input``, aten/src/ATen/native/transformers/attention.cpp)."""
     if state.checks:
         names = ("query", "key", "value", "attn_mask")
         given = {**dict(zip(names, args)), **{name: kwargs[name] for name in names if name in kwargs}}
@@ -66,16 +66,16 @@ def _attention(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _tensor_split(func: Any, args: Any, kwargs: Any) -> Any:
-    where = args[1] if len(args) > 1 else next(iter(kwargs.values()), None)
-    if isinstance(where, Tensor) and get_tag(where) is not None and state.checks:
+    indices = args[1] if len(args) > 1 else next(iter(kwargs.values()), None)
+    if isinstance(indices, Tensor) and get_tag(indices) is not None and state.checks:
         raise RuntimeError(
-            f"tensor_split expected tensor_indices_or_sections to be on cpu, but it's on {reported_device(where)}"
+            f"tensor_split expected tensor_indices_or_sections to be on cpu, but it's on {reported_device(indices)}"
         )
     return _call(func, args, kwargs)
 
 
 def _pad_packed(func: Any, args: Any, kwargs: Any) -> Any:
-    """The lengths come back on the CPU (aten/src/ATen/native/PackedSequence.cpp)."""
+    """Tag the returned lengths as CPU tensors (aten/src/ATen/native/PackedSequence.cpp)."""
     padded, lengths = _call(func, args, kwargs)
     put_tag(lengths, None)
     return padded, lengths
@@ -100,7 +100,7 @@ def _block_diag(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _searchsorted(func: Any, args: Any, kwargs: Any) -> Any:
-    """The sorter is a keyword, which no generated wrapper compares (aten/src/ATen/native/BucketizationUtils.h)."""
+    """Compare the sorter, a keyword that no generated wrapper compares (aten/src/ATen/native/BucketizationUtils.h)."""
     boundaries = args[0] if args else kwargs["sorted_sequence"]
     sorter = kwargs.get("sorter")
     if state.checks and isinstance(sorter, Tensor) and _differ(boundaries, sorter):
@@ -112,27 +112,27 @@ def _searchsorted(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _inner(func: Any, args: Any, kwargs: Any) -> Any:
-    """``checkDeviceType`` of ``inner`` (aten/src/ATen/native/LinearAlgebra.cpp)."""
+    """Compare the operands' device types (``checkDeviceType``, aten/src/ATen/native/LinearAlgebra.cpp)."""
     first, *others = iter_tensors((*args, *kwargs.values()))
     for other in others:
         if state.checks and _differ(first, other):
-            wanted, found = reported_device(first).type, reported_device(other).type
+            expected, found = reported_device(first).type, reported_device(other).type
             raise RuntimeError(
-                f"Expected tensor to have {wanted} DeviceType, but got tensor with {found} DeviceType "
+                f"Expected tensor to have {expected} DeviceType, but got tensor with {found} DeviceType "
                 "(while checking arguments for inner())"
             )
     return _call(func, args, kwargs)
 
 
 def _ctc(func: Any, args: Any, kwargs: Any) -> Any:
-    """CTC moves its targets and lengths itself (aten/src/ATen/native/LossCTC.cpp, ``ctc_loss``)."""
-    home = get_tag(args[0])
-    moved = [move(each, home) if isinstance(each, Tensor) else each for each in args[1:4]]
+    """Move targets and lengths, as ``ctc_loss`` does (aten/src/ATen/native/LossCTC.cpp)."""
+    device = get_tag(args[0])
+    moved = [move(each, device) if isinstance(each, Tensor) else each for each in args[1:4]]
     return _call(func, (args[0], *moved, *args[4:]), kwargs)
 
 
 def handlers() -> dict[Any, Any]:
-    """The handlers of this module, by the function that PyTorch reports."""
+    """Return this module's handlers, by the torch function that they replace."""
     functions: Any = torch._C._VariableFunctions
     return {
         torch.lstm: _recurrent,

@@ -1,4 +1,4 @@
-"""The old names: ``torch.cuda.FloatTensor`` and ``torch.set_default_tensor_type``."""
+"""Legacy names: ``torch.cuda.FloatTensor`` and ``torch.set_default_tensor_type``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["patch_legacy"]
 
 
 class _LegacyType(type):
-    """The type of ``torch.cuda.FloatTensor``: called with sizes or data, asked with ``isinstance``."""
+    """Metaclass of ``torch.cuda.FloatTensor`` and others: constructor and ``isinstance`` checks."""
 
     dtype: torch.dtype
 
@@ -27,12 +27,12 @@ class _LegacyType(type):
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Tensor:
         host = torch.Tensor if cls.dtype is torch.float32 else getattr(torch, cls.__name__)
-        made = host(*[move(arg, None) if isinstance(arg, Tensor) else arg for arg in args])
-        return move(made.to(cls.dtype), canonical(state.kind))
+        result = host(*[move(arg, None) if isinstance(arg, Tensor) else arg for arg in args])
+        return move(result.to(cls.dtype), canonical(state.kind))
 
 
 def patch_legacy(patches: Patches) -> None:
-    """Put working legacy types into ``torch.cuda`` and let ``set_default_tensor_type`` choose a simulated device."""
+    """Patch the legacy types of ``torch.cuda``, and ``set_default_tensor_type`` for simulated devices."""
     module = getattr(torch, state.kind)
     for dtype, name in _TYPE_NAMES.items():
         if hasattr(module, name):

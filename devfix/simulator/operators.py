@@ -1,13 +1,12 @@
-"""The operator table, read from the ``native_functions.yaml`` that every PyTorch wheel ships.
+"""Operator table, read from ``native_functions.yaml``, which every PyTorch wheel includes.
 
 For each ATen overload: whether a CUDA kernel exists, whether its generated wrapper checks devices, whether the kernel
-is a TensorIterator (which has a check of its own), and the wrapper's name for the error message.
+is a TensorIterator (which checks devices itself), and the wrapper's name for the error message.
 
-The file is regular enough for a line reader, which takes about 20 ms; a YAML library is not needed and may not be
-installed.  Rules followed: torchgen/dest/register_dispatch_key.py (``gen_device_check``, ``wrapper_kernel_sig``),
-torchgen/api/native.py and cpp.py (``name``).  Measured with tests/conformance/standin/names.py on the
-CUDA libraries of three releases: of the wrapper names in them, all 486 (2.4.1), 693 (2.11.0) and 698 (2.13.0) are
-derived here.
+The file is regular, so a line reader suffices (about 20 ms); a YAML library may not be installed.  The rules are those
+of torchgen/dest/register_dispatch_key.py (``gen_device_check``, ``wrapper_kernel_sig``), torchgen/api/native.py and
+cpp.py (``name``).  tests/conformance/standin/names.py compares them with CUDA libraries: all 486 (2.4.1), 693 (2.11.0)
+and 698 (2.13.0) wrapper names are derived correctly.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class Kernel(NamedTuple):
     """One overload of ``native_functions.yaml``.
 
     Attributes:
-        cuda: a kernel is registered for CUDA (its own, or a structured one).
+        cuda: a CUDA kernel exists (its own, or a structured one).
         exact_same: the generated wrapper compares the devices of all its tensor arguments.
         iterator: the kernel is a TensorIterator, which compares devices itself.
         method: the wrapper's name in the message, for example ``wrapper_CUDA__index_select``.
@@ -53,7 +52,7 @@ _KEY = re.compile(r"^    ([A-Za-z0-9_, ]+):")
 
 
 def kernels_file() -> Path | None:
-    """``native_functions.yaml`` of the installed PyTorch; None if the wheel was stripped of it."""
+    """Return the path of ``native_functions.yaml`` in the installed PyTorch; None if the wheel does not have it."""
     path = Path(torch.__file__).parent.parent / "torchgen/packaged/ATen/native/native_functions.yaml"
     return path if path.is_file() else None
 
@@ -77,7 +76,7 @@ def _entry(lines: list[str]) -> _Entry:
         elif line.startswith("  structured:"):
             structured = "True" in line
         elif line.startswith("  ufunc_inner_loop:"):
-            cuda = True  # generated kernels for CPU and CUDA, with no dispatch block
+            cuda = True  # generated kernels for CPU and CUDA, without a dispatch block
     return _Entry(schema.split("(", 1)[0].strip(), schema, check, iterator, structured, delegate, cuda)
 
 
@@ -91,7 +90,7 @@ def _method(entry: _Entry) -> str:
 
 @lru_cache(maxsize=1)
 def kernels() -> dict[str, Kernel]:
-    """All overloads by qualified name (``aten::add.Tensor``); empty if the file is missing."""
+    """Return all overloads by qualified name (``aten::add.Tensor``); empty if the file is missing."""
     path = kernels_file()
     if path is None:
         return {}

@@ -1,4 +1,4 @@
-"""Optimizers and gradient clipping group tensors by device in C++, where all are on the CPU: group them by tag.
+"""Grouping of tensors by device in optimizers and gradient clipping, by tag instead of the real device.
 
 Source: ``_group_tensors_by_first_tensors_device_and_dtype`` in aten/src/ATen/native/ForeachUtils.h.
 """
@@ -19,19 +19,19 @@ _STEP_DTYPES = (torch.float32, torch.float64)
 
 
 def _fits(tensor: Any, device: torch.device, dtype: torch.dtype) -> bool:
-    """Whether a tensor may share an index with one of ``device`` and ``dtype``.
+    """Whether a tensor may have the same index as one of ``device`` and ``dtype``.
 
-    ``step`` tensors may be on the CPU and float32 or float64; PyTorch asks for no more, so that any such CPU tensor
-    passes here and fails in the arithmetic.
+    ``step`` tensors may be on the CPU with dtype float32 or float64.  As in PyTorch, any such CPU tensor passes this
+    check and fails in the arithmetic.
     """
-    own = reported_device(tensor)
-    if own == device:
+    found = reported_device(tensor)
+    if found == device:
         return tensor.dtype == dtype or tensor.dtype in _STEP_DTYPES
-    return own.type == "cpu" and tensor.dtype in _STEP_DTYPES
+    return found.type == "cpu" and tensor.dtype in _STEP_DTYPES
 
 
 def _mismatch(real: Any) -> RuntimeError:
-    """The installed version's own words."""
+    """Return the error with the installed version's message."""
     try:
         real([[torch.zeros(1)], [torch.zeros(1, dtype=torch.int32)]], False)
     except RuntimeError as error:
@@ -40,7 +40,7 @@ def _mismatch(real: Any) -> RuntimeError:
 
 
 def patch_optimizers(patches: Patches) -> None:
-    """Group tensors by their simulated device wherever PyTorch groups them."""
+    """Make PyTorch group tensors by their simulated device."""
     real = torch._C._group_tensors_by_device_and_dtype
 
     def group(tensorlists: Any, with_indices: bool = False) -> Any:

@@ -1,8 +1,8 @@
-"""Let torch's Python code run with the function mode on.
+"""Execution of torch's Python code with the function mode enabled.
 
-Functions such as ``torch.nn.functional.cross_entropy`` first ask ``has_torch_function``; with any mode active the
-answer is yes, the mode is called and their body would run with the mode switched off, blind to simulated devices.
-Under the simulator the answer is about their arguments only, so the body runs and its inner calls are seen.
+Functions such as ``torch.nn.functional.cross_entropy`` first call ``has_torch_function``, which returns True while any
+mode is active; the mode then runs the function's body with itself disabled, so device queries in the body would bypass
+the simulator.  The patched versions consider the arguments only: the body runs, and its inner calls are intercepted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["patch_overrides"]
 _PLAIN = frozenset({Tensor, Parameter, int, float, bool, str, type(None), tuple, list, dict})
 
 
-def _overrides(value: Any) -> bool:
+def _has_override(value: Any) -> bool:
     kind = type(value)
     if kind in _PLAIN:
         return False
@@ -33,30 +33,32 @@ def _overrides(value: Any) -> bool:
 
 
 def patch_overrides(patches: Patches, own_mode: type) -> None:
-    """Make ``has_torch_function`` and its two variants look through the simulator's own mode."""
+    """Make ``has_torch_function`` and its two variants ignore the simulator's own mode."""
     length = torch._C._len_torch_function_stack
-    at = torch._C._get_function_stack_at
-    ours = (own_mode, DeviceContext)
+    mode_at = torch._C._get_function_stack_at
+    own_modes = (own_mode, DeviceContext)
 
-    def foreign_mode() -> bool:
+    def has_foreign_mode() -> bool:
         count: int = length()
-        return not state.active or (count > 1 and any(not isinstance(at(position), ours) for position in range(count)))
+        return not state.active or (
+            count > 1 and any(not isinstance(mode_at(position), own_modes) for position in range(count))
+        )
 
     def unary_like(original: Callable[..., bool]) -> Callable[..., bool]:
         def has_torch_function_unary(value: Any) -> bool:
-            return _overrides(value) or (foreign_mode() and original(value))
+            return _has_override(value) or (has_foreign_mode() and original(value))
 
         return has_torch_function_unary
 
     def sequence_like(original: Callable[..., bool]) -> Callable[..., bool]:
         def has_torch_function(values: Any) -> bool:
-            return any(map(_overrides, values)) or (foreign_mode() and original(values))
+            return any(map(_has_override, values)) or (has_foreign_mode() and original(values))
 
         return has_torch_function
 
     def variadic_like(original: Callable[..., bool]) -> Callable[..., bool]:
         def has_torch_function_variadic(*values: Any) -> bool:
-            return any(map(_overrides, values)) or (foreign_mode() and original(*values))
+            return any(map(_has_override, values)) or (has_foreign_mode() and original(*values))
 
         return has_torch_function_variadic
 
@@ -66,4 +68,4 @@ def patch_overrides(patches: Patches, own_mode: type) -> None:
         ("has_torch_function_variadic", variadic_like),
     ):
         original = getattr(torch.overrides, name)
-        patches.everywhere(original, wrap(original))
+        patches.replace_imported(original, wrap(original))

@@ -1,4 +1,4 @@
-"""DataParallel's copies between devices, and process groups of one process.
+"""DataParallel's copies between devices, and process groups with one process.
 
 Source: torch/csrc/cuda/python_comm.cpp; torch/nn/parallel/comm.py calls these C functions.
 """
@@ -44,7 +44,7 @@ def _broadcast_coalesced(tensors: Any, devices: Any, buffer_size: int = 0) -> li
 
 
 def patch_parallel(patches: Patches) -> None:
-    """Give DataParallel its copies, and ``torch.distributed`` a backend that works without NCCL."""
+    """Patch DataParallel's copies, and use Gloo instead of NCCL in ``torch.distributed``."""
     for name, function in {
         "_scatter": _scatter,
         "_gather": _gather,
@@ -72,48 +72,48 @@ def _tensors(values: Any) -> Iterator[Tensor]:
             yield from _tensors(value)
 
 
-def _need_device(values: Any) -> None:
-    """What a group that has only NCCL says of CPU tensors (ProcessGroup::getBackend in ProcessGroup.hpp)."""
+def _require_device_tensors(values: Any) -> None:
+    """Raise the error of an NCCL process group for CPU tensors (ProcessGroup::getBackend in ProcessGroup.hpp)."""
     if any(tensor.device.type == "cpu" for tensor in _tensors(values)):
         raise RuntimeError("No backend type associated with device type cpu")
 
 
-#: Seconds in which Gloo's threads let go of the tensors of their last collective.  That needs the interpreter's lock,
-#: because a tag lives in Python; the group's end waits for the threads without giving the lock away.
-_LET_GO = 0.05
+#: Seconds for Gloo's threads to release the tensors of their last collective.  They need the GIL for that, because tags
+#: are Python objects, but destroying the group waits for the threads without releasing the GIL.
+_RELEASE_SECONDS = 0.05
 
 
 def _patch_distributed(patches: Patches) -> None:
     distributed = torch.distributed
     real = distributed.init_process_group
-    asked = {"backend": "undefined"}
+    requested = {"backend": "undefined"}
 
-    def guarded(collective: Any) -> Any:
+    def checked(collective: Any) -> Any:
         @functools.wraps(collective)
         def run(*args: Any, **kwargs: Any) -> Any:
-            if asked["backend"] == "nccl" and kwargs.get("group") is None:
-                _need_device([*args, *kwargs.values()])
+            if requested["backend"] == "nccl" and kwargs.get("group") is None:
+                _require_device_tensors([*args, *kwargs.values()])
             return collective(*args, **kwargs)
 
         return run
 
     for name in _COLLECTIVES:
         if hasattr(distributed, name):
-            patches.set(distributed, name, guarded(getattr(distributed, name)))
+            patches.set(distributed, name, checked(getattr(distributed, name)))
     wrapper = torch.nn.parallel.distributed
     compare = getattr(wrapper, "_verify_param_shape_across_processes", None)
     if compare is not None:
 
         def compare_parameters(group: Any, parameters: Any, logger: Any = None) -> Any:
-            if asked["backend"] == "nccl":
-                _need_device(parameters)
+            if requested["backend"] == "nccl":
+                _require_device_tensors(parameters)
             return compare(group, parameters, logger)
 
         patches.set(wrapper, "_verify_param_shape_across_processes", compare_parameters)
 
     def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> Any:
         kwargs.pop("device_id", None)
-        asked["backend"] = str(backend).lower()
+        requested["backend"] = str(backend).lower()
         real("gloo" if backend is None or "nccl" in str(backend) else backend, *args, **kwargs)
         if distributed.get_world_size() > 1:
             state.note_unsupported("torch.distributed with more than one process")
@@ -121,7 +121,7 @@ def _patch_distributed(patches: Patches) -> None:
     destroy = distributed.destroy_process_group
 
     def destroy_process_group(*args: Any, **kwargs: Any) -> Any:
-        time.sleep(_LET_GO)
+        time.sleep(_RELEASE_SECONDS)
         return destroy(*args, **kwargs)
 
     patches.set(distributed, "destroy_process_group", destroy_process_group)

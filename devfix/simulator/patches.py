@@ -1,4 +1,4 @@
-"""Replace attributes of PyTorch's modules and put them back."""
+"""Replacement of module attributes, and its undoing."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _MISSING = object()
 
 
 class Patches:
-    """A list of replaced attributes, undone in reverse order."""
+    """Replaced attributes, restored in reverse order."""
 
     def __init__(self) -> None:
         self._undo: list[Callable[[], None]] = []
 
     def set(self, owner: Any, name: str, value: Any) -> None:
         """Replace ``owner.name``; an attribute that was inherited or missing is deleted on undo."""
-        before = vars(owner).get(name, _MISSING)
+        original = vars(owner).get(name, _MISSING)
         setattr(owner, name, value)
-        self._undo.append(lambda: delattr(owner, name) if before is _MISSING else setattr(owner, name, before))
+        self._undo.append(lambda: delattr(owner, name) if original is _MISSING else setattr(owner, name, original))
 
-    def everywhere(self, original: Any, value: Any, prefix: str = "torch") -> None:
+    def replace_imported(self, original: Any, value: Any, prefix: str = "torch") -> None:
         """Replace a function in every loaded module that imported it by name."""
         for module_name, module in list(sys.modules.items()):
             if module_name != prefix and not module_name.startswith(prefix + "."):
@@ -33,10 +33,10 @@ class Patches:
                     self.set(module, name, value)
 
     def on_undo(self, function: Callable[[], None]) -> None:
-        """Call a function when everything is undone."""
+        """Register a function to call on undo."""
         self._undo.append(function)
 
     def undo(self) -> None:
-        """Put everything back."""
+        """Restore all replaced attributes."""
         while self._undo:
             self._undo.pop()()

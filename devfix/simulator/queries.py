@@ -1,4 +1,4 @@
-"""Questions about a tensor's place: ``.device``, ``.is_cuda``, ``.type()``, ``.numpy()``, the ``.grad`` setter."""
+"""Handlers of device queries: ``.device``, ``.is_cuda``, ``.get_device()``, ``.numpy()``, pinning, ``.grad`` setter."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def _numpy(func: Any, args: Any, kwargs: Any) -> Any:
 def _set_grad(func: Any, args: Any, kwargs: Any) -> Any:
     variable, grad = args
     if isinstance(grad, Tensor) and state.checks:
-        have, want = reported_device(grad), reported_device(variable)
-        if have != want and have.type in ("cpu", state.kind):
-            raise errors.grad_device_mismatch(have, want)
+        found, expected = reported_device(grad), reported_device(variable)
+        if found != expected and found.type in ("cpu", state.kind):
+            raise errors.grad_device_mismatch(found, expected)
     return func(*args, **kwargs)
 
 
@@ -64,7 +64,7 @@ def _is_pinned(func: Any, args: Any, kwargs: Any) -> bool:
         return bool(getattr(args[0].untyped_storage(), "_simulated_pin", False))
 
 
-def _nothing(func: Any, args: Any, kwargs: Any) -> None:
+def _no_effect(func: Any, args: Any, kwargs: Any) -> None:
     return None
 
 
@@ -73,7 +73,7 @@ def _share_memory(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def handlers() -> dict[Any, Any]:
-    """The handlers of this module, by the function that PyTorch reports."""
+    """Return this module's handlers, by the torch function that they replace."""
     tensor: Any = Tensor
     return {
         tensor.device.__get__: _device,
@@ -87,6 +87,6 @@ def handlers() -> dict[Any, Any]:
         tensor.grad.__set__: _set_grad,
         Tensor.pin_memory: _pin_memory,
         Tensor.is_pinned: _is_pinned,
-        Tensor.record_stream: _nothing,
+        Tensor.record_stream: _no_effect,
         Tensor.share_memory_: _share_memory,
     }

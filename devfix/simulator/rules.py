@@ -1,10 +1,10 @@
-"""What each operator says when its tensors are not on one device.
+"""Rules of operators for tensors on different devices.
 
-A :class:`Rule` is made once per ATen overload, from the operator table (:mod:`.operators`) and the schema.  Rules are
-only asked when a call really mixes devices, except for the few in :data:`ALWAYS`.
+A :class:`Rule` is created once per ATen overload, from the operator table (:mod:`.operators`) and the schema.  It is
+evaluated only if a call mixes devices, except for the operators in :data:`.special.ALWAYS`.
 
 Order of checks on a real device: the generated wrapper (``ExactSame``), then the kernel's own check
-(TensorIterator or ``TORCH_CHECK``); composite operators have none and fail in their inner calls.
+(TensorIterator or ``TORCH_CHECK``).  Composite operators have no check and fail in their inner calls.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from . import errors
 from .cpu_scalars import CPU_SCALAR_FORBIDDEN, CPU_SCALAR_INPUTS
 from .operators import Kernel, kernels
 from .state import state
-from .tags import CPU, WEAK, raw_tag
+from .tags import CPU, UNASSIGNED, raw_tag
 
-__all__ = ["COMPOSITE", "Operand", "Outputs", "Rule", "composite_key", "operands", "rule_for", "shown"]
+__all__ = ["COMPOSITE", "Operand", "Outputs", "Rule", "composite_key", "device_of_tag", "operands", "rule_for"]
 
-#: The device of an operator's fresh outputs: one for all, or one for each.
+#: The device of an operator's new outputs: one for all, or one for each.
 Outputs = Union[None, torch.device, list[Optional[torch.device]]]
 
-#: Answer of a rule for operators that have no check: run their kernel and check the calls inside.
+#: Result of a rule for operators without a check: run their composite kernel and check its inner calls.
 COMPOSITE: Any = object()
 
 
 class Operand(NamedTuple):
-    """One tensor of a call. ``tag`` is None on the CPU; ``write`` marks outputs and tensors changed in place.
+    """One tensor of a call. ``tag`` is None on the CPU; ``write`` marks outputs and tensors modified in place.
 
-    ``output`` marks those given as ``out=``.
+    ``output`` marks ``out=`` arguments.
     """
 
     name: str
@@ -45,14 +45,14 @@ class Operand(NamedTuple):
 
 
 class Rule:
-    """What is known about one overload.
+    """Device behavior of one overload.
 
     Attributes:
-        fresh: it returns tensors in new memory, which have to be tagged.
-        always: called for every call, mixed or not; may raise and may name the outputs' devices.
-        mixed: called when the tensors are on different devices; raises, or names the outputs' devices.
+        fresh: it returns tensors with new storages, which must be tagged.
+        always: check for every call, or None; raises or returns the outputs' devices.
+        mixed: check for calls with tensors on different devices; raises or returns the outputs' devices.
         random: it draws from a generator.
-        factory: it takes no tensors and makes one.
+        factory: it creates a tensor without tensor operands.
 
     """
 
@@ -75,15 +75,15 @@ class Rule:
         self.factory = factory
 
 
-def shown(tag: torch.device | None) -> torch.device:
-    """The device that a message names."""
+def device_of_tag(tag: torch.device | None) -> torch.device:
+    """Return the device of a tag."""
     return CPU if tag is None else tag
 
 
 def operands(func: Any, args: Any, kwargs: Any) -> list[Operand]:
-    """The tensors of a call in the order in which PyTorch checks them: outputs first, then as in the schema.
+    """Return the tensors of a call in PyTorch's checking order: outputs first, then as in the schema.
 
-    Lists are taken apart, undefined tensors left out.  ``__torch_function__`` must be off.
+    Lists are flattened and undefined tensors omitted.  ``__torch_function__`` must be disabled.
     """
     outputs: list[Operand] = []
     inputs: list[Operand] = []
@@ -95,10 +95,10 @@ def operands(func: Any, args: Any, kwargs: Any) -> list[Operand]:
         else:
             continue
         write = argument.alias_info is not None and argument.alias_info.is_write
-        into = outputs if argument.is_out else inputs
+        target = outputs if argument.is_out else inputs
         for tensor in (value,) if isinstance(value, Tensor) else value if isinstance(value, (list, tuple)) else ():
             if isinstance(tensor, Tensor):
-                into.append(
+                target.append(
                     Operand(
                         argument.name,
                         tensor,
@@ -112,15 +112,15 @@ def operands(func: Any, args: Any, kwargs: Any) -> list[Operand]:
 
 
 def common_tag(found: list[Operand]) -> torch.device | None:
-    """The first simulated device."""
+    """Return the first simulated device; None if there is none."""
     for operand in found:
-        if operand.tag is not None and operand.tag is not WEAK:
+        if operand.tag is not None and operand.tag is not UNASSIGNED:
             return operand.tag
     return None
 
 
 def _wrapper(method: str) -> str:
-    """The wrapper's name for the simulated kind of device."""
+    """Return the wrapper's name for the simulated device type."""
     return method.replace("_CUDA_", f"_{state.kind.upper()}_", 1)
 
 
@@ -128,56 +128,58 @@ def _exact_same(method: str) -> Callable[[list[Operand]], Outputs]:
     def check(found: list[Operand]) -> Outputs:
         first: Operand | None = None
         for operand in found:
-            if operand.keyword or operand.tag is WEAK:
+            if operand.keyword or operand.tag is UNASSIGNED:
                 continue
             if first is None:
                 first = operand
             elif operand.tag is not first.tag:
-                raise errors.exact_same(operand.name, shown(operand.tag), shown(first.tag), _wrapper(method))
+                raise errors.exact_same(
+                    operand.name, device_of_tag(operand.tag), device_of_tag(first.tag), _wrapper(method)
+                )
         return common_tag(found)
 
     return check
 
 
 def _all_same(found: list[Operand]) -> Outputs:
-    """For kernels that are not in the table (custom operators, kernels that only exist for the CPU)."""
+    """Check kernels that are not in the table (custom operators, and kernels that exist for the CPU only)."""
     common = common_tag(found)
     for operand in found:
-        if operand.tag is not common and operand.tag is not WEAK:
-            raise errors.iterator_mismatch(common, shown(operand.tag))
+        if operand.tag is not common and operand.tag is not UNASSIGNED:
+            raise errors.iterator_mismatch(common, device_of_tag(operand.tag))
     return common
 
 
 def _iterator(scalars: Callable[[str], bool]) -> Callable[[list[Operand]], Outputs]:
-    """TensorIterator's check (``compute_types`` in aten/src/ATen/TensorIterator.cpp).
+    """Return TensorIterator's check (``compute_types`` in aten/src/ATen/TensorIterator.cpp).
 
-    ``scalars(name)`` says whether the input of that name may be a CPU tensor of dimension 0; at most one may.
+    ``scalars(name)``: whether the input ``name`` may be a 0-dim CPU tensor; at most one input may.
     """
 
     def check(found: list[Operand]) -> Outputs:
         common = common_tag(found)
         exempt = 0
-        # Outputs come first, and a tensor that is changed in place is an output and an input.
+        # Outputs come first; a tensor that is modified in place is an output and an input.
         for operand in sorted(found, key=lambda each: not each.write):
-            if operand.tag is common or operand.tag is WEAK:
+            if operand.tag is common or operand.tag is UNASSIGNED:
                 continue
             if operand.tag is None and not operand.write and operand.tensor.dim() == 0 and scalars(operand.name):
                 exempt += 1
                 if exempt > 1:
                     raise errors.too_many_cpu_scalars()
                 continue
-            raise errors.iterator_mismatch(common, shown(operand.tag))
+            raise errors.iterator_mismatch(common, device_of_tag(operand.tag))
         return common
 
     return check
 
 
 def _composite(found: list[Operand]) -> Outputs:
-    return COMPOSITE  # type: ignore[no-any-return]  # a mark, told by identity
+    return COMPOSITE  # type: ignore[no-any-return]  # a sentinel, compared by identity
 
 
 def _foreach(check: Callable[[list[Operand]], Outputs]) -> Callable[[list[Operand]], Outputs]:
-    """``_foreach_*``: on mixed devices the slow path runs one operator per index."""
+    """Return the check of ``_foreach_*``: on mixed devices, the slow path runs one operator per index."""
 
     def check_all(found: list[Operand]) -> Outputs:
         lists: dict[str, list[Operand]] = {}
@@ -188,7 +190,7 @@ def _foreach(check: Callable[[list[Operand]], Outputs]) -> Callable[[list[Operan
         tags: list[torch.device | None] = []
         for index in range(length):
             row = [column[index] if len(column) == length else column[0] for column in columns]
-            tags.append(check(row))  # type: ignore[arg-type]  # of one row: one tag
+            tags.append(check(row))  # type: ignore[arg-type]  # one tag for one row
         return tags
 
     return check_all
@@ -208,7 +210,7 @@ def _kernel_rule(name: str, kernel: Kernel | None) -> Callable[[list[Operand]], 
 
 
 def _scalar_inputs(base: str) -> Callable[[str], bool]:
-    """Which inputs of a TensorIterator kernel may be a CPU scalar."""
+    """Return a predicate: whether an input of a TensorIterator kernel may be a CPU scalar."""
     allowed = CPU_SCALAR_INPUTS.get(base)
     if allowed is not None:
         return allowed.__contains__
@@ -216,8 +218,8 @@ def _scalar_inputs(base: str) -> Callable[[str], bool]:
 
 
 def composite_key(name: str) -> Any:
-    """The dispatch key under which an operator has a kernel made of other operators; None if it has none."""
-    # An implicit composite is seen here only when another composite calls it, below autograd.
+    """Return the dispatch key of an operator's composite kernel; None if it has none."""
+    # An implicit composite reaches this point only if another composite calls it, below autograd.
     for key in ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "CompositeImplicitAutograd"):
         try:
             if torch._C._dispatch_has_kernel_for_dispatch_key(name, key):
@@ -230,17 +232,17 @@ def composite_key(name: str) -> Any:
 _rules: dict[Any, Rule] = {}
 
 
-def _in_new_memory(result: Any) -> bool:
-    """Whether an output can be a tensor of its own: also of ``reshape``, which is a view only where that is possible.
+def _may_have_new_storage(result: Any) -> bool:
+    """Whether an output may have a new storage, as of ``reshape``, which returns a view only if possible.
 
-    A view's memory has its tag already, and keeps it.  Under ``inference_mode`` such operators come whole.
+    A view's storage already has a tag.  Under ``inference_mode`` such operators are not decomposed.
     """
     alias = result.alias_info
     return "Tensor" in str(result.type) and (alias is None or not alias.is_write)
 
 
 def rule_for(func: Any) -> Rule:
-    """The rule of an ``OpOverload``; made on first use."""
+    """Return the rule of an ``OpOverload``, created on first use."""
     rule = _rules.get(func)
     if rule is None:
         from .special import ALWAYS, MIXED
@@ -250,7 +252,7 @@ def rule_for(func: Any) -> Rule:
         takes_tensors = any("Tensor" in str(argument.type) for argument in schema.arguments if not argument.is_out)
         rule = _rules[func] = Rule(
             name=name,
-            fresh=any(_in_new_memory(result) for result in schema.returns),
+            fresh=any(_may_have_new_storage(result) for result in schema.returns),
             mixed=MIXED.get(name) or _kernel_rule(name, kernels().get(name)),
             always=ALWAYS.get(name),
             random=torch.Tag.nondeterministic_seeded in func.tags,

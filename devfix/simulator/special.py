@@ -1,6 +1,6 @@
-"""Operators whose kernels check devices in their own way, and operators that need the CPU.
+"""Operators whose kernels have special device checks, and operators that require CPU operands.
 
-Each function takes the call's operands and either raises PyTorch's error or returns the device of fresh outputs.
+Each function takes the call's operands, and raises PyTorch's error or returns the device of new outputs.
 """
 
 from __future__ import annotations
@@ -10,90 +10,96 @@ from collections.abc import Callable
 import torch
 
 from . import errors
-from .rules import Operand, Outputs, common_tag, shown
-from .tags import WEAK
+from .rules import Operand, Outputs, common_tag, device_of_tag
+from .tags import UNASSIGNED
 
 __all__ = ["ALWAYS", "MIXED"]
 
 
-def _named(found: list[Operand], name: str) -> Operand | None:
+def _operand(found: list[Operand], name: str) -> Operand | None:
     return next((operand for operand in found if operand.name == name), None)
 
 
 def _tag(found: list[Operand], name: str) -> torch.device | None:
-    operand = _named(found, name)
+    operand = _operand(found, name)
     return operand.tag if operand is not None else None
 
 
 def _follows_self(found: list[Operand]) -> Outputs:
-    """Copies: legal across devices, the result is where ``self`` is."""
+    """Accept any devices; the result is on the device of ``self`` (copies)."""
     return _tag(found, "self")
 
 
 def _index_read(found: list[Operand]) -> Outputs:
-    """``x[indices]``: each index on the CPU or with ``x`` (TensorAdvancedIndexing.cpp in aten/src/ATen/native)."""
-    own = _tag(found, "self")
+    """Check ``x[indices]``: each index is on the CPU or on ``x``'s device (native/TensorAdvancedIndexing.cpp)."""
+    self_tag = _tag(found, "self")
     for operand in found:
-        if operand.name == "indices" and operand.tag is not None and operand.tag is not own and operand.tag is not WEAK:
+        if (
+            operand.name == "indices"
+            and operand.tag is not None
+            and operand.tag is not self_tag
+            and operand.tag is not UNASSIGNED
+        ):
             raise RuntimeError(
-                f"indices should be either on cpu or on the same device as the indexed tensor ({shown(own)})"
+                "indices should be either on cpu or on the same device as the indexed tensor "
+                f"({device_of_tag(self_tag)})"
             )
-    out = _named(found, "out")
-    if out is not None and out.tag is not own:
-        raise errors.iterator_mismatch(common_tag(found), shown(None))
-    return own
+    out = _operand(found, "out")
+    if out is not None and out.tag is not self_tag:
+        raise errors.iterator_mismatch(common_tag(found), device_of_tag(None))
+    return self_tag
 
 
 def _index_write(found: list[Operand]) -> Outputs:
-    """``x[indices] = values``: indices are moved; values must match unless they are one number of dimension 0."""
-    own = _tag(found, "self")
-    values = _named(found, "values")
-    if values is None or values.tag is own or WEAK in (values.tag, own):
-        return own
+    """Check ``x[indices] = values``: indices are moved; values must be on ``x``'s device unless they are 0-dim."""
+    self_tag = _tag(found, "self")
+    values = _operand(found, "values")
+    if values is None or values.tag is self_tag or UNASSIGNED in (values.tag, self_tag):
+        return self_tag
     if values.tensor.dim() == 0 and values.tensor.numel() == 1:
-        return own
-    raise errors.iterator_mismatch(common_tag(found), shown(values.tag if own is not None else None))
+        return self_tag
+    raise errors.iterator_mismatch(common_tag(found), device_of_tag(values.tag if self_tag is not None else None))
 
 
 def _masked_fill(found: list[Operand]) -> Outputs:
-    """aten/src/ATen/native/cuda/Indexing.cu (masked_fill__cuda)."""
-    own, mask, value = _tag(found, "self"), _named(found, "mask"), _named(found, "value")
-    if value is not None and value.tag is not own and value.tag is not WEAK:
-        movable = own is not None and value.tensor.dim() == 0 and value.tag is None
-        if not movable:
+    """Check ``masked_fill`` (``masked_fill__cuda`` in aten/src/ATen/native/cuda/Indexing.cu)."""
+    self_tag, mask, value = _tag(found, "self"), _operand(found, "mask"), _operand(found, "value")
+    if value is not None and value.tag is not self_tag and value.tag is not UNASSIGNED:
+        is_movable = self_tag is not None and value.tensor.dim() == 0 and value.tag is None
+        if not is_movable:
             raise RuntimeError("masked_fill_: Expected inputs to be on same device")
-    if mask is not None and mask.tag is not own and mask.tag is not WEAK and own is not WEAK:
+    if mask is not None and mask.tag is not self_tag and mask.tag is not UNASSIGNED and self_tag is not UNASSIGNED:
         raise RuntimeError(
             "expected self and mask to be on the same device, but got mask on "
-            f"{shown(mask.tag)} and self on {shown(own)}"
+            f"{device_of_tag(mask.tag)} and self on {device_of_tag(self_tag)}"
         )
-    return own
+    return self_tag
 
 
 def _where(found: list[Operand]) -> Outputs:
-    """``where`` moves any CPU scalar to the device of the others (aten/src/ATen/native/TensorCompare.cpp)."""
+    """Check ``where``, which moves 0-dim CPU tensors to the others' device (aten/src/ATen/native/TensorCompare.cpp)."""
     common = common_tag(found)
     for operand in found:
-        movable = operand.tag is None and not operand.write and operand.tensor.dim() == 0
-        if operand.tag is not common and operand.tag is not WEAK and not movable:
-            raise errors.iterator_mismatch(common, shown(operand.tag))
+        is_movable = operand.tag is None and not operand.write and operand.tensor.dim() == 0
+        if operand.tag is not common and operand.tag is not UNASSIGNED and not is_movable:
+            raise errors.iterator_mismatch(common, device_of_tag(operand.tag))
     return common
 
 
 def _index_fill(found: list[Operand]) -> Outputs:
-    own, index = _tag(found, "self"), _named(found, "index")
-    if index is not None and index.tag is not own and index.tag is not WEAK:
-        raise errors.iterator_mismatch(common_tag(found), shown(None))
-    return own
+    self_tag, index = _tag(found, "self"), _operand(found, "index")
+    if index is not None and index.tag is not self_tag and index.tag is not UNASSIGNED:
+        raise errors.iterator_mismatch(common_tag(found), device_of_tag(None))
+    return self_tag
 
 
 def _convolution(found: list[Operand]) -> Outputs:
-    source, common = _named(found, "input"), common_tag(found)
+    source, common = _operand(found, "input"), common_tag(found)
     assert source is not None
     kind = "cpu" if source.tag is None else source.tag.type
     for name in ("weight", "bias"):
-        other = _named(found, name)
-        if other is None or other.tag is source.tag or WEAK in (other.tag, source.tag):
+        other = _operand(found, name)
+        if other is None or other.tag is source.tag or UNASSIGNED in (other.tag, source.tag):
             continue
         if other.tag is not None and source.tag is not None:
             raise errors.exact_same(name, other.tag, source.tag, "wrapper_CUDA__cudnn_convolution")
@@ -105,10 +111,10 @@ def _convolution(found: list[Operand]) -> Outputs:
 
 
 def _pack_padded(found: list[Operand]) -> Outputs:
-    source, lengths = _named(found, "input"), _named(found, "lengths")
+    source, lengths = _operand(found, "input"), _operand(found, "lengths")
     assert source is not None
     assert lengths is not None
-    if lengths.tag is not None and lengths.tag is not WEAK:
+    if lengths.tag is not None and lengths.tag is not UNASSIGNED:
         name = errors.type_name(lengths.tensor.dtype, "cpu").replace("torch.", "").replace("Tensor", "")
         raise RuntimeError(
             "'lengths' argument should be a 1D CPU int64 tensor, but got "
@@ -122,20 +128,20 @@ def _pad_packed(found: list[Operand]) -> Outputs:
 
 
 def _segment_reduce(found: list[Operand]) -> Outputs:
-    """Lengths and offsets are keywords, which no generated wrapper compares (SegmentReduce.cpp)."""
-    own = _tag(found, "data")
+    """Check lengths and offsets, keywords that no generated wrapper compares (SegmentReduce.cpp)."""
+    self_tag = _tag(found, "data")
     for name in ("lengths", "offsets"):
-        other = _named(found, name)
-        if other is not None and other.tag is not own and WEAK not in (other.tag, own):
+        other = _operand(found, name)
+        if other is not None and other.tag is not self_tag and UNASSIGNED not in (other.tag, self_tag):
             raise RuntimeError(
                 f"Expected data.get_device() == {name}_value.get_device() to be true, but got false.  (Could this "
                 "error message be improved?  If so, please report an enhancement request to PyTorch.)"
             )
-    return own
+    return self_tag
 
 
-def _free(found: list[Operand]) -> Outputs:
-    """Compares shapes or metadata only, or is allowed on any mix."""
+def _any_devices(found: list[Operand]) -> Outputs:
+    """Accept any devices: the operator uses metadata only, or allows any mix."""
     return common_tag(found)
 
 
@@ -153,7 +159,7 @@ _INDEX_WRITES = (
     "_unsafe_index_put",
 )
 
-#: Called when a call mixes devices.
+#: Checks of calls that mix devices.
 MIXED: dict[str, Callable[[list[Operand]], Outputs]] = {
     **{
         f"aten::{name}": _follows_self
@@ -189,7 +195,7 @@ MIXED: dict[str, Callable[[list[Operand]], Outputs]] = {
         for kind in ("int_Scalar", "int_Tensor")
     },
     **{
-        f"aten::{name}": _free
+        f"aten::{name}": _any_devices
         for name in (
             "is_same_size",
             "is_set_to",
@@ -208,7 +214,7 @@ MIXED: dict[str, Callable[[list[Operand]], Outputs]] = {
     "aten::_foreach_norm.Scalar": _per_list("self"),
 }
 
-#: Called on every call: part of the result, or an argument, is always on the CPU.
+#: Checks of every call: part of the result, or an argument, is always on the CPU.
 ALWAYS: dict[str, Callable[[list[Operand]], Outputs]] = {
     "aten::_pack_padded_sequence": _pack_padded,
     "aten::_pad_packed_sequence": _pad_packed,

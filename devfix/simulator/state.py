@@ -1,7 +1,7 @@
-"""What the simulator knows at any moment: one mutable record, shared by the modes and the patched functions.
+"""State of the simulator: one mutable record, shared by the modes and the patched functions.
 
-There is one simulator per process, because PyTorch's own state (mode stacks, module attributes, the random stream)
-is per process as well.
+There is one simulator per process, because PyTorch's own state (mode stacks, module attributes, random generators) is
+per process as well.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from typing import Any
 
 import torch
 
-__all__ = ["Ambient", "State", "state"]
+__all__ = ["CallContext", "State", "state"]
 
 
-class Ambient:
-    """The device of tensors that C++ code creates from nothing while one Python-level call runs.
+class CallContext:
+    """The device of tensors that C++ code creates without operands during one Python-level call.
 
-    A composite operator such as ``one_hot`` builds intermediate tensors from the options of its input.  In the
-    simulator those options say "cpu", so the device has to come from the call that surrounds the creation.
+    A composite operator such as ``one_hot`` creates intermediate tensors with the options of its input.  In the
+    simulator these options have the device "cpu", so the device is taken from the surrounding call.
 
-    ``explicit`` calls name the device (``device=``); others take it, when asked, from their tensor arguments.
+    ``explicit`` calls have a ``device=`` argument; the device of other calls is computed from their tensor arguments on
+    demand.
     """
 
     __slots__ = ("args", "device", "explicit", "kwargs")
@@ -36,22 +37,22 @@ class Ambient:
 
 
 class State:
-    """The simulated machine: how many devices, which is current, and what the program did with them.
+    """The simulated machine, and statistics of its use.
 
     Attributes:
-        kind: the device type that is simulated (``"cuda"``, ``"mps"`` or ``"xpu"``).
-        count: how many devices of that type there are.
-        checks: whether mixing devices raises; without checks the simulator is a machine with one memory.
-        shared_random: whether the device draws from the CPU's random stream (then dropout equals the CPU run's).
+        kind: the type of the simulated devices (``"cuda"``, ``"mps"`` or ``"xpu"``).
+        count: number of devices.
+        checks: whether device mismatches raise; without checks all devices share one memory.
+        shared_random: whether the devices draw from the CPU's generator (then dropout equals that of a CPU run).
         visible_before: ``CUDA_VISIBLE_DEVICES`` at the start; a program that sets it to nothing hides the devices.
         current: index of the current device.
-        call: the Python-level call that runs now, for :class:`Ambient`.
+        call: the active Python-level call, for :class:`CallContext`.
         legacy_default: device set by ``torch.set_default_tensor_type``; None means CPU.
-        device_operations, all_operations: how many ATen calls worked on a simulated device, and in all
-            (not those on a single number, such as an optimizer's count of its steps).
-        device_training, all_training: the same of those that take part in training: steps of a backward pass, and
-            calls that read or write a parameter.
-        unsupported: features that the program used and the simulator cannot model, in order of first use.
+        device_operations, all_operations: number of ATen calls on a simulated device, and in total (except those on
+            0-dim tensors only, such as an optimizer's step counter).
+        device_training, all_training: the same for calls of the training: steps of a backward pass, and calls that
+            read or write a parameter.
+        unsupported: unsupported features that the program used, in order of first use.
 
     """
 
@@ -60,14 +61,14 @@ class State:
         self.reset()
 
     def reset(self, kind: str = "cuda", count: int = 1, checks: bool = True, shared_random: bool = False) -> None:
-        """Start a new simulation with nothing used yet."""
+        """Start a new simulation."""
         self.kind = kind
         self.count = count
         self.visible_before = os.environ.get("CUDA_VISIBLE_DEVICES")
         self.checks = checks
         self.shared_random = shared_random
         self.current = 0
-        self.call: Ambient | None = None
+        self.call: CallContext | None = None
         self.legacy_default: torch.device | None = None
         self.last_device: torch.device | None = None
         self.device_operations = 0
@@ -78,7 +79,7 @@ class State:
         self.streams: Callable[[Any], Any] | None = None
 
     def note_unsupported(self, feature: str) -> None:
-        """Remember that the program used something that is not modelled; its verdict will be inconclusive."""
+        """Record the use of an unsupported feature; the verdict will be inconclusive."""
         self.unsupported.setdefault(feature)
 
 

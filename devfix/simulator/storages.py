@@ -1,7 +1,7 @@
-"""Storages, ``torch.save`` and ``torch.load``: tags travel with the bytes.
+"""Storages, ``torch.save`` and ``torch.load``: checkpoints preserve the tags.
 
-``torch.serialization.register_package`` is PyTorch's own extension point for places; the device of a storage is what
-the savers and loaders ask for.  https://docs.pytorch.org/docs/stable/notes/serialization.html
+``torch.serialization.register_package`` is PyTorch's extension point for storage locations; ``torch.save`` and
+``torch.load`` query the device of a storage.  https://docs.pytorch.org/docs/stable/notes/serialization.html
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def _move(storage: Any, tag: torch.device | None) -> Any:
 
 
 def _clone(self: Any) -> Any:
-    made = UntypedStorage(self.nbytes())  # type: ignore[no-untyped-call]  # torch gives it no types
-    made.copy_(self)
-    made._simulated_device = self._simulated_device  # type: ignore[attr-defined]  # our attribute
-    return made
+    clone = UntypedStorage(self.nbytes())  # type: ignore[no-untyped-call]  # torch gives it no types
+    clone.copy_(self)
+    clone._simulated_device = self._simulated_device  # type: ignore[attr-defined]  # our attribute
+    return clone
 
 
 def _deepcopy(self: Any, memo: Any) -> Any:
@@ -73,7 +73,7 @@ def _cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
 
 
 def patch_storages(patches: Patches) -> None:
-    """Give storages a simulated device, and register it with ``torch.save`` and ``torch.load``."""
+    """Add simulated devices to storages, and register them with ``torch.save`` and ``torch.load``."""
     real_device: Any = UntypedStorage.device
 
     def device(self: Any) -> torch.device:

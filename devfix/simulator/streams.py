@@ -1,9 +1,9 @@
-"""Random numbers: each simulated device has a stream of its own, as CUDA's Philox is not the CPU's Mersenne Twister.
+"""Random numbers: each simulated device has its own generator, because CUDA's Philox differs from the CPU's engine.
 
-With ``shared_random`` the devices draw from the CPU's stream instead.  A program then gets the same dropout masks on
-the simulated device as on the CPU, so that its losses can be compared bit for bit.
+With ``shared_random`` the devices draw from the CPU's generator instead.  A program then has the same dropout masks on
+the simulated device as on the CPU, so its losses can be compared bit for bit.
 
-A stream is a CPU generator whose state is swapped in around the kernel that draws.
+A device's generator is a CPU generator whose state replaces the default one's while a random kernel runs.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from .tags import canonical
 
 __all__ = ["SimulatedGenerator", "check_generator", "draw_from", "generator_for", "generators", "seed_all"]
 
-#: So that a device's numbers differ from the CPU's for the same seed.
+#: Added to seeds, so that a device's numbers differ from the CPU's.
 _OFFSET = 0x5EED_0DEF_1CE5
 
 _RealGenerator = torch._C.Generator
 
 
-class _GeneratorType(type(_RealGenerator)):  # type: ignore[misc]  # a class of C has no name for its own
+class _GeneratorType(type(_RealGenerator)):  # type: ignore[misc]  # the metaclass of a C class has no public name
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, _RealGenerator)
 
 
 class SimulatedGenerator(_RealGenerator, metaclass=_GeneratorType):
-    """``torch.Generator`` that also takes the name of a simulated device."""
+    """``torch.Generator`` that also accepts simulated devices."""
 
     _tag: torch.device | None
 
@@ -49,56 +49,56 @@ class SimulatedGenerator(_RealGenerator, metaclass=_GeneratorType):
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]  # torch: a variable
-        """Where the generator draws."""
+        """The generator's device."""
         return self._tag or torch.device("cpu")
 
 
-_streams: dict[torch.device, SimulatedGenerator] = {}
+_generators: dict[torch.device, SimulatedGenerator] = {}
 
 
 def generator_for(device: torch.device) -> SimulatedGenerator:
-    """The default generator of a simulated device."""
-    found = _streams.get(device)
+    """Return the default generator of a simulated device."""
+    found = _generators.get(device)
     if found is None:
-        found = _streams[device] = SimulatedGenerator(device)
+        found = _generators[device] = SimulatedGenerator(device)
         found.manual_seed((torch.initial_seed() + _OFFSET) % 2**63)
     return found
 
 
 def generators() -> tuple[SimulatedGenerator, ...]:
-    """``torch.cuda.default_generators``."""
+    """Return the value of ``torch.cuda.default_generators``."""
     return tuple(generator_for(device) for device in (canonical(index) for index in range(state.count)) if device)
 
 
 def seed_all(seed: int) -> None:
-    """``torch.cuda.manual_seed_all``."""
+    """Seed the generators of all devices, as ``torch.cuda.manual_seed_all`` does."""
     for generator in generators():
         generator.manual_seed((int(seed) + _OFFSET) % 2**63)
 
 
-def forget() -> None:
-    """Drop all streams: a new simulation starts with fresh ones."""
-    _streams.clear()
+def reset() -> None:
+    """Drop all generators, for a new simulation."""
+    _generators.clear()
 
 
 @contextmanager
 def draw_from(device: torch.device, kwargs: Any) -> Iterator[None]:
-    """Let the kernel inside draw from the device's stream, unless the call names a generator."""
+    """Make kernels inside the context draw from the device's generator, unless the call has one."""
     if kwargs and kwargs.get("generator") is not None:
         yield
         return
-    stream, default = generator_for(device), torch.default_generator
+    generator, default = generator_for(device), torch.default_generator
     saved = default.get_state()
-    default.set_state(_RealGenerator.get_state(stream))
+    default.set_state(_RealGenerator.get_state(generator))
     try:
         yield
     finally:
-        _RealGenerator.set_state(stream, default.get_state())
+        _RealGenerator.set_state(generator, default.get_state())
         default.set_state(saved)
 
 
 def check_generator(generator: Any, device: torch.device | None) -> None:
-    """Raise if a generator of one device is asked for numbers on another."""
+    """Raise RuntimeError if a generator is used for a tensor on another device."""
     if not state.checks:
         return
     found = generator.device.type

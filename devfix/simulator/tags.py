@@ -1,8 +1,8 @@
-"""Where a tensor lives: a tag on its storage's Python object.
+"""Device tags: the simulated device of a tensor, an attribute of its storage's Python object.
 
-PyTorch (>= 2.1) keeps one Python object alive with each storage, so an attribute on it is shared by views, ``.data``,
-``detach()`` and ``Parameter(...)``, and moves with ``param.data = other`` — exactly as device memory would.
-Fresh storages carry no tag, which means CPU.
+PyTorch (>= 2.1) keeps one Python object alive with each storage, so its attributes are shared by views, ``.data``,
+``detach()`` and ``Parameter(...)``, and replaced by ``param.data = other``, exactly as device memory is.  New storages
+have no tag, which means CPU.
 
 Sources: torch/csrc/Storage.cpp (``THPStorage_Wrap``, object preservation), https://github.com/pytorch/pytorch/pull/97470.
 """
@@ -20,7 +20,7 @@ from .state import state
 
 __all__ = [
     "CPU",
-    "WEAK",
+    "UNASSIGNED",
     "canonical",
     "get_tag",
     "iter_tensors",
@@ -32,9 +32,9 @@ __all__ = [
 
 CPU = torch.device("cpu")
 
-#: Made by C++ code outside of any call (the autograd engine, DDP's reducer): fits every device and takes the one
-#: it first meets.
-WEAK = torch.device("meta")
+#: Tag of tensors that C++ code creates outside any call (the autograd engine, DDP's reducer): compatible with every
+#: device; the first call that uses the tensor assigns its device.
+UNASSIGNED = torch.device("meta")
 
 _ATTRIBUTE = "_simulated_device"
 _devices: dict[tuple[str, int], torch.device] = {}
@@ -42,16 +42,20 @@ _NoTorchFunction = torch._C.DisableTorchFunction
 
 
 def set_tag_default() -> None:
-    """Give every storage the class-level answer "no tag", so that reading one needs no exception."""
+    """Add the class attribute for "no tag", so that reading a tag never raises AttributeError."""
     if not hasattr(torch.UntypedStorage, _ATTRIBUTE):
         torch.UntypedStorage._simulated_device = None  # type: ignore[attr-defined]  # our attribute
 
 
 def canonical(device: Any) -> torch.device | None:
-    """The tag for a device argument: an interned simulated device, None for CPU, or the device itself if neither.
+    """Return the tag for a device argument: an interned simulated device, None for CPU, or any other device unchanged.
 
-    Accepts what PyTorch accepts: ``torch.device``, a string, or an index of the current accelerator.
-    Raises what CUDA raises for a device that does not exist.
+    Args:
+        device: ``torch.device``, a string, or an index of the current accelerator.
+
+    Raises:
+        RuntimeError: CUDA's error for an index that does not exist.
+
     """
     if type(device) is int:
         index: int | None = device
@@ -68,7 +72,7 @@ def canonical(device: Any) -> torch.device | None:
     if not 0 <= index < state.count:
         if state.checks:
             raise invalid_ordinal()
-        index = state.current  # without checks all memory is one
+        index = state.current  # without checks all devices share one memory
     key = (state.kind, index)
     found = _devices.get(key)
     if found is None:
@@ -77,13 +81,13 @@ def canonical(device: Any) -> torch.device | None:
 
 
 def get_tag(tensor: Tensor) -> torch.device | None:
-    """The tag of a tensor's memory; None means CPU (or a real device that is not simulated)."""
+    """Return the tag of a tensor's storage; None means CPU (or a real device that is not simulated)."""
     with _NoTorchFunction():
         return raw_tag(tensor)
 
 
 def raw_tag(tensor: Tensor) -> torch.device | None:
-    """:func:`get_tag` for callers that have already switched ``__torch_function__`` off."""
+    """Return the tag as :func:`get_tag` does; ``__torch_function__`` must be disabled."""
     try:
         return tensor.untyped_storage()._simulated_device  # type: ignore[attr-defined, no-any-return]  # our attribute
     except (NotImplementedError, RuntimeError):
@@ -91,7 +95,7 @@ def raw_tag(tensor: Tensor) -> torch.device | None:
 
 
 def _tag_without_storage(tensor: Tensor) -> torch.device | None:
-    """Sparse tensors and functorch wrappers have no storage of their own: ask the tensor object or what it wraps."""
+    """Return the tag of a sparse tensor or functorch wrapper, from the tensor object or the wrapped tensor."""
     tag = getattr(tensor, _ATTRIBUTE, None)
     if tag is not None:
         return tag  # type: ignore[no-any-return]  # our attribute
@@ -106,13 +110,13 @@ def _tag_without_storage(tensor: Tensor) -> torch.device | None:
 
 
 def put_tag(tensor: Tensor, tag: torch.device | None) -> None:
-    """Say where a tensor's memory is.  Only for memory that was made by the current call."""
+    """Set the tag of a tensor's storage; only valid for storages that the current call created."""
     with _NoTorchFunction():
         raw_put_tag(tensor, tag)
 
 
 def raw_put_tag(tensor: Tensor, tag: torch.device | None) -> None:
-    """:func:`put_tag` for callers that have already switched ``__torch_function__`` off."""
+    """Set the tag as :func:`put_tag` does; ``__torch_function__`` must be disabled."""
     try:
         tensor.untyped_storage()._simulated_device = tag  # type: ignore[attr-defined]  # our attribute
         return
@@ -138,18 +142,18 @@ def _sparse_parts(tensor: Tensor) -> tuple[Tensor, ...]:
 
 
 def reported_device(tensor: Tensor) -> torch.device:
-    """What ``tensor.device`` says under the simulator."""
+    """Return ``tensor.device`` under the simulator."""
     with _NoTorchFunction():
         tag = raw_tag(tensor)
         if tag is None:
             return tensor.device
-    if tag is WEAK:
+    if tag is UNASSIGNED:
         return state.last_device or CPU
     return tag
 
 
 def iter_tensors(values: Any) -> Iterator[Tensor]:
-    """The tensors in arguments, looking into lists and tuples (no deeper than operators nest them)."""
+    """Yield the tensors in arguments, also in lists and tuples (as deep as operators nest them)."""
     for value in values:
         if isinstance(value, Tensor):
             yield value
@@ -162,15 +166,15 @@ def iter_tensors(values: Any) -> Iterator[Tensor]:
 
 
 def tag_of_all(args: Any, kwargs: Any = None) -> torch.device | None:
-    """The first simulated device among the tensors in a call's arguments; None if all are on the CPU."""
+    """Return the first simulated device of the tensors in a call's arguments; None if all are on the CPU."""
     with _NoTorchFunction():
         for tensor in iter_tensors(args):
             tag = raw_tag(tensor)
-            if tag is not None and tag is not WEAK:
+            if tag is not None and tag is not UNASSIGNED:
                 return tag
         if kwargs:
             for tensor in iter_tensors(kwargs.values()):
                 tag = raw_tag(tensor)
-                if tag is not None and tag is not WEAK:
+                if tag is not None and tag is not UNASSIGNED:
                     return tag
     return None

@@ -1,4 +1,4 @@
-"""Devices by index, streams and events: on a simulated device everything has already happened."""
+"""Devices by index, streams and events; all work on a simulated device is synchronous."""
 
 from __future__ import annotations
 
@@ -19,12 +19,18 @@ __all__ = [
     "default_stream",
     "device_at",
     "device_index",
-    "forget",
+    "reset",
     "set_stream",
 ]
 
 
 def device_index(device: Any) -> int:
+    """Return the index of a device argument; None means the current device.
+
+    Raises:
+        ValueError: the device has another type than the simulated one.
+
+    """
     if device is None:
         return state.current
     if isinstance(device, str):
@@ -38,13 +44,14 @@ def device_index(device: Any) -> int:
 
 
 def device_at(index: int | None = None) -> torch.device:
+    """Return the device of an index, by default the current one."""
     tag = canonical(state.current if index is None else index)
     assert tag is not None
     return tag
 
 
 class Stream:
-    """A stream on which everything has already happened: work is done in program order."""
+    """A stream whose work completes synchronously, in program order."""
 
     def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
         self.device = device_at(device_index(device))
@@ -53,41 +60,41 @@ class Stream:
         self.stream_id = 0
         self.cuda_stream = 0
         self.priority = priority
-        self._before: Stream | None = None
+        self._previous: Stream | None = None
 
     def synchronize(self) -> None:
-        """Return at once."""
+        """Do nothing; all work is complete."""
 
     def query(self) -> bool:
-        """Everything is done."""
+        """Return True; all work is complete."""
         return True
 
     def is_capturing(self) -> bool:
-        """Graphs are not modelled."""
+        """Return False; CUDA graphs are not supported."""
         return False
 
     def wait_stream(self, stream: Any) -> None:
-        """Return at once."""
+        """Do nothing; all work is complete."""
 
     def wait_event(self, event: Any) -> None:
-        """Return at once."""
+        """Do nothing; all work is complete."""
 
     def record_event(self, event: Any = None) -> Any:
-        """Record the present time."""
+        """Record an event with the current time."""
         event = event or Event()
         event.record(self)
         return event
 
     def __enter__(self) -> Stream:
-        self._before = _current.get(self.device.index)
+        self._previous = _current.get(self.device.index)
         _current[self.device.index] = self
         return self
 
     def __exit__(self, *_: Any) -> None:
-        if self._before is None:
+        if self._previous is None:
             _current.pop(self.device.index, None)
         else:
-            _current[self.device.index] = self._before
+            _current[self.device.index] = self._previous
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -97,7 +104,7 @@ class Stream:
 
 
 class Event:
-    """An event that holds the time at which it was recorded."""
+    """An event with the time of its recording."""
 
     def __init__(
         self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, **_: Any
@@ -106,21 +113,21 @@ class Event:
         self._time: float | None = None
 
     def record(self, stream: Any = None) -> None:
-        """Remember the present time."""
+        """Store the current time."""
         self._time = time.perf_counter()
 
     def wait(self, stream: Any = None) -> None:
-        """Return at once."""
+        """Do nothing; all work is complete."""
 
     def synchronize(self) -> None:
-        """Return at once."""
+        """Do nothing; all work is complete."""
 
     def query(self) -> bool:
-        """Everything is done."""
+        """Return True; all work is complete."""
         return True
 
     def elapsed_time(self, end: Event) -> float:
-        """Milliseconds between two recorded events."""
+        """Return the milliseconds between two recorded events."""
         if self._time is None or end._time is None:
             raise RuntimeError("Both events must be recorded before calculating elapsed time.")
         return (end._time - self._time) * 1000.0
@@ -131,6 +138,7 @@ _defaults: dict[int, Stream] = {}
 
 
 def default_stream(device: Any = None) -> Stream:
+    """Return the default stream of a device."""
     index = device_index(device)
     if index not in _defaults:
         _defaults[index] = Stream(index)
@@ -138,12 +146,13 @@ def default_stream(device: Any = None) -> Stream:
 
 
 def current_stream(device: Any = None) -> Stream:
+    """Return the current stream of a device."""
     index = device_index(device)
     return _current.get(index) or default_stream(index)
 
 
 class StreamContext:
-    """``with torch.cuda.stream(stream)``."""
+    """Context manager ``torch.cuda.stream(stream)``."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
@@ -158,18 +167,18 @@ class StreamContext:
 
 
 def set_stream(stream: Stream) -> None:
-    """Make a stream the current one of its device."""
+    """Set the current stream of the stream's device."""
     _current[stream.device.index] = stream
 
 
-def forget() -> None:
-    """Drop all streams: a new simulation starts with fresh ones."""
+def reset() -> None:
+    """Drop all streams, for a new simulation."""
     _current.clear()
     _defaults.clear()
 
 
 def _register() -> None:
-    """Before 2.6 torch._dynamo asks that what stands in torch.cuda derives from two abstract classes."""
+    """Register the classes with two abstract base classes, which torch._dynamo requires before 2.6."""
     bases: Any = getattr(torch, "_streambase", None)
     for name, kind in (("_StreamBase", Stream), ("_EventBase", Event)):
         base = getattr(bases, name, None)

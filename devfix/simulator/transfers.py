@@ -1,4 +1,4 @@
-"""Moving tensors between simulated devices: new memory, a new tag, and a gradient that finds its way back."""
+"""Transfers of tensors between simulated devices, with autograd support."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["move"]
 
 
 class _ToCopy(torch.autograd.Function):
-    """The copy that carries gradients across devices (``ToCopyBackward0`` on real ones)."""
+    """Differentiable copy between devices (``ToCopyBackward0`` on real devices)."""
 
     generate_vmap_rule = True
 
@@ -23,11 +23,11 @@ class _ToCopy(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.home = get_tag(inputs[0])
+        ctx.source_tag = get_tag(inputs[0])
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
-        return move(gradient, ctx.home), None, None
+        return move(gradient, ctx.source_tag), None, None
 
     @staticmethod
     def jvp(ctx: Any, tangent: Tensor, *_: Any) -> Tensor:
@@ -47,14 +47,14 @@ def move(
     memory_format: torch.memory_format = torch.preserve_format,
     copy: bool = False,
 ) -> Tensor:
-    """``tensor`` on another device; the tensor itself if it is there already and nothing else is asked.
+    """Return ``tensor`` on another device; the tensor itself if device, dtype and memory format already match.
 
     Args:
-        tensor: any tensor, of any shape.
-        tag: where to; None is the CPU.
-        dtype: convert as well.
-        memory_format: of the result.
-        copy: make a copy in any case.
+        tensor: a tensor of any shape.
+        tag: the target device; None is the CPU.
+        dtype: dtype of the result; None: unchanged.
+        memory_format: memory format of the result.
+        copy: always copy.
 
     """
     if get_tag(tensor) is tag:

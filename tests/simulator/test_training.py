@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812  # everybody calls it so
 
 from devfix.simulator import Simulator, unsupported_used
-from devfix.simulator.install import work
+from devfix.simulator.install import operation_counts
 
 Losses = list[float]
 
@@ -288,9 +288,9 @@ def test_an_optimizers_count_of_its_steps_is_no_work() -> None:
         count = torch.tensor(0.0)
         count += 1
         count.item()
-        before = work()
+        before = operation_counts()
         torch.ones(3, device="cuda") * count
-        after = work()
+        after = operation_counts()
     counted = {name: after[name] - before[name] for name in after}
     assert counted == {"device_operations": 2, "all_operations": 2, "device_training": 0, "all_training": 0}
 
@@ -299,13 +299,13 @@ def test_training_is_what_goes_backward_and_what_has_a_parameter() -> None:
     with Simulator():
         x = torch.rand(6, 3)[torch.randperm(6)[:4]].to("cuda")
         (x * 2).mean(0).cpu().numpy()
-        looked_at = work()
+        looked_at = operation_counts()
         model = nn.Linear(3, 2).to("cuda")
-        made = work()
+        made = operation_counts()
         model(x).pow(2).mean().backward()
-        trained = work()
+        trained = operation_counts()
         (model.weight.detach().cpu().abs() + 1).mean(0).tolist()
-        after = work()
+        after = operation_counts()
 
     assert looked_at["all_training"] == 0
     backward = trained["device_training"] - made["device_training"]

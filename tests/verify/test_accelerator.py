@@ -14,7 +14,7 @@ pytest.importorskip("torch")
 import torch
 from torch import nn
 
-from devfix.simulator import Simulator, work
+from devfix.simulator import Simulator, operation_counts
 from devfix.verify import Verdict, judge, run
 from devfix.verify.loss_comparison import agree, first_disagreement, tolerance
 from devfix.verify.probe import accelerator
@@ -95,7 +95,7 @@ def settled() -> Iterator[None]:
     kept = {name: getattr(torch._VF, name) for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")}
     switches = [getattr(torch.backends.cuda, f"{name}_sdp_enabled")() for name in ("flash", "mem_efficient", "cudnn")]
     before = torch.backends.cudnn.deterministic, torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32
-    accelerator.settle()
+    accelerator.make_deterministic()
     yield
     torch.use_deterministic_algorithms(False)
     torch.backends.cudnn.deterministic, torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32 = before
@@ -268,9 +268,9 @@ def test_the_simulator_and_a_real_device_count_alike() -> None:
         counted = real.all_training - before
     with Simulator():
         model = made().to("cuda")
-        moved = work()
+        moved = operation_counts()
         train(model, "cuda")
-        simulated = {name: count - moved[name] for name, count in work().items()}
+        simulated = {name: count - moved[name] for name, count in operation_counts().items()}
 
     assert counted == simulated["all_training"] == simulated["device_training"] > 20
 

@@ -32,8 +32,8 @@ import torch
 from draws import drawn
 from devfix.verify.probe import accelerator
 plain = drawn("cpu")
-accelerator.settle()
-with accelerator.Comparable({device!r}) as comparable:
+accelerator.make_deterministic()
+with accelerator.CpuRandomMode({device!r}) as comparable:
     found = drawn({device!r})
 print(json.dumps({{
     "names": len(plain),

@@ -385,7 +385,7 @@ def test_a_script_without_its_arguments_or_data_is_told_where_they_go() -> None:
     )
     missing = Run("cpu", failure=Failure("FileNotFoundError", "No such file: '../x.pt'", None, "a.py", 3, None, ""))
     assert describe_ending(missing).endswith(
-        "at a.py:3 (it runs in a copy of its project: --cwd names the folder that is copied)"
+        "at a.py:3 (the script runs in a copy of its project: set the working directory with --cwd)"
     )
     read_only = Run(
         "cpu", failure=Failure("OSError", "[Errno 30] Read-only file system: '/x'", None, "a.py", 3, None, "")

@@ -228,7 +228,8 @@ def test_another_number_of_losses_or_steps_needs_no_second_look() -> None:
     assert decided(shorter, CPU, CPU, CPU) == (False, "")
     assert not decided(drifted(0.1), CPU, shorter, CPU)[0]
     died = Run("cuda", failure=Failure("TypeError", "no", None, None, None, None, ""))
-    assert "the patched script failed when repeated in float64: TypeError: no" in decided(drifted(0.1), CPU, died, CPU)[1]
+    text = decided(drifted(0.1), CPU, died, CPU)[1]
+    assert "the patched script failed when repeated in float64: TypeError: no" in text
 
 
 def way(*numbers: float) -> str:

@@ -41,7 +41,7 @@ class NoDevice:
     def __exit__(self, *problem: Any) -> None:
         pass
 
-    def work(self) -> dict[str, Any]:
+    def report_fields(self) -> dict[str, Any]:
         """Return report fields: operation counts, precision and unsupported features."""
         return {}
 
@@ -69,8 +69,8 @@ class SimulatedDevice(NoDevice):
     def device_of(self, tensor: Any) -> str:
         return str(self._library.reported_device(tensor))
 
-    def work(self) -> dict[str, Any]:
-        return {**self._library.work(), "unsupported": self._library.unsupported_used()}
+    def report_fields(self) -> dict[str, Any]:
+        return {**self._library.operation_counts(), "unsupported": self._library.unsupported_used()}
 
 
 class RealDevice(NoDevice):
@@ -89,7 +89,7 @@ class RealDevice(NoDevice):
     def __exit__(self, *problem: Any) -> None:
         self._mode.__exit__(*problem)
 
-    def work(self) -> dict[str, Any]:
+    def report_fields(self) -> dict[str, Any]:
         import torch
 
         mode, backends = self._mode, torch.backends

@@ -45,7 +45,7 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
         report["wall"] = time.perf_counter() - started
         report["random"] = hashlib.sha256(bytes(torch.random.get_rng_state().numpy())).hexdigest()
         report.update(_recorded(recorder, report, root))
-        report.update(device.work())
+        report.update(device.report_fields())
     report["map"] = survey and survey.map
     report["unsupported"] = [*report.get("unsupported", ()), *unsupported]
     report["memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -143,10 +143,7 @@ class _Snapshot:
         separate = [tensor for _, tensors in kinds for tensor in tensors]
         return {
             "modules": forest.trees({id(each) for each in parameters}),
-            "attributes": [
-                {**about, **uses(self._histories.of(tensor), failed)}
-                for tensor, about in attributes
-            ],
+            "attributes": [{**about, **uses(self._histories.of(tensor), failed)} for tensor, about in attributes],
             "optimizers": [
                 describe_optimizer(each, self._name(each), names, self._device_of, id(each) in self._survey._stepped)
                 for each in optimizers

@@ -42,8 +42,8 @@ ADAGRAD = "torch.optim.Adagrad(net.parameters())"
             id="with-its-scheduler",
         ),
         pytest.param(
-            f"  def main():\n-     opt = {ADAGRAD}\n      net.cuda()\n+     opt = {ADAGRAD}\n      net(x).sum().backward()\n"
-            "      opt.step()\n  main()\n",
+            f"  def main():\n-     opt = {ADAGRAD}\n      net.cuda()\n+     opt = {ADAGRAD}\n"
+            "      net(x).sum().backward()\n      opt.step()\n  main()\n",
             id="in-a-function",
         ),
     ],

@@ -83,8 +83,8 @@ def nested(tmp_path_factory: pytest.TempPathFactory) -> DeviceMap:
 
 
 def test_a_module_is_unfolded_where_it_is_in_two_places(nested: DeviceMap) -> None:
-    assert (row(nested, "net").places, row(nested, "net").type) == (("cuda:0", "cpu"), "Net")
-    assert [(each.name, each.places) for each in nested.rows if each.section == "modules" and each.depth == 1] == [
+    assert (row(nested, "net").devices, row(nested, "net").type) == (("cuda:0", "cpu"), "Net")
+    assert [(each.name, each.devices) for each in nested.rows if each.section == "modules" and each.depth == 1] == [
         ("body", ("cuda:0",)),
         ("head", ("cuda:0",)),
         ("unused", ("cpu",)),
@@ -114,12 +114,12 @@ def test_what_may_be_on_the_cpu_is_not_marked(nested: DeviceMap) -> None:
     ):
         assert row(nested, name).problem is None, marked
     assert row(nested, 'batch["x"] of loader').remark == "sent to cuda:0"
-    assert row(nested, "x").places == ("cuda:0",)
+    assert row(nested, "x").devices == ("cuda:0",)
 
 
 def test_the_moment_and_the_memory_by_device(nested: DeviceMap) -> None:
     assert (nested.moment, nested.steps, nested.where and nested.where.line) == ("step", 1, 41)
-    memory = {each.place: each for each in nested.memory}
+    memory = {each.device: each for each in nested.memory}
     here = memory["cuda:0"]
     # two blocks of 4·4+4 parameters and 2 numbers in a buffer, and a head of 4+1; Adam keeps two numbers for each
     assert (here.modules, here.gradients, here.optimizers) == (4 * 49, 4 * 45, 2 * 4 * 45)
@@ -155,7 +155,7 @@ for step in range(20):
 def test_every_optimizer_makes_its_first_step(tmp_path: Path) -> None:
     found = mapped(tmp_path, GAN)
     assert found.steps == 2
-    assert [row(found, name).places for name in ("first", "second", "scaler")] == [("cuda:0",)] * 3
+    assert [row(found, name).devices for name in ("first", "second", "scaler")] == [("cuda:0",)] * 3
     assert [row(found, name).remark for name in ("first", "second", "generator", "judge")] == [""] * 4
     assert problems(found) == {"criterion": "generator is on cuda:0"}
 
@@ -198,7 +198,7 @@ def test_training_without_an_optimizer(tmp_path: Path) -> None:
     """
     found = mapped(tmp_path, text)
     assert (found.moment, found.steps) == ("step", 1)
-    assert row(found, "w").places == ("cuda:0",)
+    assert row(found, "w").devices == ("cuda:0",)
 
 
 def test_a_script_without_a_step_is_looked_at_when_it_ends(tmp_path: Path) -> None:
@@ -209,13 +209,13 @@ def test_a_script_without_a_step_is_looked_at_when_it_ends(tmp_path: Path) -> No
 
 def test_a_machine_without_accelerator(tmp_path: Path) -> None:
     found = mapped(tmp_path, NESTED.replace("device", "'cpu'"), device="cpu")
-    assert {place for each in found.rows for place in each.places} == {"cpu"}
+    assert {place for each in found.rows for place in each.devices} == {"cpu"}
     assert (found.misplaced, found.environment.kind, found.environment.available) == ((), None, False)
 
 
 def test_another_kind_of_device(tmp_path: Path) -> None:
     found = mapped(tmp_path, 'device = "mps"\n' + NESTED, kind="mps")
-    assert row(found, "head").places == ("mps:0",)
+    assert row(found, "head").devices == ("mps:0",)
     assert (found.environment.kind, len(found.environment.names)) == ("mps", 1)
 
 

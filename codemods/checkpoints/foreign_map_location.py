@@ -136,7 +136,8 @@ def _may_be_a_number(observations: Observations, use: _Use) -> bool:
 
 def _is_saved(observations: Observations, operand: Operand) -> bool:
     """Return whether the program itself saves a tensor with dimensions under this key."""
-    return bool(operand.origins) and all(b.path and observations.saved_entries.get(b.path[0], False) for b in operand.origins)
+    saved = observations.saved_entries
+    return bool(operand.origins) and all(each.path and saved.get(each.path[0], False) for each in operand.origins)
 
 
 def _finding(observations: Observations, loading: Loading, problem: str, uses: tuple[_Use, ...]) -> Finding:

@@ -524,7 +524,7 @@ def test_what_cannot_be_written_says_why_in_one_line(text: str, edit, reason: st
 )
 def test_overlapping_edits_are_refused(edits) -> None:
     text = "a = f(b)\nc\nd\n"
-    with pytest.raises(RewriteError, match="overlap|two edits"):
+    with pytest.raises(RewriteError, match=r"overlap|two edits"):
         rewrite(text, edits(text))
 
 

@@ -56,7 +56,8 @@ def test_nothing_is_left_out_of_what_is_no_data(text):
 
 
 def test_lines_that_name_devices_are_not_alike():
-    lines = [f"X.append(torch.ones(2, device='{('cpu', 'cuda')[n % 7 == 0]}'))\n" for n in range(COLLAPSE_THRESHOLD // 30)]
+    many = range(COLLAPSE_THRESHOLD // 30)
+    lines = [f"X.append(torch.ones(2, device='{('cpu', 'cuda')[n % 7 == 0]}'))\n" for n in many]
 
     short = collapse_repeated_literals("import torch\nX = []\n" + "".join(lines)) or "".join(lines)
 

@@ -22,8 +22,8 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
-from devfix.analysis.torch.checkpoints import note_origin_use
 from devfix.analysis.observations import DeviceMismatch, Operand
+from devfix.analysis.torch.checkpoints import note_origin_use
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter

@@ -11,14 +11,14 @@ TORCH_NEEDS = ("filelock", "fsspec", "jinja2", "networkx", "setuptools", "sympy"
 
 @nox.session(python=["3.10", "3.11", "3.12", "3.13"])
 def tests(session: nox.Session) -> None:
-    """The test suite, on every Python that is installed."""
+    """Run the test suite on every installed Python."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
     session.run("pytest", "-n", "auto", *session.posargs)
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Ruff: style, and formatting."""
+    """Run ruff: lint and formatting."""
     session.install(*CONSTRAINTS, "ruff")
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
@@ -26,21 +26,21 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Mypy, strict."""
+    """Run mypy in strict mode."""
     session.install(*CONSTRAINTS, "-e", ".[dev]")
     session.run("mypy")
 
 
 @nox.session
 def contract(session: nox.Session) -> None:
-    """The import contract of pyproject.toml (docs/development/architecture.md)."""
+    """Check the import contracts of pyproject.toml (docs/development/architecture.md)."""
     session.install(*CONSTRAINTS, "-e", ".", "import-linter")
     session.run("lint-imports")
 
 
 @nox.session(default=False)
 def corpus(session: nox.Session) -> None:
-    """Every corpus program: repaired as its author would, left alone where it is right, unchanged by being watched."""
+    """Check every corpus program: fixed as specified, unchanged if correct, and trained identically with provenance."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
     session.run("pytest", "-n", "auto", "tests/corpus", *session.posargs)
     session.run("python", "corpus/prove.py", "incidents")
@@ -49,7 +49,7 @@ def corpus(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def trace(session: nox.Session) -> None:
-    """Every program that only a run explains: it fails as told, its twin trains the same, story and repair hold."""
+    """Check all programs of corpus/trace: the error, the fixed program, the diagnosis and the fix."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
     suites = ("tests/corpus/test_trace.py", "tests/trace/test_stories.py")
     session.run("pytest", "-n", "auto", *suites, *session.posargs, env={"DEVFIX_ALL_TRACE": "1"})
@@ -58,21 +58,21 @@ def trace(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def dask(session: nox.Session) -> None:
-    """The dask engine: a scheduler and workers on loopback that are killed, started again, or of another version."""
+    """Test the dask engine with a scheduler and workers on loopback: kills, restarts, version mismatches."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
     session.run("pytest", "tests/migrate/test_dask.py", *session.posargs, env={"DEVFIX_ALL_DASK": "1"})
 
 
 @nox.session(default=False)
 def hooks(session: nox.Session) -> None:
-    """The hooks with the real pre-commit, which builds their environment: what they do, and that it stays small."""
+    """Test the hooks with pre-commit, including the size of their environment."""
     session.install(*CONSTRAINTS, "-e", ".[test]", "pre-commit")
     session.run("pytest", "-s", "tests/bot/test_hooks.py", *session.posargs, env={"DEVFIX_ALL_HOOKS": "1"})
 
 
 @nox.session(default=False)
 def conformance(session: nox.Session) -> None:
-    """The simulator against what a CUDA build of PyTorch says to every operator, each argument moved in turn."""
+    """Compare the simulator with recordings of a CUDA build: every operator, with each argument moved in turn."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
     session.run("python", "tests/conformance/compare.py", *session.posargs)
     session.run("pytest", "-n", "auto", "tests/simulator/test_conformance.py", env={"DEVFIX_ALL_OPERATORS": "1"})
@@ -80,15 +80,15 @@ def conformance(session: nox.Session) -> None:
 
 @nox.session(default=False, name="record-cuda", venv_backend="none")
 def record_cuda(session: nox.Session) -> None:
-    """On a GPU, with the torch of python3: what it says to the table of probes; writes tests/data/cuda."""
+    """Record the probes on a GPU, with the torch of python3; writes tests/data/cuda."""
     session.run("python3", "tests/conformance/record.py", *(session.posargs or ["tests/data/cuda"]))
 
 
 @nox.session(default=False, name="record-standin")
 def record_standin(session: nox.Session) -> None:
-    """Without a GPU: what the CUDA build of PyTorch says on a runtime that does nothing; writes tests/data/standin.
+    """Record the probes without a GPU, with a CUDA build of PyTorch on a stand-in runtime; writes tests/data/standin.
 
-    Needs gcc and Linux. The build is installed without NVIDIA's libraries, which the stand-in takes the place of.
+    Requires gcc and Linux. The build is installed without NVIDIA's libraries, which the stand-in replaces.
     """
     version = session.posargs[0] if session.posargs else "2.13.0"
     session.install("expecttest", "numpy", *TORCH_NEEDS)
@@ -111,20 +111,20 @@ def record_standin(session: nox.Session) -> None:
 @nox.session(default=False, name="old-torch", python="3.11")
 @nox.parametrize("version", ["2.4.1", "2.6.0"])
 def old_torch(session: nox.Session, version: str) -> None:
-    """The simulator and verify with older releases of PyTorch (CUDA builds, unless pip is shown another index)."""
+    """Test the simulator and verify with older releases of PyTorch (CUDA builds, unless pip uses another index)."""
     session.install("-e", ".[test]", f"torch=={version}", "numpy<2.3")
     session.run("pytest", "-n", "auto", "-m", "not slow", "tests/simulator", "tests/verify", *session.posargs)
 
 
 @nox.session(default=False, venv_backend="none")
 def cuda(session: nox.Session) -> None:
-    """On a GPU, with the torch of python3: tests that need one, and the whole corpus; writes docs/verification.md."""
+    """Run the GPU tests and verify the corpus on a GPU, with the torch of python3; writes docs/verification.md."""
     session.run("python3", "corpus/on_gpu.py", *session.posargs)
 
 
 @nox.session(default=False)
 def browser(session: nox.Session) -> None:
-    """Pages in Chromium, which has to be on PATH: by mouse and keys, hostile content, axe, and how fast they open."""
+    """Test HTML reports in Chromium (on PATH): mouse and keyboard, hostile content, axe, loading time."""
     session.install(*CONSTRAINTS, "-e", ".[browser]")
     session.run("pytest", "-m", "browser", "tests/report", *session.posargs)
     session.run("python", "benchmarks/report.py")
@@ -132,7 +132,7 @@ def browser(session: nox.Session) -> None:
 
 @nox.session(default=False, python="3.11")
 def docs(session: nox.Session) -> None:
-    """The site, with warnings as errors, in build/site; ``-- linkcheck`` looks at its links outside, too."""
+    """Build the site in build/site with warnings as errors; ``-- linkcheck`` checks external links."""
     session.install(*CONSTRAINTS, "-e", ".[docs]")
     builder = session.posargs[0] if session.posargs else "html"
     session.run("sphinx-build", "-W", "--keep-going", "-b", builder, "docs", f"build/site/{builder}")
@@ -140,9 +140,9 @@ def docs(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Ratios: start-up against click, scanning against ast.parse, the simulator and provenance against plain runs.
+    """Measure start-up against click, scanning against ast.parse, and simulator and provenance against plain runs.
 
-    And milliseconds: from a keystroke to its diagnostics.
+    Also measure the milliseconds from a keystroke to its diagnostics.
     """
     session.install(*CONSTRAINTS, "-e", ".[lsp,verify]")
     session.run("python", "benchmarks/startup.py")
@@ -156,14 +156,14 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def migrate(session: nox.Session) -> None:
-    """200 repositories, some poisoned: what each costs, that none is lost, and 20 kills; wants an idle machine."""
+    """Measure a migration of 200 repositories, some malformed, with 20 kills; requires an idle machine."""
     session.install(*CONSTRAINTS, "-e", ".[migrate,verify]")
     session.run("python", "-m", "benchmarks.migrate", *session.posargs)
 
 
 @nox.session(default=False)
 def repair(session: nox.Session) -> None:
-    """How good the repair is: bugs planted into the corpus, rebuilt incidents; more trees with ``-- precision DIR``."""
+    """Measure accuracy on planted bugs and rebuilt incidents; ``-- precision DIR`` adds trees of correct code."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
     if session.posargs:
         session.run("python", "-m", "benchmarks.repair", *session.posargs)

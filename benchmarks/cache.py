@@ -1,4 +1,4 @@
-"""The cache: ``devfix check -j 1`` of an unchanged tree with what the last run kept, against a run without a cache.
+"""Benchmark of the cache: ``devfix check -j 1`` of an unchanged tree, with and without cached results.
 
 Whole processes, alternating; the medians are compared.  The run that fills the cache is timed, too: it must not be
 slower than one without.  Exits with 1 where the ratio is below the limit.  Run: ``python benchmarks/cache.py PATH``.

@@ -1,4 +1,4 @@
-"""What a cluster costs: a scheduler and two workers on loopback, ``python -m benchmarks.cluster [--repositories 200]``.
+"""Cost of a cluster: a scheduler and two workers on loopback, ``python -m benchmarks.cluster [--repositories 200]``.
 
 Two runs, each measured in CPU time and peak memory of client, scheduler, workers and the processes beside them:
 
@@ -35,12 +35,12 @@ _WORKERS = 2
 
 
 def nothing(task: Task) -> Record:
-    """Work that is none."""
+    """Do nothing."""
     return Record(task.number, task.name, task.repository, RepositoryOutcome.CLEAN)
 
 
 def measure(name: str, address: str, tasks: Iterable[Task], work: Work, roles: dict[str, list[int]]) -> None:
-    """Run, and print what each role took."""
+    """Run, and print the cost of each role."""
     before = {role: sum(map(_cpu, processes)) for role, processes in roles.items()}
     start = time.perf_counter()
     peaks: dict[str, float] = defaultdict(float)
@@ -60,7 +60,7 @@ def measure(name: str, address: str, tasks: Iterable[Task], work: Work, roles: d
 
 
 def _cpu(number: int) -> float:
-    """CPU seconds of a process and of what it started (those that run, and those that it waited for)."""
+    """Return the CPU seconds of a process and its children, running and finished."""
     process = psutil.Process(number)
     total = 0.0
     started = [] if number == os.getpid() else process.children(recursive=True)
@@ -131,7 +131,7 @@ def _runs(folder: Path, address: str, given: argparse.Namespace, started: list[i
 
 
 def _here(folder: Path) -> None:
-    """What the machine that hands out the work keeps: the plan in memory, the state on disk."""
+    """Measure the main machine: the plan in memory and the state on disk."""
     (folder / "list").write_text("".join(f"https://example.org/lab/{number}.git\n" for number in range(100_000)))
     before, start = psutil.Process().memory_info().rss, time.perf_counter()
     plan = read_plan(str(folder / "list"))

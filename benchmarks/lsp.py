@@ -1,4 +1,4 @@
-"""The language server: from a keystroke to its diagnostics, in a file of 1,000 lines, through a client on pipes.
+"""Latency of the language server: from a keystroke to its diagnostics, in a file of 1,000 lines, over pipes.
 
 Each keystroke changes the file so that a finding comes or goes; the time runs until the diagnostics of that version are
 there, the server's rest included.  Exits with 1 where the median is above the limit.
@@ -64,14 +64,14 @@ print(model(torch.ones(3, 8, device=device)))
 
 
 def program() -> str:
-    """A program of about a thousand lines: models and their training, all of which is run."""
+    """Return a program of about a thousand lines: models and their training, without dead code."""
     stages = (LINES - HEAD.count("\n") - LAST.count("\n")) // (STAGE.count("\n") + 1)
     calls = "".join(f"train{n}({n + 1})\n" for n in range(stages))
     return HEAD + "".join(STAGE.format(n=n) for n in range(stages)) + "\n\n" + calls + LAST
 
 
 async def measure(rounds: int) -> list[float]:
-    """Seconds of each keystroke."""
+    """Return the latency of each keystroke in seconds."""
     text = program()
     line = text.count("\n") - 1
     column = text.splitlines()[line].index(", device=device")

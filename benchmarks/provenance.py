@@ -1,4 +1,4 @@
-"""A run that notes where values come from against one that does not, on the simulator and on the plain CPU.
+"""Overhead of provenance: runs with and without it, on the simulator and on the plain CPU.
 
 Training steps with and without provenance alternate in one process, so that what else the machine does falls on both;
 the medians are compared.  The losses of both must be equal bit for bit.  Exits with 1 where a ratio is above 3.
@@ -35,14 +35,14 @@ MOST_GROWTH_MB = 8.0
 
 
 class Recurrent(nn.Module):
-    """A cell in a Python loop, as in text of 32 letters."""
+    """An LSTM cell in a Python loop over 32 letters."""
 
     def __init__(self) -> None:
         super().__init__()
         self.letters, self.cell, self.head = nn.Embedding(40, 32), nn.LSTMCell(32, 64), nn.Linear(64, 40)
 
     def forward(self, text: torch.Tensor) -> torch.Tensor:
-        """Scores of the letter that follows, one row for each text."""
+        """Return scores for the next letter, one row per text."""
         hidden = torch.zeros(text.shape[0], 64, device=text.device)
         state = hidden, hidden
         for letter in self.letters(text).unbind(1):
@@ -51,7 +51,7 @@ class Recurrent(nn.Module):
 
 
 class Small(nn.Module):
-    """Arithmetic on a few numbers at a time, as in simulations, with frames between."""
+    """Arithmetic on small tensors, as in simulations, in nested calls."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class Small(nn.Module):
         return torch.tanh(x * self.rates + 0.1).clamp(-1, 1) - x.mean(-1, keepdim=True)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """The state after forty small steps."""
+        """Return the state after forty small steps."""
         for _ in range(40):
             x = self._step(x)
         return x
@@ -96,7 +96,7 @@ class Training:
         self.losses: list[float] = []
 
     def block(self, steps: int = BLOCK) -> float:
-        """A few steps; returns the seconds that they took."""
+        """Run a few steps and return their seconds."""
         torch.set_rng_state(self.random)
         start = time.process_time()
         for _ in range(steps):
@@ -123,7 +123,7 @@ def watch(kind: str) -> Provenance:
 
 
 def ratio(task: Task, kind: str, pairs: int) -> float:
-    """How many times the time of a run without provenance one with it takes."""
+    """Return the ratio of run times with and without provenance."""
     device = "cuda" if kind == "simulated" else "cpu"
     ratios, base = [], []
     with machine(kind):
@@ -149,13 +149,13 @@ def ratio(task: Task, kind: str, pairs: int) -> float:
 
 
 def resident_mb() -> float:
-    """What this process holds in memory."""
+    """Return the memory of this process."""
     with open("/proc/self/statm", encoding="ascii") as source:
         return int(source.read().split()[1]) * os.sysconf("SC_PAGESIZE") / (1 << 20)
 
 
 def grow(task: Task, kind: str, watched: bool) -> float:
-    """Megabytes by which a run of 2,000 steps grows after its first 200."""
+    """Return the growth in megabytes of a run of 2,000 steps after its first 200."""
     device = "cuda" if kind == "simulated" else "cpu"
     with machine(kind), watch(kind) if watched else nullcontext() as watcher:
         training = Training(task, device)
@@ -169,7 +169,7 @@ def grow(task: Task, kind: str, watched: bool) -> float:
 
 
 def tell_time(training: Training, watcher: Provenance) -> None:
-    """Print how long the story of a failure takes."""
+    """Print the time to describe a failure."""
     try:
         training.model(training.x[:, :0].double().unsqueeze(0))
     except (RuntimeError, IndexError, ValueError) as error:
@@ -179,7 +179,7 @@ def tell_time(training: Training, watcher: Provenance) -> None:
 
 
 def memory() -> int:
-    """Growth with and without provenance, each in a process of its own."""
+    """Print the growth with and without provenance, each in a separate process."""
     kept = True
     for number, task in enumerate(TASKS):
         if task.name in ("conv net", "transformer"):  # 2,000 steps of the others make as many values, sooner

@@ -1,4 +1,4 @@
-"""The page of a migration of 1,000 repositories: how long it takes to write, to open, and to use, in Chromium.
+"""Benchmark of the HTML report for 1,000 repositories: writing, opening and using it in Chromium.
 
 Findings and diffs are those of the corpus; losses are made up.  Opening is timed from the navigation until the page has
 been laid out and answers.  Exits with 1 where that takes longer than the limit.  Run: ``python benchmarks/report.py
@@ -32,7 +32,7 @@ LIMIT = 2.0
 ROUNDS = 5
 CORPUS = Path(__file__).parents[1] / "corpus"
 
-#: Actions of a reader, as the page's own script would be asked for them; each is timed until the next frame.
+#: User actions as calls of the page's script; each is timed until the next frame.
 ACTIONS = {
     "filter by outcome": "document.querySelector('[name=outcome]').click()",
     "filter by rule": "(s => { s.selectedIndex = 1; s.dispatchEvent(new Event('input', {bubbles: true})) })"
@@ -54,7 +54,7 @@ TIMED = """action => new Promise(done => {
 
 
 def worked_on() -> list[tuple[str, Outcome]]:
-    """What the engine makes of each program of the corpus: most are repaired, of each ninth only the findings told."""
+    """Return the engine's result for each program of the corpus: every ninth is only reported, the others are fixed."""
     found = []
     here = os.getcwd()
     for number, case in enumerate(sorted(CORPUS.glob("*/*/case.toml"))):
@@ -112,7 +112,7 @@ def failed(number: int, name: str) -> Record:
 
 
 def verdict(number: int) -> VerdictSummary:
-    """A verdict with losses: of each tenth a thousand, of the others twenty."""
+    """Return a verdict with losses: a thousand for every tenth repository, twenty for the others."""
     losses = tuple(
         2.3 * math.exp(-step / 300) + 0.05 * math.sin(step) for step in range(1000 if number % 10 == 0 else 20)
     )
@@ -138,7 +138,7 @@ def verdict(number: int) -> VerdictSummary:
 
 
 def seconds_to_open(browser: object, address: str) -> tuple[float, dict[str, float]]:
-    """Seconds until the page has been laid out and answers, and milliseconds of each action after it."""
+    """Return the seconds until the page is interactive, and the milliseconds of each action."""
     page = browser.new_page(bypass_csp=True)  # type: ignore[attr-defined]  # the actions are evaluated
     start = time.perf_counter()
     page.goto(address, wait_until="load")

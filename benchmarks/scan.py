@@ -1,4 +1,4 @@
-"""Scanning: ``devfix check -j 1`` against ``ast.parse`` of the same files, in one process.
+"""Benchmark of scanning: ``devfix check -j 1`` against ``ast.parse`` of the same files, in one process.
 
 Both read and decode the files; they alternate, and the medians are compared.  Says how many files devfix parsed at
 all, and that LibCST stayed out unless a file is changed.  Exits with 1 where the ratio is above the limit.
@@ -24,7 +24,7 @@ LIMIT = 4.0
 
 
 def parse_all(path: str) -> int:
-    """Lines of the files under ``path``, each parsed once."""
+    """Parse each file under ``path`` once, and return the number of lines."""
     files, _ = sources.load([path])
     lines = 0
     for file in files:

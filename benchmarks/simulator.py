@@ -1,4 +1,4 @@
-"""The simulator against the plain CPU: a training step of a small transformer and of a convolutional network.
+"""Overhead of the simulator over the plain CPU: a training step of a small transformer and of a convolutional network.
 
 Steps on the CPU and on the simulated device alternate in one process, so that what else the machine does falls on both;
 the medians are compared.  The losses of both must be equal bit for bit.  Exits with 1 where a ratio is above its limit.
@@ -25,7 +25,7 @@ BLOCK = 8  # steps between two looks at the clock
 
 
 class Task(NamedTuple):
-    """A network, a batch of its input and target, and how many times the plain CPU run it may take."""
+    """A network, a batch of inputs and targets, and the allowed ratio to the plain CPU run."""
 
     name: str
     model: Callable[[], nn.Module]
@@ -77,7 +77,7 @@ class Training:
         self.losses: list[float] = []
 
     def block(self) -> float:
-        """A few steps; returns the seconds that they took."""
+        """Run a few steps and return their seconds."""
         torch.set_rng_state(self.random)
         start = time.perf_counter()
         for _ in range(BLOCK):
@@ -92,7 +92,7 @@ class Training:
 
 
 def ratio(task: Task, pairs: int) -> float:
-    """How many times the plain run's time the simulated run takes."""
+    """Return the ratio of the simulated run's time to the plain run's."""
     plain = Training(task, "cpu")
     machine = Simulator(shared_random=True)
     with machine:

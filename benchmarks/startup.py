@@ -1,4 +1,4 @@
-"""Start-up: ``devfix --version`` and ``devfix explain`` against ``python -c "import click"``.
+"""Benchmark of start-up: ``devfix --version`` and ``devfix explain`` against ``python -c "import click"``.
 
 The three commands alternate, so that what else the machine does falls on all of them; the medians are compared.  Exits
 with 1 where a ratio is above the limit.  Run: ``python benchmarks/startup.py [rounds]``.
@@ -17,7 +17,7 @@ DEVFIX = "from devfix.cli import main; main(sys.argv[1:])"
 
 
 def commands() -> dict[str, list[str]]:
-    """Each command as the console script would start it."""
+    """Return the commands, as the console script starts them."""
     return {
         BASE: [sys.executable, "-c", "import click"],
         "devfix --version": [sys.executable, "-c", f"import sys; {DEVFIX}", "--version"],

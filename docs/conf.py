@@ -1,4 +1,4 @@
-"""Sphinx: the site of these pages, with the reference made from the code (``nox -s docs``)."""
+"""Sphinx configuration of the documentation site (``nox -s docs``); the reference is generated from the code."""
 
 import sys
 from pathlib import Path
@@ -13,11 +13,11 @@ release = version = __version__
 
 extensions = ["myst_parser", "sphinx_click", "reference_pages"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["ci/**"]  # workflows to copy, with remarks of their own
+exclude_patterns = ["ci/**"]  # workflow files for users to copy
 nitpicky = True
-highlight_language = "text"  # of a block that names none
-smartquotes = False  # -- is an option, not a dash
-default_role = "code"  # the docstrings of commands are written with single backticks
+highlight_language = "text"  # default for blocks without a language
+smartquotes = False  # keep -- in options
+default_role = "code"  # command docstrings use single backticks
 
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3

@@ -1,1 +1,1 @@
-"""What a migration costs, and that nothing is lost: ``python -m benchmarks.migrate``."""
+"""Cost and robustness of a migration: ``python -m benchmarks.migrate``."""

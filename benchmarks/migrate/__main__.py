@@ -1,4 +1,4 @@
-"""Many small repositories, some of them poisoned: the cost of each, and that none is lost.
+"""Migrate many small repositories, some of them malformed: measure the cost, and check that none is lost.
 
 ``python -m benchmarks.migrate [rate] [whole] [speed] [interrupted] [--repositories 200]``; all four by default.
 
@@ -43,7 +43,7 @@ SPEED_RUNS = 5
 
 
 class Ground:
-    """The repositories, and a folder for everything else."""
+    """The repositories, and a working folder."""
 
     def __init__(self, folder: Path, number: int) -> None:
         self.folder = folder
@@ -51,15 +51,15 @@ class Ground:
         self.kinds = generate(self.all, number)
 
     def command(self, out: str, *options: str, plan: str = "all") -> list[str]:
-        """The command line of one migration."""
+        """Return the command line of one migration."""
         return [sys.executable, "-m", "devfix", "migrate", plan, "--out", out, "-q", *options]
 
     def environment(self, mirrors: str) -> dict[str, str]:
-        """Its variables; each name of ``mirrors`` is a cache of its own."""
+        """Return its environment; each name in ``mirrors`` is a separate cache."""
         return {**os.environ, "DEVFIX_CACHE_DIR": str(self.folder / mirrors)}
 
     def migrate(self, out: str, *options: str, plan: str = "all", mirrors: str = "cache") -> tuple[int, float, str]:
-        """Exit code, seconds, and what was printed at the end."""
+        """Return exit code, seconds, and the last lines of output."""
         start = time.perf_counter()
         done = subprocess.run(
             self.command(out, *options, plan=plan),
@@ -72,7 +72,7 @@ class Ground:
         return done.returncode, time.perf_counter() - start, done.stderr.strip()
 
     def rows(self, out: str) -> list[dict[str, Any]]:
-        """The state, without what differs from run to run."""
+        """Return the state without fields that differ between runs."""
         connection = sqlite3.connect(self.folder / out / "state.sqlite")
         lines = [line for (line,) in connection.execute("SELECT record FROM repositories")]
         connection.close()
@@ -85,7 +85,7 @@ class Ground:
 
 # --- the four -------------------------------------------------------------------------------------------------------
 def rate(ground: Ground) -> bool:
-    """Repositories a second and core."""
+    """Measure repositories per second and core."""
     import devfix.migrate.engines.preloaded  # noqa: F401  # as in a worker
     from devfix.migrate.plan import read_plan
     from devfix.migrate.work import migrate
@@ -108,7 +108,7 @@ def rate(ground: Ground) -> bool:
 
 
 def whole(ground: Ground) -> bool:
-    """Everything, with a script that hangs; which repository ended how, and what the workers took."""
+    """Migrate everything, including a script that hangs; return the outcomes and the memory of the workers."""
     plan = []
     for name, kind in sorted(ground.kinds.items()):
         plan.append(f'[[repository]]\npath = "all/{name}"\n')
@@ -134,7 +134,7 @@ def whole(ground: Ground) -> bool:
 
 
 def speed(ground: Ground) -> bool:
-    """Two workers against one, from fresh mirrors: the best of some runs in turn, which others disturb least."""
+    """Compare two workers with one, from fresh mirrors: the best of several alternating runs."""
     best: dict[str, float] = {}
     for number in range(SPEED_RUNS):
         for jobs in ("1", "2"):
@@ -148,7 +148,7 @@ def speed(ground: Ground) -> bool:
 
 
 def interrupted(ground: Ground) -> bool:
-    """Kills at random moments."""
+    """Kill the run at random times."""
     draw = random.Random(6)
     _, seconds, _ = ground.migrate("undisturbed", "-j", "2", mirrors="undisturbed-cache")
     known, kills = 0, 0
@@ -184,7 +184,7 @@ def interrupted(ground: Ground) -> bool:
 # --- what processes take --------------------------------------------------------------------------------------------
 @contextmanager
 def peak_memory(ground: Ground) -> Iterator[dict[str, float]]:
-    """The most resident memory in MB that a worker had, by the kind of repository that it was at."""
+    """Return the peak resident memory of a worker in MB, by kind of repository."""
     peaks: dict[str, float] = {}
     ended = threading.Event()
 

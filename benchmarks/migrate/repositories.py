@@ -1,4 +1,4 @@
-"""Git repositories from the corpus' programs, and poisoned ones: what a migration meets among a thousand."""
+"""Git repositories built from corpus programs, and malformed ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 POISONED = 0.05  # but each kind once
 _LARGE = 1 << 20  # bytes
 
-#: Poison → how its repository must end, and a word of the reason.
+#: Kind of malformed repository → its required outcome, and a word of the reason.
 EXPECTED = {
     "syntax": ("not-fixed", "train.py"),
     "old": ("not-fixed", "old.py"),
@@ -69,7 +69,7 @@ def _programs(draw: random.Random, number: int, broken: float) -> list[tuple[str
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git, as nobody in particular."""
+    """Run git with a neutral identity."""
     environment = {
         **os.environ,
         **{f"GIT_{who}_{what}": "nobody" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
@@ -82,7 +82,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def commit(folder: Path) -> None:
-    """Everything in a folder as a repository's one commit."""
+    """Commit all files of a folder to a new repository."""
     git(folder, "init", "-q")
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "--allow-empty", "-m", "work")
@@ -95,7 +95,7 @@ def _syntax(folder: Path) -> None:
 
 
 def _old(folder: Path) -> None:
-    """A file that cannot be parsed and does not name torch."""
+    """Return a file that cannot be parsed and does not mention torch."""
     (folder / "old.py").write_text("print 'Python 2'\n")
     commit(folder)
 
@@ -106,7 +106,7 @@ def _binary(folder: Path) -> None:
 
 
 def _huge(folder: Path) -> None:
-    """A file of data, as generators write them, which has to be read because it mentions torch."""
+    """Return a generated data file that must be read because it mentions torch."""
     line = "TABLE.append(torch.tensor([0.125, 0.25, 0.5]))\n"
     (folder / "table.py").write_text("import torch\nTABLE = []\n" + line * (_LARGE // len(line)))
     commit(folder)

@@ -1,1 +1,1 @@
-"""How good the repair is: planted bugs, correct code, rebuilt incidents (``python -m benchmarks.repair --help``)."""
+"""Accuracy of fixes: planted bugs, correct code, rebuilt incidents (``python -m benchmarks.repair --help``)."""

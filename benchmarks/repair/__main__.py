@@ -1,4 +1,4 @@
-"""Measure the repair: ``python -m benchmarks.repair injected|precision|incidents``.
+"""Measure the accuracy of fixes: ``python -m benchmarks.repair injected|precision|incidents``.
 
     python -m benchmarks.repair injected --out OUT            # bugs planted into the corpus' correct programs
     python -m benchmarks.repair injected --most 20 word ...   # at most 20 of each kind, programs with one of the words
@@ -78,7 +78,7 @@ def _incidents(options: argparse.Namespace) -> int:
 
 
 def main() -> int:
-    """Run one part; 1 where an edit was wrong or devfix crashed."""
+    """Run one part; return 1 if an edit was wrong or devfix crashed."""
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = reader.add_subparsers(required=True)
     part = parts.add_parser("injected")

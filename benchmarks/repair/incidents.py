@@ -1,4 +1,4 @@
-"""Real incidents, rebuilt as small programs of our own (corpus/incidents, corpus/seeds): the share repaired."""
+"""Fix rate of real incidents, rebuilt as small programs (corpus/incidents, corpus/seeds)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Incident", "examine"]
 
 @dataclass(frozen=True)
 class Incident:
-    """One rebuilt incident: its class (A to N), how far one has to read (S1: one file, S2: more), and the outcome."""
+    """One rebuilt incident: its class (A to N), its reach (S1: one file, S2: several files), and the outcome."""
 
     name: str
     link: str
@@ -69,7 +69,7 @@ def _program(case: Path, tree: str, meta: dict[str, Any]) -> Program:
 
 
 def _shortfall(case: Path, meta: dict[str, Any], broken: Program, repaired: dict[str, str]) -> str:
-    """Why a repaired program does not train as its author's does; empty if it does."""
+    """Return why a fixed program does not train like the reference fix; empty if it does."""
     if meta["kind"] != "broken":
         return "no repair is known"
     run = run_program(broken, repaired, "sim")

@@ -1,4 +1,4 @@
-"""Plant one bug, see it fail, let devfix repair it, and hold the result to the program as it was."""
+"""Plant a bug, check that it fails, fix it with devfix, and compare the result with the original program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmarks.repair.traced import repaired_by_running
 
 __all__ = ["OUTCOMES", "Mutant", "Result", "apply_to", "diff", "examine", "mutants", "run_program", "trains_alike"]
 
-#: What became of a mutant. The first two are controls: nothing was broken.
+#: Outcomes of a mutant. The first two are controls: nothing was broken.
 OUTCOMES = {
     "harmless": "runs and trains as before; devfix left it alone",
     "harmless-edited": "runs and trains as before; devfix edited it all the same, and it still does",
@@ -44,7 +44,7 @@ class Mutant:
 
 @dataclass
 class Result:
-    """What became of one mutant."""
+    """The result for one mutant."""
 
     operator: str
     program: str
@@ -67,12 +67,12 @@ class Result:
     tried: Sequence[str] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """For a line of JSON."""
+        """Return the result as a JSON object."""
         return asdict(self)
 
 
 def mutants(programs: Sequence[Program], most: int | None, seed: int = 0) -> list[Mutant]:
-    """Every mutant of the programs; at most ``most`` of each operator, chosen at random with a fixed seed."""
+    """Return the mutants of the programs: at most ``most`` per operator, sampled with a fixed seed."""
     from devfix.syntax.tree import SourceTree
 
     by_operator: dict[str, list[Mutant]] = {operator.name: [] for operator in OPERATORS}
@@ -116,7 +116,7 @@ def examine(chosen: Sequence[Mutant], jobs: int, by_running: bool = False) -> It
 
 
 def _examine_group(group: list[Mutant], by_running: bool) -> list[Result]:
-    """The mutants of one program, whose own runs are made once."""
+    """The mutants of one program, which share its reference runs."""
     program = group[0].program
     expected = {device: run_program(program, {}, device) for device in _devices(program)}
     if not all(run.ok and not run.unsupported for run in expected.values()):
@@ -183,7 +183,7 @@ def _repair_by_running(
     result: Result,
     expected: dict[str, Any],
 ) -> None:
-    """Give the mutant to the repair by running, with what reading made of it, and say what came of it."""
+    """Run ``apply --trace`` on the mutant after the static fixes, and return the outcome."""
     found = repaired_by_running(mutant.program, texts, read, TIMEOUT)
     result.refused, result.runs, result.seconds, result.tried = found.reason, found.runs, found.seconds, found.tried
     if found.texts is not None:
@@ -199,7 +199,7 @@ def _judge(
     result: Result,
     expected: dict[str, Any],
 ) -> bool:
-    """Whether a repaired mutant trains as the program did; notes what the patch is like."""
+    """Return whether a fixed mutant trains like the original program; record properties of the patch."""
     runs = {device: run_program(mutant.program, repaired, device) for device in expected}
     judged = _same if result.killed else trains_alike
     good = all(judged(runs[device], expected[device]) for device in runs)
@@ -216,7 +216,7 @@ def _judge(
 
 
 def apply_to(program: Program, texts: dict[str, str], unsafe: bool) -> tuple[dict[str, str], list[str]]:
-    """The program's texts after ``devfix apply`` on its folder, and what it found."""
+    """Return the program's texts after ``devfix apply`` on its folder, and the findings."""
     from devfix import config
     from devfix.engine import fixpoint
     from devfix.rules.registry import all_rules
@@ -250,14 +250,14 @@ def run_program(program: Program, texts: dict[str, str], device: str) -> Any:
 
 
 def trains_alike(one: Any, other: Any) -> bool:
-    """Whether a run ended well and trained bit for bit as another."""
+    """Return whether a run succeeded and trained bit for bit like another."""
     if not one.ok or one.forgotten != other.forgotten:
         return False
     return (one.losses, one.digest, one.steps) == (other.losses, other.digest, other.steps)
 
 
 def _same(one: Any, other: Any) -> bool:
-    """The same, with no less of the training on the accelerator."""
+    """Like the above, and no less of the training is on the accelerator."""
     from devfix.verify.verdict import describe_moved_work
 
     return trains_alike(one, other) and describe_moved_work(one, other) is None
@@ -268,13 +268,13 @@ def _normal(text: str) -> str:
 
 
 def _near(repaired: str, broken: str, line: int) -> bool:
-    """Whether the edit touches the planted line or one of its neighbours."""
+    """Return whether the edit touches the planted line or an adjacent line."""
     codes = difflib.SequenceMatcher(None, broken.split("\n"), repaired.split("\n"), autojunk=False).get_opcodes()
     changed = [(start, end) for tag, start, end, _, _ in codes if tag != "equal"]
     return any(start - 1 <= line <= end + 2 for start, end in changed)
 
 
 def diff(old: str, new: str, path: str) -> str:
-    """A unified diff with two lines of context."""
+    """Return a unified diff with two lines of context."""
     lines = difflib.unified_diff(old.splitlines(), new.splitlines(), f"a/{path}", f"b/{path}", lineterm="", n=2)
     return "\n".join(lines) + "\n"

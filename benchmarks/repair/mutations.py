@@ -1,4 +1,4 @@
-"""What a mutation is, and how it is written into a text."""
+"""Mutations and their application to source text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
     "removed_line",
 ]
 
-#: A piece of the text, and what comes in its place.
+#: A span of the text and its replacement.
 Replacement = tuple[Span, str]
 
 SiteFinder = Callable[[SourceTree], Iterator[tuple[ast.expr | ast.stmt, list[Replacement]]]]
@@ -43,7 +43,7 @@ class Mutation:
 
 @dataclass(frozen=True)
 class Operator:
-    """A way in which people make device bugs.
+    """A mutation operator: one kind of device bug.
 
     ``sites`` yields, for a parsed file, the replacements of each place where the operator applies, with the node that
     names the place; ``basis`` those by which the correct program differs from the given one, for the same node.
@@ -55,7 +55,7 @@ class Operator:
     basis: Basis
 
     def mutations(self, tree: SourceTree) -> Iterator[Mutation]:
-        """Every mutation of a file, in the order of its lines."""
+        """Return the mutations of a file, in line order."""
         found = [
             Mutation(self.name, node.lineno, _joined(changes, basis), tuple(basis))
             for node, changes in self.sites(tree)
@@ -65,13 +65,13 @@ class Operator:
 
 
 def _joined(changes: Sequence[Replacement], basis: Sequence[Replacement]) -> tuple[Replacement, ...]:
-    """Both; where they are about the same piece of the text, what the bug says."""
+    """Return both lists; the bug's replacement takes precedence for the same span."""
     changed = {span for span, _ in changes}
     return (*changes, *(pair for pair in basis if pair[0] not in changed))
 
 
 def mutated(text: str, replacements: Sequence[Replacement]) -> str:
-    """The text with these replacements made."""
+    """Return the text with the replacements applied."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     for span, code in sorted(replacements, key=lambda pair: pair[0], reverse=True):
         head = lines[span.line - 1][: span.column]
@@ -84,7 +84,7 @@ _REMOVED = "\0"  # a line that goes as a whole
 
 
 def removed_line(tree: SourceTree, statement: ast.stmt) -> list[Replacement] | None:
-    """Replacements that take a whole statement out; ``None`` where it shares its line with another."""
+    """Return replacements that remove a statement; ``None`` if it shares its line with another."""
     span = tree.span(statement)
     before = tree.lines[span.line - 1][: span.column]
     after = tree.lines[span.end_line - 1][span.end_column :]
@@ -98,7 +98,7 @@ def removed_line(tree: SourceTree, statement: ast.stmt) -> list[Replacement] | N
 
 
 def moved_line(tree: SourceTree, statement: ast.stmt, behind: ast.stmt) -> list[Replacement] | None:
-    """Replacements that move a statement to directly behind another of the same block."""
+    """Return replacements that move a statement directly after another of the same block."""
     gone = removed_line(tree, statement)
     if gone is None or gone[0][1] != _REMOVED:
         return None
@@ -110,7 +110,7 @@ def moved_line(tree: SourceTree, statement: ast.stmt, behind: ast.stmt) -> list[
 
 
 def added_line(tree: SourceTree, behind: ast.stmt, code: str) -> list[Replacement]:
-    """Replacements that put the lines of ``code`` directly behind a statement, in its block."""
+    """Return replacements that insert the lines of ``code`` directly after a statement, in its block."""
     anchor = tree.span(behind)
     end = len(tree.lines[anchor.end_line - 1])
     indent = tree.lines[anchor.line - 1][: anchor.column]
@@ -119,6 +119,6 @@ def added_line(tree: SourceTree, behind: ast.stmt, code: str) -> list[Replacemen
 
 
 def operator(name: str, sites: SiteFinder, basis: Basis | None = None) -> Operator:
-    """An operator whose title is the first line of what ``sites`` says of itself."""
+    """Return an operator whose title is the first line of the docstring of ``sites``."""
     title = (sites.__doc__ or "").split("\n")[0].rstrip(".")
     return Operator(name, title, sites, basis or (lambda tree, node: []))

@@ -1,4 +1,4 @@
-"""Edits in code that is right: how many devfix would make in given trees, each one listed."""
+"""Edits of correct code: list and count the fixes that devfix proposes in given trees."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Edit", "Tree", "scan"]
 
 @dataclass(frozen=True)
 class Edit:
-    """One edit that ``devfix apply`` would make, or (``made`` false) one finding that it only reports."""
+    """One edit of ``devfix apply``, or (``made`` false) one finding without an edit."""
 
     path: str
     line: int
@@ -21,7 +21,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Tree:
-    """What devfix has to say about one tree."""
+    """The findings of one tree."""
 
     path: str
     files: int
@@ -31,12 +31,12 @@ class Tree:
 
     @property
     def rate(self) -> float:
-        """Edits per 100,000 lines."""
+        """Return the edits per 100,000 lines."""
         return 100_000 * sum(edit.made for edit in self.edits) / self.lines if self.lines else 0.0
 
 
 def scan(paths: Sequence[str], jobs: int) -> Iterator[Tree]:
-    """Apply devfix in memory to each tree, with safe edits at severity ``error``; nothing is written."""
+    """Apply safe fixes at severity ``error`` to each tree in memory; nothing is written."""
     from devfix import config, sources
     from devfix.engine import fixpoint
     from devfix.model import Status

@@ -1,4 +1,4 @@
-"""Correct programs into which bugs are planted: the corpus' clean and fixed trees, or any tree."""
+"""Correct programs for planting bugs: the clean and fixed trees of the corpus, or any tree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Program", "from_corpus", "from_tree"]
 
 @dataclass(frozen=True)
 class Program:
-    """A correct program: its folder, what starts it, with which arguments, and what comes first (a setup)."""
+    """A correct program: folder, entry script, arguments, and setup run."""
 
     name: str
     root: Path
@@ -29,13 +29,13 @@ class Program:
 
     @property
     def files(self) -> dict[str, str]:
-        """Texts of its Python files by their path within the folder."""
+        """Return the texts of its Python files by relative path."""
         paths = sorted(self.root.rglob("*.py"))
         return {path.relative_to(self.root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 
 def from_corpus(corpus: Path) -> Iterator[Program]:
-    """Every clean program of the corpus, and every repaired one, but for those that only a run explains."""
+    """Return the clean and fixed programs of the corpus, except those of corpus/trace."""
     for path in sorted(corpus.rglob("case.toml")):
         meta = tomllib.loads(path.read_text(encoding="utf-8"))
         tree = {"broken": "fixed", "clean": "clean"}.get(meta["kind"])
@@ -53,7 +53,7 @@ def from_corpus(corpus: Path) -> Iterator[Program]:
 
 
 def from_tree(tree: Path, args: Sequence[str] = ()) -> Iterator[Program]:
-    """Every script of a folder that starts a program by itself, as one program each."""
+    """Return each entry script of a folder as a program."""
     for path in sorted(tree.rglob("*.py")):
         text = path.read_text(encoding="utf-8", errors="replace")
         if "import torch" in text and ".backward()" in text:

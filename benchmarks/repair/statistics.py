@@ -19,7 +19,7 @@ class Rate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of Wilson (1927), as parts of 1; (0, 1) where nothing was counted."""
+        """Return the 95 % Wilson (1927) interval within [0, 1]; (0, 1) if the total is 0."""
         if not self.total:
             return 0.0, 1.0
         n, part = self.total, self.hits / self.total

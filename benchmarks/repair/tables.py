@@ -23,7 +23,7 @@ def _row(*cells: object) -> str:
 
 
 def injected_table(results: Sequence[Result], by_running: bool = False) -> str:
-    """One row per operator: planted, seen failing, repaired with its 95 % interval, what became of the rest.
+    """Return one row per operator: planted, failing, fixed with its 95 % interval, and the other outcomes.
 
     With ``by_running`` also what was repaired by running it, the two together, and the medians of its runs on the
     accelerator and of its seconds.
@@ -68,7 +68,7 @@ def _injected_row(name: str, title: str, results: Sequence[Result], by_running: 
 
 
 def precision_table(trees: Sequence[Tree]) -> str:
-    """One row per tree, and every edit below."""
+    """Return one row per tree, followed by every edit."""
     lines = [
         _row("tree", "files", "lines", "edits", "edits per 100,000 lines", "reported only", "crashes"),
         _row(*["---"] * 7),
@@ -86,7 +86,7 @@ def precision_table(trees: Sequence[Tree]) -> str:
 
 
 def incident_table(incidents: Sequence[Incident]) -> str:
-    """One row per class, S1 and S2 apart."""
+    """Return one row per class, with separate columns for S1 and S2."""
     lines = [
         _row(
             "class",
@@ -112,7 +112,7 @@ def incident_table(incidents: Sequence[Incident]) -> str:
 
 
 def page(results: Sequence[Result]) -> str:
-    """A self-contained page with every mutant that was not repaired, with what was planted and what devfix did."""
+    """Return a self-contained page of the mutants that are not fixed, with the planted bug and devfix's edits."""
     import jinja2
 
     environment = jinja2.Environment(

@@ -1,4 +1,4 @@
-"""A planted bug that safe edits do not repair, for the repair by running: as ``apply --trace --unsafe-fixes`` does."""
+"""Fix planted bugs that safe fixes do not repair, as ``apply --trace --unsafe-fixes`` does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Traced", "repaired_by_running"]
 
 @dataclass(frozen=True)
 class Traced:
-    """How a search ended: the program's texts if it was repaired, else why not; what it took."""
+    """The result of a search: the program's texts if it was fixed, otherwise the reason; and its cost."""
 
     texts: dict[str, str] | None
     reason: str
@@ -27,7 +27,7 @@ class Traced:
 
 
 def repaired_by_running(program: Program, texts: Mapping[str, str], read: Mapping[str, str], timeout: float) -> Traced:
-    """Search for a repair of a program.
+    """Search for a fix of a program.
 
     Args:
         program: where it comes from, and how it starts.

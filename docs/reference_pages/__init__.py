@@ -1,4 +1,4 @@
-"""The pages of the reference that are made from the code, when the site is built.
+"""Reference pages that are generated from the code when the site is built.
 
 They are written to ``docs/reference/rules`` and ``docs/reference/schemas``, which git ignores.
 """
@@ -14,12 +14,12 @@ __all__ = ["pages", "setup", "write"]
 
 
 def pages() -> dict[str, str]:
-    """All generated pages: path under ``docs/`` → Markdown."""
+    """Return all generated pages: path under ``docs/`` → Markdown."""
     return {**rules.pages(), **schemas.pages()}
 
 
 def write(docs: Path) -> None:
-    """Write the pages; those that say the same already are not touched, and those that nobody makes any more go."""
+    """Write the pages: skip unchanged files, and delete obsolete ones."""
     made = pages()
     for folder in {(docs / name).parent for name in made}:
         for old in folder.glob("*.md"):
@@ -33,6 +33,6 @@ def write(docs: Path) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Hook into Sphinx, ahead of its search for pages."""
+    """Generate the pages before Sphinx searches for source files."""
     app.connect("builder-inited", lambda app: write(Path(app.srcdir)))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

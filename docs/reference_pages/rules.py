@@ -1,4 +1,4 @@
-"""One page for each rule, from the text that ``devfix explain`` prints and the examples that run as tests."""
+"""One page per rule: the text of ``devfix explain`` and the tested examples."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["pages"]
 _FOLDER = "reference/rules"
 _INTRODUCTION = """# Rules
 
-`devfix rules` prints this list, and `devfix explain DEV201` one page of it. The first digit of a code is its group, and
-a prefix selects the group: `--select DEV2`.
+`devfix rules` prints this list, and `devfix explain DEV201` the page of one rule. The first digit of a code is its
+group; select a group by its prefix: `--select DEV2`.
 """
 
 # the first digit of a code
@@ -22,16 +22,16 @@ _GROUPS = {
     "2": "Modules",
     "3": "Checkpoints",
     "4": "Optimizers",
-    "5": "Another accelerator than the right one",
-    "6": "What has to be on the CPU",
-    "7": "Placement that changes at run time",
+    "5": "Wrong accelerator",
+    "6": "APIs that require the CPU",
+    "7": "Device changes at run time",
     "8": "Distributed training",
     "9": "Advice",
 }
 
 
 def pages() -> dict[str, str]:
-    """The pages of all rules, and a list of them."""
+    """Return the pages of all rules, and the index."""
     rules = all_rules()
     return {f"{_FOLDER}/{rule.code}.md": _page(rule) for rule in rules} | {f"{_FOLDER}/index.md": _index(rules)}
 
@@ -41,7 +41,7 @@ def _index(rules: tuple[Rule, ...]) -> str:
     for digit, title in _GROUPS.items():
         group = [rule for rule in rules if rule.code[3] == digit]
         if group:
-            parts += [f"## DEV{digit}: {title}\n", "| code | name | what it finds | its fix |", "|---|---|---|---|"]
+            parts += [f"## DEV{digit}: {title}\n", "| code | name | finds | fix |", "|---|---|---|---|"]
             parts += [
                 f"| [{rule.code}]({rule.code}.md) | {rule.name} | {rule.summary} | {_safety(rule)} |" for rule in group
             ]
@@ -62,7 +62,7 @@ def _page(rule: Rule) -> str:
         f"# {rule.code} {rule.name}\n",
         f"{rule.summary} Fix: {_safety(rule)}.\n",
         f"{rule.documentation.strip()}\n",
-        "## Examples that are tested\n",
+        "## Tested examples\n",
         *(_repaired(example) for example in rule.invalid),
     ]
     if rule.valid:

@@ -1,4 +1,4 @@
-"""One page for each JSON schema in ``devfix/schema``: its keys as a table, and the file itself."""
+"""One page per JSON schema in ``devfix/schema``: a table of its keys, and the file."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 __all__ = ["pages"]
 
 _FOLDER = "reference/schemas"
-_INTRODUCTION = """Each document says with `schema_version` which schema it follows. A new key may come within
-a version; a key changes its meaning, or goes, only with a new version. The files are part of the package, in
+_INTRODUCTION = """The `schema_version` of a document names its schema. Keys may be added within
+a version; changing or removing a key requires a new version. The schema files are part of the package, in
 `devfix/schema`.
 """
 _Schema = Mapping[str, Any]
 
 
 def pages() -> dict[str, str]:
-    """The pages of all schemas, and a list of them."""
+    """Return the pages of all schemas, and the index."""
     folder = resources.files("devfix") / "schema"
     names = sorted(file.name.removesuffix(".json") for file in folder.iterdir() if file.name.endswith(".json"))
     schemas = {name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in names}
@@ -33,7 +33,7 @@ def _index(schemas: Mapping[str, _Schema]) -> str:
         [
             "# JSON schemas\n",
             _INTRODUCTION,
-            "| schema | what follows it |",
+            "| schema | document |",
             "|---|---|",
             *rows,
             f"\n```{{toctree}}\n:hidden:\n\n{names}\n```\n",
@@ -53,7 +53,7 @@ def _page(name: str, schema: _Schema) -> str:
 
 
 def _table(schema: _Schema) -> list[str]:
-    """Rows for the keys of an object, those of objects within it included."""
+    """Return rows for the keys of an object, including nested objects."""
     rows = [
         f"| `{path}` | {_cell(_kind(part))} | {'yes' if required else 'no'} | {_cell(part.get('description', ''))} |"
         for path, part, required in _below(schema, "")
@@ -73,7 +73,7 @@ def _keys(schema: _Schema, prefix: str) -> Iterator[tuple[str, _Schema, bool]]:
 
 
 def _below(part: _Schema, path: str) -> Iterator[tuple[str, _Schema, bool]]:
-    """The keys of the objects that ``part`` is, or holds."""
+    """Yield the keys of the objects in ``part``."""
     for choice in (part, *part.get("oneOf", ()), *part.get("anyOf", ())):
         yield from _keys(choice, f"{path}." if path else "")
         if isinstance(choice.get("items"), dict):
@@ -81,10 +81,10 @@ def _below(part: _Schema, path: str) -> Iterator[tuple[str, _Schema, bool]]:
 
 
 def _kind(part: _Schema) -> str:
-    """The type in words."""
+    """Return the type as text."""
     if "$ref" in part:
         _, folder, name = part["$ref"].rsplit("/", 2)
-        return f"[{name}](#{name})" if folder == "$defs" else f"as `{name}`"  # else another key of this document
+        return f"[{name}](#{name})" if folder == "$defs" else f"as `{name}`"  # otherwise another key of this document
     if "const" in part:
         return f"`{json.dumps(part['const'])}`"
     if "enum" in part:
@@ -100,5 +100,5 @@ def _kind(part: _Schema) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text for a cell of a table."""
+    """Return text for a table cell."""
     return text.replace("|", "\\|").replace("\n", " ")

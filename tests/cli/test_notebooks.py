@@ -189,7 +189,7 @@ RuntimeError: Expected all tensors to be on the same device, but found at least 
     [
         (b"{torch", "train.ipynb is no valid JSON: Expecting property name"),
         (b"{}", "train.ipynb does not use torch or is not a Python notebook: there is nothing to run"),
-        (dumped(document("torch", metadata={"language_info": {"name": "julia"}})), "is no notebook of Python"),
+        (dumped(document("torch", metadata={"language_info": {"name": "julia"}})), "is not a Python notebook"),
     ],
 )
 def test_what_cannot_be_run_is_one_line(outside, train, content, told):

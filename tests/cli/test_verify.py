@@ -238,7 +238,7 @@ USAGE = {
     "no Python": (["data.txt"], "data.txt is not a Python file"),
     "a folder": (["."], ". is not a Python file"),
     "missing patch": (["train.py", "--patched", "nothing.py"], "nothing.py does not exist"),
-    "empty patch": (["train.py", "--patched", "empty"], "empty holds no train.py"),
+    "empty patch": (["train.py", "--patched", "empty"], "empty does not contain train.py"),
     "outside the project": (["train.py", "--project", "empty"], "train.py is not in empty"),
     "missing project": (["train.py", "--project", "nothing"], "nothing is not a folder"),
     "missing module": (["-m", "pkg.nothing"], "no module named pkg.nothing in "),

@@ -38,7 +38,7 @@ def groups_in(init, result, call=CALL):
             "self.a = torch.ones(4)\nself.b = torch.ones(4)",
             "x + self.a + self.b",
             [["a"], ["b"]],
-            id="two-of-a-module",
+            id="two-operands",
         ),
         pytest.param(
             "self.a = torch.ones(4)\nself.b = torch.ones(4)", "x + (self.a + self.b)", [["a", "b"]], id="one-operand"
@@ -66,7 +66,8 @@ def test_other_values_form_no_group(init, result):
 
 def test_the_attributes_of_a_plain_object_form_one_group():
     text = (
-        f"{IMPORTS}class Data:\n    def __init__(self):\n        self.x = torch.ones(3)\n        self.y = torch.ones(3)\n\n"
+        f"{IMPORTS}class Data:\n    def __init__(self):\n        self.x = torch.ones(3)\n"
+        "        self.y = torch.ones(3)\n\n"
         "data = Data()\ntorch.ones(3).cuda() + data.x\ntorch.ones(3).cuda() + data.y\n"
     )
     ((x, y),) = attribute_groups(observe(text))

@@ -76,7 +76,7 @@ def test_a_program_that_only_wraps_its_module_gets_a_device():
     [
         pytest.param("net = nn.Linear(4, 2)\nnet(torch.ones(3, 4, device=torch.device('cuda')))", id="script"),
         pytest.param(
-            "def run(net):\n    net(torch.ones(3, 4, device=torch.device('cuda')))\n\nrun(nn.Linear(4, 2))",
+            "def f(net):\n    net(torch.ones(3, 4, device=torch.device('cuda')))\n\nf(nn.Linear(4, 2))",
             id="function",
         ),
     ],

@@ -1,0 +1,45 @@
+"""Devices that a program reads from a tensor or module."""
+
+from __future__ import annotations
+
+import pytest
+from small_programs import DEVICE, observe
+
+from devfix.fixes.devices.derived_devices import is_derived_device, restores_device
+
+SETUP = f"{DEVICE}net = nn.Linear(4, 2)\nx = torch.ones(3)\nclass Args:\n    device = 'cuda'\n\nargs = Args()\n"
+
+
+def move_in(body):
+    return observe(f"{SETUP}{body}\n").moves[-1]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("old = next(net.parameters()).device\nnet.cuda()\nnet.to(old)", id="module"),
+        pytest.param("old = x.device\nnet.cuda()\nnet.to(old)", id="tensor"),
+        pytest.param("first = x.device\nold = first\nnet.cuda()\nnet.to(old)", id="through-a-name"),
+        pytest.param("for old in [x.device]:\n    net.cuda()\n    net.to(old)", id="loop"),
+    ],
+)
+def test_the_device_of_a_value_is_derived(body):
+    observations = observe(f"{SETUP}{body}\n")
+    moved = (observations.moves + observations.moves_to_cpu)[-1]
+
+    assert restores_device(moved)
+    assert is_derived_device(moved, moved.node.args[0])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("net.to(device)", id="chosen"),
+        pytest.param("gpu = args.device\nnet.to(gpu)", id="settings"),
+        pytest.param("old = x.device\nnet.to(device)", id="other-name"),
+        pytest.param("net.to('cuda')", id="literal"),
+        pytest.param("net.cuda()", id="no-argument"),
+    ],
+)
+def test_a_chosen_device_is_not_derived(body):
+    assert not restores_device(move_in(body))

@@ -99,10 +99,10 @@ def _move_gradient_back(operand: Operand) -> None:
 
     if operand.tensor.requires_grad and not operand.write:
         device = operand.tag
-        operand.tensor.register_hook(lambda gradient: move(gradient, device))  # type: ignore[no-untyped-call]  # torch gives it no types
+        operand.tensor.register_hook(lambda gradient: move(gradient, device))  # type: ignore[no-untyped-call]  # untyped in torch
 
 
-class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch gives it no types
+class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # untyped in torch
     """Mode that checks and propagates device tags for every ATen call."""
 
     @classmethod

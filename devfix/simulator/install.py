@@ -71,12 +71,12 @@ class Simulator:
         patch_exchange(patches)
         patch_gradients(patches)
         patch_overrides(patches, DeviceFunctionMode)
-        self._modes = (DeviceFunctionMode(), DeviceCheckMode())  # type: ignore[no-untyped-call]  # torch gives it no types
+        self._modes = (DeviceFunctionMode(), DeviceCheckMode())  # type: ignore[no-untyped-call]  # untyped in torch
         patch_saved_tensor_hooks(patches, self._modes[0])
         self._patch_threads()
         self._watch_processes()
         for mode in self._modes:
-            mode.__enter__()  # type: ignore[no-untyped-call]  # torch gives it no types
+            mode.__enter__()  # type: ignore[no-untyped-call]  # untyped in torch
         return self
 
     def __exit__(self, *problem: Any) -> None:

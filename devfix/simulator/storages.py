@@ -48,14 +48,14 @@ def _move(storage: Any, tag: torch.device | None) -> Any:
         return storage._new_wrapped_storage(_move(storage._untyped_storage, tag))
     if storage._simulated_device is tag:
         return storage
-    moved = UntypedStorage(storage.nbytes())  # type: ignore[no-untyped-call]  # torch gives it no types
+    moved = UntypedStorage(storage.nbytes())  # type: ignore[no-untyped-call]  # untyped in torch
     moved.copy_(storage)
     moved._simulated_device = tag  # type: ignore[attr-defined]  # our attribute
     return moved
 
 
 def _clone(self: Any) -> Any:
-    clone = UntypedStorage(self.nbytes())  # type: ignore[no-untyped-call]  # torch gives it no types
+    clone = UntypedStorage(self.nbytes())  # type: ignore[no-untyped-call]  # untyped in torch
     clone.copy_(self)
     clone._simulated_device = self._simulated_device  # type: ignore[attr-defined]  # our attribute
     return clone

@@ -1,7 +1,7 @@
 """A real accelerator made comparable with the CPU: deterministic kernels, and random numbers from the CPU.
 
 Kernels with built-in dropout that the script selects explicitly, such as an attention backend with ``sdpa_kernel``,
-are not comparable; ``Comparable.unmatched`` lists them.  Random numbers of extensions that bypass PyTorch are not
+are not comparable; ``CpuRandomMode.unmatched`` lists them.  Random numbers of extensions that bypass PyTorch are not
 detected.  A device generator that is seeded again after use continues its stream instead of restarting it.
 """
 
@@ -77,7 +77,7 @@ class CpuRandomMode(TorchDispatchMode):
     """
 
     def __init__(self, kind: str = "cuda") -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # torch gives it no types
+        super().__init__()  # type: ignore[no-untyped-call]  # untyped in torch
         self.kind = kind
         self.device_operations = self.all_operations = 0
         self.device_training = self.all_training = 0

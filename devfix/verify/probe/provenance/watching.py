@@ -50,11 +50,11 @@ class ModuleEvent:
     chain: Chain
 
 
-class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch gives it no types
+class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]  # untyped in torch
     """Mode that records the origins of ATen results, and the operands of a failing call."""
 
     def __init__(self, provenance: Provenance) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # torch gives it no types
+        super().__init__()  # type: ignore[no-untyped-call]  # untyped in torch
         self._provenance = provenance
 
     @classmethod
@@ -139,7 +139,7 @@ class Provenance:
         self.patch(_BaseDataLoaderIter, "__next__", self._watch_next)
         self._modes = (_Functions(self),) if self.by_function else (_Functions(self), _Operators(self))
         for mode in self._modes:
-            mode.__enter__()  # type: ignore[no-untyped-call]  # torch gives it no types
+            mode.__enter__()  # type: ignore[no-untyped-call]  # untyped in torch
         self.patch(threading.Thread, "_bootstrap_inner", self._watch_thread)
         return self
 

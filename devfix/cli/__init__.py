@@ -18,7 +18,7 @@ from devfix.cli._errors import Interrupted, report_errors
 
 __all__ = ["cli", "main"]
 
-# command → its line in ``devfix --help``; the module devfix.cli.<command> has a click command named ``command``
+# command → its line in ``devfix --help``; the module devfix.cli.commands.<command> has a click command named ``command``
 _COMMANDS = {
     "apply": "Fix device bugs in files and directories.",
     "bot": "Review and open pull requests in CI.",
@@ -43,7 +43,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"devfix.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"devfix.cli.commands.{cmd_name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -12,9 +12,9 @@ from torch import Tensor
 from torch.nn import Parameter
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .cuda_api.streams import draw_from
 from .rules import COMPOSITE, Operand, Outputs, Rule, composite_key, operands, rule_for
 from .state import CallContext, state
-from .streams import draw_from
 from .tags import UNASSIGNED, raw_put_tag, raw_tag, tag_of_all
 
 __all__ = ["DeviceCheckMode"]

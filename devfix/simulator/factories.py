@@ -8,9 +8,9 @@ import torch
 import torch.utils._device as torch_device
 from torch import Tensor
 
+from .cuda_api.streams import check_generator
 from .outputs import check_output_device
 from .state import CallContext, state
-from .streams import check_generator
 from .tags import CPU, canonical, get_tag, iter_tensors, put_tag, tag_of_all
 from .transfers import move
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import torch
 
-from . import streams
 from .autocast import patch_autocast
-from .cuda import patch_cuda
+from .cuda_api import streams
+from .cuda_api.cuda import patch_cuda
+from .cuda_api.legacy import patch_legacy
+from .cuda_api.parallel import patch_parallel
 from .dispatch_mode import DeviceCheckMode
 from .exchange import extensions, patch_exchange
 from .function_mode import DeviceFunctionMode, patch_saved_tensor_hooks
 from .gradients import patch_gradients
-from .legacy import patch_legacy
 from .operators import kernels
 from .optimizers import patch_optimizers
 from .overrides import patch_overrides
-from .parallel import patch_parallel
 from .patches import Patches
 from .state import state
 from .storages import patch_storages

@@ -56,7 +56,7 @@ def command_of(words):
     command = cli.get_command(click.Context(cli), words[0])
     rest = words[1:]
     if words[:2] == ["migrate", "init"]:
-        from devfix.cli.migrate import init
+        from devfix.cli.commands.migrate import init
 
         return init, words[2:]
     while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):

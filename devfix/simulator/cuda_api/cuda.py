@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
+from ..patches import Patches
+from ..state import state
 from . import streams, timeline
-from .patches import Patches
-from .state import state
 from .timeline import (
     Event,
     Stream,

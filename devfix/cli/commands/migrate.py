@@ -63,9 +63,7 @@ class _Migrate(click.Command):
 )
 @click.option("--state", metavar="FILE", help="Records of finished repositories (default: state.sqlite in --out).")
 @click.option("--resume/--no-resume", default=True, help="Skip finished repositories, or process all again.")
-@click.option(
-    "--retry-failed", is_flag=True, help="Process failed repositories again; keep those that are not-fixed."
-)
+@click.option("--retry-failed", is_flag=True, help="Process failed repositories again; keep those that are not-fixed.")
 @click.option(
     "--dry-run", is_flag=True, help="Create patches, but no branches or pushes; exit with 1 if there are any patches."
 )

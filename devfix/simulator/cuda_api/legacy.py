@@ -7,12 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .conversions import dtype_and_tag_of_type
-from .errors import _TYPE_NAMES
-from .patches import Patches
-from .state import state
-from .tags import canonical, reported_device
-from .transfers import move
+from ..conversions import dtype_and_tag_of_type
+from ..errors import _TYPE_NAMES
+from ..patches import Patches
+from ..state import state
+from ..tags import canonical, reported_device
+from ..transfers import move
 
 __all__ = ["patch_legacy"]
 

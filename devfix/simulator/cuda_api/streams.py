@@ -14,9 +14,9 @@ from typing import Any
 
 import torch
 
-from . import errors
-from .state import state
-from .tags import canonical
+from .. import errors
+from ..state import state
+from ..tags import canonical
 
 __all__ = ["SimulatedGenerator", "check_generator", "draw_from", "generator_for", "generators", "seed_all"]
 

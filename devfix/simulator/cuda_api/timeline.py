@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from .state import state
-from .tags import canonical
+from ..state import state
+from ..tags import canonical
 
 __all__ = [
     "Event",

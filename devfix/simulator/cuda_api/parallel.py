@@ -13,10 +13,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .patches import Patches
-from .state import state
-from .tags import canonical
-from .transfers import move
+from ..patches import Patches
+from ..state import state
+from ..tags import canonical
+from ..transfers import move
 
 __all__ = ["patch_parallel"]
 

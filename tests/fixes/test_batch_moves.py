@@ -36,7 +36,7 @@ def best(text):
             id="two-items",
         ),
         pytest.param(
-            "  for batch in loader:\n-     x = batch[0]\n+     x = batch[0].to(device, non_blocking=True)\n      net(x)\n",
+            "  for b in loader:\n-     x = b[0]\n+     x = b[0].to(device, non_blocking=True)\n      net(x)\n",
             "move `x`",
             id="binding",
         ),

@@ -33,7 +33,7 @@ def plan(text):
     [
         pytest.param(
             DICTIONARY,
-            "  for batch in loader:\n+     batch = {k: v.to(device) for k, v in batch.items()}\n      net(batch['a'])\n",
+            "  for b in loader:\n+     b = {k: v.to(device) for k, v in b.items()}\n      net(b['a'])\n",
             id="dictionary",
         ),
         pytest.param(
@@ -63,9 +63,7 @@ def test_a_container_with_other_values_is_not_moved(sample, use):
 
 
 def test_a_container_with_a_moved_element_is_not_moved_again():
-    text = (
-        SETUP.format(sample=DICTIONARY) + "for batch in loader:\n    b = batch['b'].to(device)\n    net(batch['a'])\n"
-    )
+    text = SETUP.format(sample=DICTIONARY) + "for b in loader:\n    y = b['b'].to(device)\n    net(b['a'])\n"
     observations = observe(text)
     item = misplaced_items(observations)[0]
 

@@ -55,7 +55,7 @@ MAKE = "def make():\n    return torch.ones(3, 4), torch.ones(3, 4), 1\n\n"
         pytest.param(f"{MAKE}x, y, n = make()\ny = y.to('cpu')\nnet(x)", [], id="to-the-cpu"),
         pytest.param("for x, y in loader:\n    y = y.to(device)\n    net(x)", [], id="batch"),
         pytest.param(
-            f"{MAKE}def run():\n    x, y, n = make()\n    net(x)\n\nz = torch.ones(3).to(device)\nrun()",
+            f"{MAKE}def f():\n    x, y, n = make()\n    net(x)\n\nz = torch.ones(3).to(device)\nf()",
             [],
             id="function",
         ),

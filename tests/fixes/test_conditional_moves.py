@@ -38,8 +38,8 @@ PAIR = "  x = torch.ones(3, 4)\n  y = torch.ones(3, 2)\n  if use_cuda:\n      x 
     [
         pytest.param(f"{PAIR}+     y = y.cuda()\n  net(x) - y\n", id="tensor"),
         pytest.param(
-            "  y = torch.ones(3, 4)\n  other = nn.Linear(4, 4)\n  if use_cuda:\n      other.cuda()\n+     y = y.cuda()\n"
-            "  net(y)\n",
+            "  y = torch.ones(3, 4)\n  other = nn.Linear(4, 4)\n  if use_cuda:\n      other.cuda()\n"
+            "+     y = y.cuda()\n  net(y)\n",
             id="module",
         ),
     ],
@@ -76,7 +76,8 @@ def test_without_a_conditional_move_between_creation_and_use_there_is_no_edit(bo
             id="script",
         ),
         pytest.param(
-            "  def run():\n      y = torch.ones(3, 4)\n+     if use_cuda:\n+         y = y.cuda()\n      net(y)\n\n  run()\n",
+            "  def f():\n      y = torch.ones(3, 4)\n+     if use_cuda:\n+         y = y.cuda()\n      net(y)\n"
+            "\n  f()\n",
             id="function",
         ),
         pytest.param(

@@ -16,7 +16,7 @@ from yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, Ma
 
 from devfix.init._text import append_lines, insert_lines
 
-__all__ = ["CannotExtend", "InvalidYaml", "append_item", "top_keys", "values"]
+__all__ = ["CannotExtend", "InvalidYaml", "append_item", "values"]
 
 _LINE_STARTS = re.compile(r"^(?=.)", re.MULTILINE)
 
@@ -38,11 +38,6 @@ def values(raw: bytes, key: str) -> set[str]:
         for key_event, value_event in pairs
         if isinstance(value_event, ScalarEvent) and getattr(key_event, "value", None) == key
     }
-
-
-def top_keys(raw: bytes) -> set[str]:
-    """Return the top-level keys; raise :class:`InvalidYaml`."""
-    return set(_top_level_values(_events(raw)))
 
 
 def append_item(raw: bytes, key: str, item: str) -> bytes:

@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devfix.init._yaml import CannotExtend, InvalidYaml, append_item, top_keys, values
+from devfix.init._yaml import CannotExtend, InvalidYaml, append_item, values
 
 ITEM = "- repo: local\n  hooks:\n    - id: devfix\n"
 PLAIN = {"repo": "local", "hooks": [{"id": "devfix"}]}
@@ -84,11 +84,10 @@ def test_unknown_tags_and_aliases_of_aliases_cost_nothing():
     assert append_item(raw, "repos", ITEM) == raw + b"  - repo: local\n    hooks:\n      - id: devfix\n"
 
 
-def test_values_and_keys():
+def test_values():
     raw = b"repos:\n  - hooks:\n      - id: a\n      - {id: b, name: id}\n# id: c\nci: id\n"
 
     assert values(raw, "id") >= {"a", "b"} and "c" not in values(raw, "id")
-    assert top_keys(raw) == {"repos", "ci"}
 
 
 WORDS = st.text("ab: #-'\"\n[]{}é", max_size=8)

@@ -18,7 +18,7 @@ from devfix.cli._errors import Interrupted, report_errors
 
 __all__ = ["cli", "main"]
 
-# command → its line in ``devfix --help``; the module devfix.cli.commands.<command> has a click command named ``command``
+# command → its line in ``devfix --help``; the module devfix.cli.commands.<command> has a click command ``command``
 _COMMANDS = {
     "apply": "Fix device bugs in files and directories.",
     "bot": "Review and open pull requests in CI.",

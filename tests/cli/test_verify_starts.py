@@ -160,7 +160,7 @@ def test_outside_the_project_a_run_starts_where_its_data_are(verify, patched, pr
     code, document = verify("train.py", "--cwd", data, "--patched", patched(project, train_py=text))
 
     assert (code, document["verdict"]) == (0, "fixed"), document["reason"]
-    assert any(f"runs start in {data}, which is not copied: " in note for note in document["notes"])
+    assert any(f"the working directory {data} is not copied: " in note for note in document["notes"])
 
 
 def test_what_a_run_writes_outside_the_project_does_not_stay(verify, patched, project, data):

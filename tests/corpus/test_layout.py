@@ -38,7 +38,7 @@ OPTIONAL = {
     "torchrun": bool,
 }
 RULES = {rule.code for rule in all_rules()}
-OWN_RULE = {rule.name.replace("-", "_"): rule.code for rule in all_rules() if rule.code not in ("DEV100", "DEV901")}
+OWN_RULE = {rule.name.replace("-", "_"): rule.code for rule in all_rules() if rule.default and not rule.fallback}
 CLASSES = set("ABCDEFGHIJKLMN")
 CHOICE = re.compile(r"""['"]cuda['"] if torch\.cuda\.is_available\(\) else ['"]cpu['"]""")
 SEEDS = {"llms_from_scratch", "recognize_anything", "var", "onetrainer", "ai_toolkit"}

@@ -85,3 +85,12 @@ def test_in_a_module_the_weights_follow_the_input():
     text, (finding,) = findings_in(body)
 
     assert edited(text, finding.fixes[-1].edits) == text.replace("weight=w", "weight=w.to(out.device)")
+
+
+def test_an_assignment_in_a_function_that_is_not_called_is_not_edited():
+    other = "def other():\n    w = torch.rand(4)\n    return F.cross_entropy(y, t, weight=w)\n\n\n"
+    body = f"{other}def loss(w):\n    return F.cross_entropy(y, t, weight=w)\n\n\nloss(torch.ones(4))"
+    text, found = findings_in(body)
+
+    assert found
+    assert all("rand(4).to" not in edited(text, fix.edits) for finding in found for fix in finding.fixes)

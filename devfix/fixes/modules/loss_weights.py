@@ -105,11 +105,12 @@ def _trailer(observations: Observations, mismatch: DeviceMismatch, call_frame: C
 
 
 def _assigned_value(call_frame: CallFrame, text: str) -> ast.expr | None:
-    """Return the value of the only assignment to a name in this function."""
+    """Return the value of the only assignment to a name in this function; a nested function's names are its own."""
     found = [
         node
         for node in ast.walk(call_frame.activation.node)
         if isinstance(node, ast.Assign) and any(ast.unparse(target) == text for target in node.targets)
+        if call_frame.tree.function(node) is call_frame.activation.node
     ]
     if len(found) != 1 or not text.isidentifier() or not binds(found[0], text):
         return None

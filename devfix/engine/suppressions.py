@@ -108,7 +108,7 @@ def collect(text: str, tree: ast.Module | None = None) -> Suppressions:
 
     Text without a marker is not tokenized.  If the text does not parse, comments apply by line.
     """
-    if "devfix:" not in text and not any(_speaks_to_us(comment) for comment in _NOQA.finditer(text)):
+    if "devfix:" not in text and not any(_concerns_devfix(comment) for comment in _NOQA.finditer(text)):
         return Suppressions()
     found = Suppressions(_text=text, _tree=tree)
     for line, comment in _comments(text):
@@ -118,7 +118,7 @@ def collect(text: str, tree: ast.Module | None = None) -> Suppressions:
     return found
 
 
-def _speaks_to_us(noqa: re.Match[str]) -> bool:
+def _concerns_devfix(noqa: re.Match[str]) -> bool:
     """Return whether a ``noqa`` comment is unspecific or lists a code of devfix."""
     return noqa["codes"] is None or _CODE.search(noqa["codes"].upper()) is not None
 

@@ -2,8 +2,8 @@
 
 A :class:`Source` is one way to name the accelerator there.  An order lists the sources that one kind of edit tries,
 best first.  A scope answers the sources: :class:`devfix.fixes.value_scope.ValueScope` by the values that the analysis
-has established, :class:`devfix.fixes.syntax_scope.SyntaxScope` by syntax alone, for edits that are run before they are
-believed.
+has established, :class:`devfix.fixes.syntax_scope.SyntaxScope` by syntax alone, for edits that a run
+verifies.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ FOR_MOVE = (Source.PREFERRED, Source.SIMILAR, Source.LIVE)
 FOR_BATCH = (*FOR_MOVE, Source.MOVES, Source.MISMATCHED_MODULE, Source.MODULE, Source.LITERAL)
 #: For a module.
 FOR_MODULE = (*FOR_MOVE, Source.LITERAL, Source.FILE_LITERAL)
-#: For an edit that is run before it is believed.
+#: For an edit that a run verifies.
 FOR_TRIAL = (Source.LIVE, Source.MOVES, Source.OPERAND, Source.PARAMETERS)
 
 
@@ -78,8 +78,8 @@ class Query:
 
     Attributes:
         like: the device expression of another move.
-        partners: expressions for the values that it meets, which are on the accelerator.
-        modules: identities of the modules whose weights it meets.
+        partners: expressions for the other operands, which are on the accelerator.
+        modules: identities of the modules whose weights are the other operands.
         bound: require the expression's root name to be bound on every path.
         fits: reject expressions for a device, an operand or a module.
 

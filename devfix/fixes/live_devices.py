@@ -68,7 +68,7 @@ def _rank(name: str) -> tuple[int, str]:
 
 
 def is_distant(point: ProgramPoint, call_frame: CallFrame, name: str) -> bool:
-    """Whether a name is an object of the module that a function does not speak of, and no one's settings either."""
+    """Return whether a name is a global object that the function does not use, and not a settings object."""
     activation = call_frame.activation
     if activation.function is None or name in _OWNERS or point.state is None:
         return False
@@ -103,7 +103,7 @@ def _device_fields(point: ProgramPoint, ref: Pointer) -> Iterator[str]:
 
 
 def _has_device(point: ProgramPoint, value: Value) -> bool:
-    """Whether a value is a framework's object with the accelerator as its device: ``self.accelerator``."""
+    """Return whether a value is a framework's object whose device is the accelerator: ``self.accelerator``."""
     assert point.state is not None
     if not isinstance(value, Pointer) or point.state.heap_object(value).kind != "framework":
         return False
@@ -111,7 +111,7 @@ def _has_device(point: ProgramPoint, value: Value) -> bool:
 
 
 def _knows_its_device(point: ProgramPoint, ref: Pointer) -> bool:
-    """Whether a module has ``.device`` of its own (Lightning's, and pretrained ones), and is on the accelerator."""
+    """Return whether a module on the accelerator has a ``.device`` attribute (Lightning modules, pretrained models)."""
     assert point.state is not None
     obj = point.state.heap_object(ref)
     if obj.kind != "module" or obj.devices != frozenset({ACCELERATOR}):

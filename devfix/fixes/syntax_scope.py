@@ -1,4 +1,4 @@
-"""Expressions for a device at a node, by syntax alone: an edit with such an expression is run before it is believed."""
+"""Expressions for a device at a node, by syntax alone: an edit that uses one is verified by a run."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class SyntaxScope:
 
 
 def movers(tree: SourceTree, node: ast.AST) -> Iterator[ast.Call]:
-    """Calls of ``.to`` and ``.cuda`` in the function of ``node``, the nearest first."""
+    """Yield calls of ``.to`` and ``.cuda`` in the function of ``node``, nearest first."""
     line = getattr(node, "lineno", 0)
     calls = [each for each in ast.walk(tree.function(node)) if isinstance(each, ast.Call) and _moves(each)]
     yield from sorted(calls, key=lambda call: abs(call.lineno - line))
@@ -62,13 +62,12 @@ def _moves(call: ast.Call) -> bool:
 
 
 def cuda_guard(tree: SourceTree, node: ast.AST, inside: bool = False) -> str | None:
-    """The condition under which the file says ``.cuda()``, where ``node`` does not stand under it; else None.
+    """Return the condition around the file's ``.cuda()`` calls if it does not enclose ``node`` already, else None.
 
     Args:
         tree: the file.
-        node: where another one is to stand.
-        inside: it is to stand in the body of ``node``.
-
+        node: the position of another call.
+        inside: the call is to be inserted in the body of ``node``.
     """
     calls = [each for each in ast.walk(tree.tree) if isinstance(each, ast.Call) and _moves(each)]
     tests = [_condition(tree, call) for call in calls if ast.unparse(call.func).endswith(".cuda")]
@@ -81,7 +80,7 @@ def cuda_guard(tree: SourceTree, node: ast.AST, inside: bool = False) -> str | N
 
 
 def _condition(tree: SourceTree, call: ast.Call) -> str | None:
-    """The test of the ``if`` in whose body a call stands, if it asks for an accelerator."""
+    """Return the test of the ``if`` whose body contains a call, if it is on the accelerator."""
     child: ast.AST = call
     for parent in tree.ancestors(call):
         body = parent.body if isinstance(parent, ast.If) else [parent.body] if isinstance(parent, ast.IfExp) else []
@@ -96,7 +95,7 @@ def _condition(tree: SourceTree, call: ast.Call) -> str | None:
 
 
 def _spoken(tree: SourceTree, node: ast.AST) -> Iterator[str]:
-    """What moves and ``device=`` say in the same function, then what moves say elsewhere in the file."""
+    """Yield destinations of moves and ``device=`` in the same function, then of moves in the rest of the file."""
     for call in movers(tree, node):
         yield from _destination(tree, call)
     for each in ast.walk(tree.function(node)):
@@ -115,7 +114,7 @@ def _destination(tree: SourceTree, call: ast.Call) -> Iterator[str]:
 
 
 def _names_device(node: ast.expr) -> bool:
-    """Whether an argument can be a device that the program chose: no type of numbers, no ``"cpu"``, no other tensor."""
+    """Return whether an argument can be a device chosen by the program: not a dtype, ``"cpu"`` or another tensor."""
     if isinstance(node, ast.Constant):
         return isinstance(node.value, str) and node.value not in ("cpu", "meta") and not node.value.startswith("torch")
     text = ast.unparse(node)
@@ -125,7 +124,7 @@ def _names_device(node: ast.expr) -> bool:
 
 
 def _named(tree: SourceTree, node: ast.AST) -> Iterator[str]:
-    """Names that say device: of the function, of ``self``, of settings, of the module."""
+    """Yield names that contain "device": of the function, ``self``, settings, and the module."""
     function = tree.function(node)
     line = getattr(node, "lineno", 0)
     yield from sorted(filter(_DEVICE_NAME.search, bound_names(function, line)))
@@ -144,7 +143,7 @@ def _named(tree: SourceTree, node: ast.AST) -> Iterator[str]:
 
 
 def _means_the_same(tree: SourceTree, node: ast.expr, function: ast.AST) -> bool:
-    """Whether an expression does not begin with a local name of another function: there, it is another thing."""
+    """Return whether an expression does not start with a local name of another function."""
     own, root = tree.function(node), root_name(ast.unparse(node))
     if own is function or isinstance(own, ast.Module) or root in ("self", None):
         return True
@@ -160,7 +159,7 @@ def _last_part(node: ast.Attribute | ast.Subscript) -> str:
 
 
 def _same_class(tree: SourceTree, node: ast.AST, text: str) -> bool:
-    """Whether the class around ``node`` speaks of ``self.…`` in these words, or a class that it derives from here."""
+    """Return whether the class around ``node``, or a base class in this file, uses the attribute."""
     owner = _class_of(tree, node)
     if owner is None:
         return False
@@ -186,7 +185,7 @@ def _in_module_method(tree: SourceTree, node: ast.AST) -> bool:
 
 
 def _shaping(node: ast.AST) -> Iterator[str]:
-    """Tensors whose shape or type the expression asks for: the new one is made for their sake."""
+    """Yield tensors whose shape or dtype an expression reads."""
     for each in ast.walk(node):
         if isinstance(each, ast.Attribute) and each.attr in _READS_SHAPE and is_chain(ast.unparse(each.value)):
             yield ast.unparse(each.value)
@@ -195,7 +194,7 @@ def _shaping(node: ast.AST) -> Iterator[str]:
 
 
 def _tensor_parameters(tree: SourceTree, node: ast.AST) -> Iterator[str]:
-    """The first parameter of the function around, where it can be a tensor."""
+    """Yield the first parameter of the enclosing function, if it can be a tensor."""
     function = tree.function(node)
     if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and function.name != "__init__":
         names = [arg.arg for arg in function.args.args if arg.arg not in ("self", "cls")]
@@ -205,7 +204,7 @@ def _tensor_parameters(tree: SourceTree, node: ast.AST) -> Iterator[str]:
 
 
 def _is_tensor(function: ast.AST, name: str) -> bool:
-    """Whether a function does with a name what is done with tensors, or is the method of a model that takes them."""
+    """Return whether a function uses a name like a tensor, or is the ``forward`` of a module."""
     if getattr(function, "name", "") in ("forward", "__call__"):
         return True
     return any(
@@ -218,7 +217,7 @@ def _is_tensor(function: ast.AST, name: str) -> bool:
 
 
 def _loop_targets(tree: SourceTree, node: ast.AST) -> Iterator[str]:
-    """What the nearest loop around binds: parameters, for one that fills an optimizer's state."""
+    """Yield the targets of the nearest enclosing loop, such as the parameters in a loop over an optimizer's state."""
     for parent in tree.ancestors(node):
         if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return
@@ -229,6 +228,6 @@ def _loop_targets(tree: SourceTree, node: ast.AST) -> Iterator[str]:
 
 
 def _sizes(call: ast.Call) -> Iterator[ast.Name]:
-    """Names that stand as arguments of a factory, alone or in a tuple: numbers, or what a tensor is made from."""
+    """Yield names among the arguments of a factory, alone or in a tuple."""
     for arg in call.args:
         yield from (each for each in (getattr(arg, "elts", None) or [arg]) if isinstance(each, ast.Name))

@@ -58,7 +58,7 @@ def device_for_tensor(
         observations: the observations of the program.
         point: the program point at which the tensor is created or moved.
         call_frame: the frame of its call stack in which the expression is to stand.
-        partners: expressions for the values that it meets.
+        partners: expressions for the other operands, which are on the accelerator.
         outside: also use devices that the function neither reads nor holds.
         fits: reject expressions for a device, an operand or a module.
 
@@ -196,7 +196,7 @@ class ValueScope:
         given = parameters(function)
         names = [*(name for name in given if name in local), *(name for name in local if name not in given)]
         if isinstance(function, ast.Module):
-            names = []  # every name of the program: none of them is nearer than another
+            names = []  # all names of the program: none is closer than another
         for name in names:
             yield ast.Name(name, ast.Load())
 
@@ -247,7 +247,7 @@ def bound_at(call_frame: CallFrame, name: str) -> bool:
 
 
 def weight_devices(point: ProgramPoint, ref: Pointer, seen: set[int]) -> Iterator[object]:
-    """The places of the weights of a module and all that it holds; ``seen`` are those that were looked at."""
+    """Yield the devices of the weights of a module and its submodules; ``seen`` are the visited ones."""
     assert point.state is not None
     if ref.id in seen:
         return
@@ -264,7 +264,7 @@ def weight_devices(point: ProgramPoint, ref: Pointer, seen: set[int]) -> Iterato
 
 
 def _is_placed_by_framework(call_frame: CallFrame) -> bool:
-    """Whether a level runs a method of a class whose framework gives it a device: ``self.device`` of Lightning."""
+    """Return whether a frame runs a method of a class that a framework gives a device: Lightning's ``self.device``."""
     function = call_frame.activation.function
     owner = function.owner if function is not None else None
     names = external_bases(owner) if owner is not None else []
@@ -272,7 +272,7 @@ def _is_placed_by_framework(call_frame: CallFrame) -> bool:
 
 
 def _is_settled(node: ast.expr, call_frame: CallFrame, call: ast.Call) -> bool:
-    """Whether an expression of unknown value, which ``call`` moves to, is an entry that nothing changes after that."""
+    """Return whether the destination of ``call``, of unknown value, is an entry that nothing reassigns later."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant):
         return False
     text, first = ast.unparse(node), min(call.lineno, call_frame.stmt.lineno)
@@ -286,7 +286,7 @@ def _is_settled(node: ast.expr, call_frame: CallFrame, call: ast.Call) -> bool:
 
 
 def _has_a_shape(call_frame: CallFrame, node: ast.expr) -> bool:
-    """Whether the function asks a value for its shape, as it can ask a tensor and no tuple of them."""
+    """Return whether the function reads the shape of a value, which a tuple of tensors does not have."""
     text = ast.unparse(node)
     return any(
         isinstance(inner, ast.Attribute)
@@ -297,7 +297,7 @@ def _has_a_shape(call_frame: CallFrame, node: ast.expr) -> bool:
 
 
 def _is_on_accelerator(value: Value, maybe_container: bool = False) -> bool:
-    """Whether a value is a tensor on the accelerator; ``maybe_container``: or may hold several of them."""
+    """Return whether a value is a tensor on the accelerator; with ``maybe_container``, or a container of some."""
     return all(
         isinstance(option, Tensor)
         and option.device == ACCELERATOR
@@ -308,7 +308,7 @@ def _is_on_accelerator(value: Value, maybe_container: bool = False) -> bool:
 
 
 def _chains(node: ast.AST) -> Iterator[ast.expr]:
-    """The names, and attributes of names, that an expression reads; longest first, from left to right."""
+    """Yield the names and attribute chains in an expression; longest first, from left to right."""
     if isinstance(node, ast.Name):
         yield node
     elif isinstance(node, ast.Attribute) and _root_or_none(node) is not None:
@@ -331,7 +331,7 @@ def _root(node: ast.expr) -> str:
 
 @lru_cache(maxsize=8)
 def _read_in(function: ast.AST) -> frozenset[str]:
-    """The names and attribute chains that a function reads, and its parameters."""
+    """Return the names and attribute chains that a function reads, and its parameters."""
     found = set(parameters(function))
     for node in walk(function):
         if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):

@@ -22,7 +22,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
-from devfix.analysis.move_observations import Transfer
+from devfix.analysis.observations import Transfer
 from devfix.analysis.stdlib import containers
 from devfix.analysis.torch import checkpoints, rng, tensor_functions
 from devfix.analysis.transfer.device_arguments import (

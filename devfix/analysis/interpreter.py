@@ -17,7 +17,6 @@ from devfix.analysis.domain.protocol import Loop, Watch
 from devfix.analysis.domain.scenario import ONE_ACCELERATOR, Scenario
 from devfix.analysis.domain.state import Base, State, Unreachable
 from devfix.analysis.domain.values import (
-    CPU,
     Bound,
     ClassValue,
     Device,
@@ -71,7 +70,6 @@ class AbstractInterpreter:
         self.watch = watch
         self._handlers = Handlers(subscriptions)
         self.scenario = scenario
-        self.current_is_zero = True
         self.observations = observations
         self.base = Base()
         self.state: State | None = State(self.base)
@@ -83,10 +81,7 @@ class AbstractInterpreter:
         self.loop_depth = 0
         self.path_splits = 0
         self.loops: list[Loop] = []
-        self.default_device: Device = CPU
-        self.backend: str | None = None  # of the process group; None before init_process_group
         self.latent = False
-        self.grad_enabled = True
         self.called: set[ast.AST] = set()
         self.imported_modules = 0
         self._next = 0
@@ -103,6 +98,11 @@ class AbstractInterpreter:
     def alive(self) -> bool:
         """Return whether the current point is reachable."""
         return self.state is not None
+
+    @property
+    def default_device(self) -> Device:
+        """Return the device of new tensors without ``device=`` on the current path."""
+        return self.now.runtime.default_device
 
     def new_id(self) -> int:
         """Return a new identifier for a heap object or environment."""
@@ -251,13 +251,16 @@ class AbstractInterpreter:
             self.activation, self.loops = outer, loops
 
     @contextmanager
-    def gradients(self, enabled: bool) -> Iterator[None]:
-        """Enable or disable gradients within the context (``torch.no_grad()``)."""
-        before, self.grad_enabled = self.grad_enabled, enabled
-        try:
-            yield
-        finally:
-            self.grad_enabled = before
+    def restored(self, **settings: Any) -> Iterator[None]:
+        """Give settings of PyTorch these values on every path that leaves the body: ``with torch.no_grad():``."""
+        assert self.activation is not None
+        returns, loop = self.activation.returns, self.loops[-1] if self.loops else Loop()
+        exits = [len(states) for states in (returns, loop.breaks, loop.continues)]
+        yield
+        left = [state for state, _ in returns[exits[0] :]]
+        for state in (self.state, *left, *loop.breaks[exits[1] :], *loop.continues[exits[2] :]):
+            if state is not None:
+                state.set_runtime(**settings)
 
     def import_module(self, module: PythonModule) -> Value:
         """Import a project file, once, and return its namespace."""

@@ -7,8 +7,12 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from devfix.syntax.tree import SourceTree
+
+if TYPE_CHECKING:
+    from devfix.analysis.domain.runtime import Runtime
 
 __all__ = ["Program", "PythonModule", "listing"]
 
@@ -32,6 +36,7 @@ class PythonModule:
             executed on import.
         done: identities of executed statements among them.
         stars: modules of ``from … import *``.
+        runtime: settings of PyTorch after the import; ``None`` before.
 
     """
 
@@ -42,6 +47,7 @@ class PythonModule:
     waiting: dict[str, list[ast.stmt]] | None = None
     done: set[int] = field(default_factory=set)
     stars: list[PythonModule] = field(default_factory=list)
+    runtime: Runtime | None = None
 
 
 @lru_cache(maxsize=1024)

@@ -80,7 +80,10 @@ def index_device(interp: Interpreter, value: Value) -> Device:
 def indexed_accelerator(interp: Interpreter, is_zero: bool) -> Device:
     """Return the accelerator with index 0, or with any other index."""
     if interp.scenario.multi_accelerator:
-        return ACCELERATOR if is_zero is interp.current_is_zero else OTHER_ACCELERATOR
+        current_is_zero = interp.now.runtime.current_is_zero
+        if current_is_zero is None:
+            return UNKNOWN_DEVICE
+        return ACCELERATOR if is_zero is current_is_zero else OTHER_ACCELERATOR
     return ACCELERATOR if is_zero or not interp.scenario.no_accelerator else CPU
 
 

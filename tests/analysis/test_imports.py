@@ -118,6 +118,22 @@ def facts_of(files: dict[str, str]) -> analysis.Observations:
     return observations
 
 
+@pytest.mark.parametrize(
+    ("entry", "count"),
+    [
+        pytest.param("import settings\nDEVICE = 'cpu'", 1, id="of-the-importer"),
+        pytest.param("def f():\n    import settings\nDEVICE = 'cpu'", 0, id="never-imported"),
+        pytest.param("import masks\nimport settings\nDEVICE = masks.mask.device", 1, id="not-of-an-earlier-import"),
+        pytest.param("import settings\nimport masks\nDEVICE = masks.mask.device", 0, id="of-a-later-import"),
+    ],
+)
+def test_a_module_sets_the_default_device(entry, count):
+    settings = "import torch\ntorch.set_default_device('cuda')"
+    masks = "import torch\nmask = torch.ones(3)"
+
+    assert len(facts_of({"train.py": entry, "settings.py": settings, "masks.py": masks}).mismatches) == count
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -29,7 +29,7 @@ class Activation:
     function: Function | None = None
     stmt: ast.stmt | None = None
     parent: Activation | None = None
-    returns: list[tuple[object, Value]] = field(default_factory=list)
+    returns: list[tuple[State, Value]] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)
     generator: bool = False
     final_locals: dict[str, Value] | None = None

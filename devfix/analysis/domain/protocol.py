@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import Activation, ProgramPoint
@@ -53,10 +53,6 @@ class Interpreter(Protocol):
         latent: whether no call of the program reaches the current code.
         called: nodes of the functions called so far.
         imported_modules: number of project modules imported so far.
-        default_device: device of new tensors without ``device=``.
-        backend: backend of the process group; ``None`` before there is one.
-        current_is_zero: whether the current accelerator is number 0.
-        grad_enabled: whether gradients are recorded.
 
     """
 
@@ -76,10 +72,10 @@ class Interpreter(Protocol):
     latent: bool
     called: set[ast.AST]
     imported_modules: int
-    default_device: Device
-    backend: str | None
-    current_is_zero: bool
-    grad_enabled: bool
+
+    @property
+    def default_device(self) -> Device:
+        """Return the device of new tensors without ``device=`` on the current path."""
 
     @property
     def now(self) -> State:
@@ -157,8 +153,8 @@ class Interpreter(Protocol):
     def within(self, activation: Activation) -> AbstractContextManager[None]:
         """Make ``activation`` the current one."""
 
-    def gradients(self, enabled: bool) -> AbstractContextManager[None]:
-        """Execute the body with gradients enabled or disabled."""
+    def restored(self, **settings: Any) -> AbstractContextManager[None]:
+        """Give settings of PyTorch these values on every path that leaves the body."""
 
     def imported(self, name: str, level: int = 0) -> Value:
         """Return the value of ``import name``: a project module, or an external name."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from devfix.analysis.domain.runtime import Runtime
 from devfix.analysis.domain.values import Bound, HeapObject, Pointer, TupleValue, Union, Value, join
 
 __all__ = ["Base", "State", "Unreachable"]
@@ -45,7 +46,7 @@ class State:
 
     ``fork`` copies lazily: an environment is copied when a fork first writes to it; heap objects are immutable.
     ``assumptions`` holds the assumed outcomes of unknown conditions, ``saved`` the files that the path may have
-    written.
+    written, ``runtime`` PyTorch's settings.
     """
 
     def __init__(self, base: Base) -> None:
@@ -54,6 +55,7 @@ class State:
         self.envs: dict[int, dict[str, Value]] = {}
         self.assumptions: dict[str, bool] = {}
         self.saved: frozenset[str] = frozenset()
+        self.runtime = Runtime()
         self.branch = Branch(None)
         self._owned: set[int] = set()
 
@@ -64,9 +66,14 @@ class State:
         copy.envs = dict(self.envs)
         copy.assumptions = dict(self.assumptions)
         copy.saved = self.saved
+        copy.runtime = self.runtime
         copy.branch = Branch(self.branch)
         self._owned = set()
         return copy
+
+    def set_runtime(self, **settings: Any) -> None:
+        """Change settings of PyTorch on this path."""
+        self.runtime = replace(self.runtime, **settings)
 
     # --- names ------------------------------------------------------------------------------------------------
     def lookup(self, key: int, name: str) -> Value | None:
@@ -197,6 +204,7 @@ def _join(one: State, two: State, replaced: bool = False) -> State:
         if (names is not None and other_names is not None) or base:
             joined.envs[key] = _join_fields(names or {}, other_names or {}, base)
     joined.saved = one.saved | two.saved
+    joined.runtime = one.runtime.join(two.runtime)
     joined.assumptions = {key: value for key, value in one.assumptions.items() if two.assumptions.get(key) is value}
     return joined
 

@@ -66,7 +66,7 @@ def joined_path(parts: list[Value]) -> Value:
 def save(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
     """``torch.save``: record the file and, for a dictionary, its entries."""
     target = args[1] if len(args) > 1 else keywords.get("f", UNKNOWN)
-    if interp.backend is None:  # one of several processes may save its device's tensors for all
+    if interp.now.runtime.backends == {None}:  # one of several processes may save its device's tensors for all
         interp.now.saved |= {_key(option) for option in alternatives(target)} - {""}
     for option in alternatives(args[0] if args else keywords.get("obj", UNKNOWN)):
         if isinstance(option, Pointer) and interp.heap_object(option).kind == "dict":

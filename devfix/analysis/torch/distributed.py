@@ -20,6 +20,7 @@ from devfix.analysis.domain.values import (
     Keywords,
     Pointer,
     TupleValue,
+    Unknown,
     Value,
     alternatives,
 )
@@ -40,13 +41,15 @@ def init(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
     """``init_process_group``: record the backend."""
     backend = args[0] if args else keywords.get("backend", NONE)
     interp.observations.is_distributed = True
-    interp.backend = str(backend.value) if isinstance(backend, Const) and isinstance(backend.value, str) else "unknown"
+    named = str(backend.value) if isinstance(backend, Const) and isinstance(backend.value, str) else "unknown"
+    interp.now.set_runtime(backends=frozenset({named}))
     return NONE
 
 
 def initialized(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``torch.distributed.is_initialized``."""
-    return Const(interp.backend is not None)
+    backends = interp.now.runtime.backends
+    return Unknown(f"{name}()") if None in backends and len(backends) > 1 else Const(None not in backends)
 
 
 def collective(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -98,7 +101,7 @@ def set_device(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     if args or "device" in keywords:
         devices = {named_device(interp, option) for option in alternatives(args[0] if args else keywords["device"])}
         if interp.scenario.multi_accelerator and devices == {OTHER_ACCELERATOR}:
-            interp.current_is_zero = not interp.current_is_zero
+            interp.now.set_runtime(current_is_zero=not interp.now.runtime.current_is_zero)
         interp.observations.set_current = interp.observations.set_current or interp.point(node)
     return NONE
 
@@ -119,7 +122,8 @@ def note_wrap(interp: Interpreter, pointer: Pointer, node: ast.Call) -> None:
 
 
 def _is_nccl(interp: Interpreter) -> bool:
-    return interp.backend == "nccl"
+    """Return whether the backend is NCCL; what needs a process group runs only where there is one."""
+    return interp.now.runtime.backends - {None} == {"nccl"}
 
 
 def _names_devices(interp: Interpreter, value: Value) -> bool:

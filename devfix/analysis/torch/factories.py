@@ -179,13 +179,13 @@ def _accelerator_device(interp: Interpreter, name: str, args: list[Value], keywo
 
 def _default_device(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     device = named_device(interp, args[0]) if args else None
-    interp.default_device = device or CPU
+    interp.now.set_runtime(default_device=device or CPU)
     return NONE
 
 
 def _default_type(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     text = str(getattr(args[0], "value", getattr(args[0], "name", ""))) if args else ""
-    interp.default_device = ACCELERATOR if "cuda" in text else CPU
+    interp.now.set_runtime(default_device=ACCELERATOR if "cuda" in text else CPU)
     return NONE
 
 

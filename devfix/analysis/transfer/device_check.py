@@ -73,7 +73,7 @@ def weight_operands(interp: Interpreter, pointer: Pointer, text: str) -> Operand
     """Return a module's own weights as an operand."""
     obj = interp.heap_object(pointer)
     pairs = [(device, Operand(text, module=pointer)) for device in sorted(obj.devices, key=lambda p: p.kind)]
-    return OperandSet(pairs, grad=interp.grad_enabled and not obj.get("frozen"))
+    return OperandSet(pairs, grad=interp.now.runtime.gradients and not obj.get("frozen"))
 
 
 def tensors_in(interp: Interpreter, value: Value, text: str, depth: int = 0) -> list[OperandSet]:

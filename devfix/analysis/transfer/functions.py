@@ -118,12 +118,11 @@ def call_function(
         _bind_parameters(interp, function, args, keywords)
         if isinstance(function.node, ast.Lambda):
             return interp.evaluate(function.node.body)
-        with interp.gradients(interp.grad_enabled and not _without_gradients(function.node)):
-            interp.execute(function.node.body)
+        _execute_body(interp, function.node)
         exits = list(activation.returns)
         if interp.state is not None:
             exits.append((interp.state, NONE))
-        interp.state = State.join([state for state, _ in exits if isinstance(state, State)])
+        interp.state = State.join([state for state, _ in exits])
         if interp.state is not None:
             activation.final_locals = interp.state.envs.get(activation.env, {})
             if not _makes_closures(function.node):
@@ -139,6 +138,15 @@ def call_function(
     )
     interp.observations.returns_tensor[node] = is_tensor and interp.observations.returns_tensor.get(node, True)
     return result
+
+
+def _execute_body(interp: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    if not _without_gradients(node):
+        interp.execute(node.body)
+        return
+    with interp.restored(gradients=interp.now.runtime.gradients):
+        interp.now.set_runtime(gradients=False)
+        interp.execute(node.body)
 
 
 def _bind_parameters(interp: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value]) -> None:

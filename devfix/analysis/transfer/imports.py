@@ -13,6 +13,7 @@ from devfix.analysis.domain.values import Const
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
+    from devfix.analysis.domain.runtime import Runtime
     from devfix.analysis.program import PythonModule
 
 __all__ = ["evaluate_name", "start"]
@@ -33,6 +34,7 @@ def start(interp: Interpreter, module: PythonModule) -> None:
             immediate.append(stmt)
         for name in names:
             module.waiting.setdefault(name, []).append(stmt)
+    module.runtime = interp.now.runtime
     for stmt in immediate:
         _run(interp, module, [stmt])
 
@@ -90,9 +92,14 @@ def evaluate_name(interp: Interpreter, module: PythonModule, name: str) -> None:
 
 
 def _run(interp: Interpreter, module: PythonModule, body: list[ast.stmt]) -> None:
-    """Execute statements of an imported module outside the current path: their effects hold on every path."""
-    path, loops, depth = interp.state, interp.loops, interp.loop_depth
-    interp.state, interp.loop_depth = State(interp.base), 0
+    """Execute statements of an imported module outside the current path: their effects hold on every path.
+
+    A name is evaluated on its first use, but under the settings of PyTorch that its module was imported with.  Settings
+    that a module changes are those of the current path.
+    """
+    path, loops, depth = interp.now, interp.loops, interp.loop_depth
+    before = path.runtime if module.runtime is None else module.runtime
+    interp.state, interp.loop_depth = _outside(interp, before), 0
     activation = Activation(module.env, module, parent=interp.activation)
     try:
         with interp.within(activation):
@@ -105,6 +112,15 @@ def _run(interp: Interpreter, module: PythonModule, body: list[ast.stmt]) -> Non
                 if interp.alive:
                     interp.base.absorb(interp.now)
                 else:
-                    interp.state = State(interp.base)
+                    interp.state = _outside(interp, before)
+            module.runtime = interp.now.runtime
+            path.set_runtime(**before.changes(module.runtime))
     finally:
         interp.state, interp.loops, interp.loop_depth = path, loops, depth
+
+
+def _outside(interp: Interpreter, runtime: Runtime) -> State:
+    """Return the state in which an imported module is executed: no path's names and objects, but its settings."""
+    state = State(interp.base)
+    state.runtime = runtime
+    return state

@@ -126,18 +126,18 @@ def _execute_split(interp: Interpreter, states: list[State], rest: list[ast.stmt
 
 
 def _with(interp: Interpreter, stmt: ast.With | ast.AsyncWith) -> None:
-    default, enabled = interp.default_device, interp.grad_enabled
+    before = interp.now.runtime
     for item in stmt.items:
         value = interp.evaluate(item.context_expr)
         if isinstance(value, DeviceValue):
-            interp.default_device = value.device
+            interp.now.set_runtime(default_device=value.device)
+        elif isinstance(value, Unknown) and value.symbol in _WITHOUT_GRADIENTS:
+            interp.now.set_runtime(gradients=False)
         entered = instantiation.enter_context(interp, value, item.context_expr)
         if item.optional_vars is not None:
             assignment.assign(interp, item.optional_vars, entered)
-        enabled &= not (isinstance(value, Unknown) and value.symbol in _WITHOUT_GRADIENTS)
-    with interp.gradients(enabled):
+    with interp.restored(**interp.now.runtime.changes(before)):
         execute(interp, stmt.body)
-    interp.default_device = default
 
 
 _WITHOUT_GRADIENTS = ("torch.no_grad()", "torch.inference_mode()", "torch.autograd.no_grad()")

@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from devfix.models.frameworks import MANAGED
+from devfix.models.names import MANAGED
 from devfix.models.index import TABLE, model_of
-from devfix.models.tensor_methods import TENSOR_METHODS
+from devfix.models.names import TENSOR_METHODS
 
 NAMES = [(row, row.prefix + name) for row in TABLE for name in row.names.split()]
 OF_TORCH = sorted({name for _, name in NAMES if name.startswith("torch.") and not name.endswith("*")})

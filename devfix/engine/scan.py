@@ -14,11 +14,13 @@ from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.entrypoints import can_matter, starts_program
 from devfix.engine.workspace import Workspace
 from devfix.model import Event, Finding, Problem, Severity
+from devfix.models.index import using
 from devfix.sources import SourceFile
 from devfix.sources.notebooks.cell_order import held_to_cells
 from devfix.syntax.tree import SourceTree, text_of
 
 if TYPE_CHECKING:
+    from devfix.analysis.program import Reader
     from devfix.rules.rule import Rule
 
 __all__ = [
@@ -93,14 +95,8 @@ def _scan_once(space: Workspace, path: str, watch: analysis.Watch | None) -> Sca
         latent = space.settings.reports(Severity.LATENT)
         if not latent and not starts_program(tree.tree):
             return scan
-        observations = analysis.analyse(path, read, space.root(path), latent, space.settings.device, space.parse, watch)
-        if observations is not None:
-            scan.findings = _findings(space, observations)
-            scan.partly = not observations.is_complete
-            hazards = list(_hazards(observations))
-            scan.hazards = Counter(hazard for _, hazard in hazards)
-            scan.failing = frozenset((point.tree.path, point.tree.line(point.span.line)) for point, _ in hazards)
-            scan.folders = observations.folders
+        with using(space.models):
+            _analyse(space, scan, read, latent, watch)
     except SyntaxError as error:
         scan.problems.append(syntax_problem(path, error))
     except RecursionError:
@@ -117,6 +113,19 @@ def _scan_once(space: Workspace, path: str, watch: analysis.Watch | None) -> Sca
     finally:
         sys.setrecursionlimit(limit)
     return scan
+
+
+def _analyse(space: Workspace, scan: Scan, read: Reader, latent: bool, watch: analysis.Watch | None) -> None:
+    settings = space.settings
+    observations = analysis.analyse(scan.path, read, space.root(scan.path), latent, settings.device, space.parse, watch)
+    if observations is None:
+        return
+    scan.findings = _findings(space, observations)
+    scan.partly = not observations.is_complete
+    hazards = list(_hazards(observations))
+    scan.hazards = Counter(hazard for _, hazard in hazards)
+    scan.failing = frozenset((point.tree.path, point.tree.line(point.span.line)) for point, _ in hazards)
+    scan.folders = observations.folders
 
 
 def unparsable(files: Sequence[SourceFile]) -> list[Problem]:

@@ -1,25 +1,24 @@
 """The index of models: what is known about a name outside the project.
 
-A name is looked up in the stubs (``stubs/`` beside this file, then those of packages and of the project), and then in
-the table that is generated from PyTorch's schemas (``aten.json``).  Nothing is imported, and nothing is run.
+A name is looked up in the stubs (those of the project, of packages, and ``stubs/`` beside this file), and then in the
+table that is generated from PyTorch's schemas (``aten.json``).  Nothing is imported, and nothing is run.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+from devfix.models import stored_index
 from devfix.models.signatures import Signature, parse_signature
-from devfix.models.stub_language import ROOTS, StubEntry, StubFile, read_folder
+from devfix.models.stub_language import ROOTS, StubEntry, StubFile, StubProblem, read_folder
 
 __all__ = ["Model", "ModelIndex", "built_in", "has_weights", "is_module", "lookup", "model_index", "root_of", "using"]
 
-_FOLDER = Path(__file__).parent
 _WILDCARD = "__getattr__"
 _MOST_ALIASES = 8
 
@@ -94,26 +93,26 @@ class Model:
 
 
 class ModelIndex:
-    """Models by full name."""
+    """Models by full name; ``content`` is a digest of the stubs that do not come with devfix."""
 
-    def __init__(self, stubs: StubFile, table: dict[str, Any]) -> None:
+    def __init__(self, stubs: StubFile, table: dict[str, Any], content: str = "") -> None:
+        self.content = content
         self._stubs = stubs
         self._functions: dict[str, list[str]] = table.get("functions", {})
         self._aliases: dict[str, str] = table.get("aliases", {})
         self._known: dict[str, Model | None] = {}
 
     @property
-    def problems(self) -> list[str]:
-        """Return what is wrong with the stubs, one line each, with file and line."""
-        return [str(problem) for problem in self._stubs.problems]
+    def problems(self) -> tuple[StubProblem, ...]:
+        """Return what is wrong with the stubs."""
+        return tuple(self._stubs.problems)
 
-    def extended(self, stubs: StubFile) -> ModelIndex:
+    def extended(self, stubs: StubFile, content: str) -> ModelIndex:
         """Return an index in which these stubs come first."""
         joined = StubFile()
         joined.update(self._stubs)
-        joined.problems = []
         joined.update(stubs)
-        return ModelIndex(joined, {"functions": self._functions, "aliases": self._aliases})
+        return ModelIndex(joined, {"functions": self._functions, "aliases": self._aliases}, content)
 
     def names(self) -> Iterator[str]:
         """Yield every name with an entry of its own."""
@@ -183,15 +182,21 @@ def _splits(name: str) -> Iterator[tuple[str, str]]:
 @lru_cache(maxsize=1)
 def built_in() -> ModelIndex:
     """Return the index of what comes with devfix."""
-    table = json.loads((_FOLDER / "aten.json").read_text(encoding="utf-8"))
-    return ModelIndex(read_folder(_FOLDER / "stubs"), table)
+    return ModelIndex(*stored_index.load())
 
 
-def model_index(folders: Iterable[Path]) -> ModelIndex:
-    """Return an index in which the stubs of these folders come first, later folders before earlier ones."""
+@lru_cache(maxsize=64)
+def model_index(folders: tuple[str, ...], content: str) -> ModelIndex:
+    """Return an index in which the stubs of these folders come first, later folders before earlier ones.
+
+    Args:
+        folders: folders of stubs.
+        content: a digest of their content (:func:`devfix.models.stored_index.content_of`).
+
+    """
     index = built_in()
     for folder in folders:
-        index = index.extended(read_folder(folder))
+        index = index.extended(read_folder(Path(folder)), content)
     return index
 
 

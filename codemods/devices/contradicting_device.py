@@ -48,7 +48,7 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import CPU
-from devfix.analysis.move_observations import ParallelWrap
+from devfix.analysis.observations import ParallelWrap
 from devfix.fixes.devices.conflict_fixes import conflict_edits, move_operand_at_use
 from devfix.fixes.devices.conflicting_devices import DeviceConflict, device_conflicts, is_load
 from devfix.fixes.devices.device_ids import conflicting_device_ids, first_index

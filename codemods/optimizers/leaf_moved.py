@@ -31,7 +31,7 @@ import ast
 from collections.abc import Iterator
 
 from devfix.analysis import Observations
-from devfix.analysis.move_observations import LeafMove
+from devfix.analysis.observations.moves import LeafMove
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import names_in
 from devfix.fixes.value_scope import device_for_move

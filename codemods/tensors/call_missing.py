@@ -32,7 +32,7 @@ import ast
 from collections.abc import Iterator
 
 from devfix.analysis import Observations
-from devfix.analysis.move_observations import UncalledMove
+from devfix.analysis.observations.moves import UncalledMove
 from devfix.fixes.event_path import event_path
 from devfix.fixes.value_scope import device_for_move
 from devfix.model import AppendCode, Finding, Fix, ReplaceExpression, Severity

@@ -36,8 +36,8 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import Pointer, Tensor, TupleValue, Value
-from devfix.analysis.move_observations import DiscardedMove
 from devfix.analysis.observations import DeviceMismatch
+from devfix.analysis.observations.moves import DiscardedMove
 from devfix.analysis.scopes import value_of
 from devfix.fixes.event_path import event_path
 from devfix.model import Edit, Finding, Fix, ReplaceExpression, ReplaceStatement, Severity

@@ -8,7 +8,8 @@ May import :mod:`devfix.models`, :mod:`devfix.syntax` and the standard library.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from devfix.analysis import scenarios
 from devfix.analysis.domain.protocol import Interpreter, Watch
@@ -16,11 +17,11 @@ from devfix.analysis.domain.scenario import MULTI_ACCELERATOR, NO_ACCELERATOR, O
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import Const
 from devfix.analysis.interpreter import AbstractInterpreter, OutOfBudget
-from devfix.analysis.observations import Observations
+from devfix.analysis.observations import Observations, Subscription
 from devfix.analysis.program import Program, Reader
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["Interpreter", "Observations", "Watch", "analyse"]
+__all__ = ["Interpreter", "Observations", "OutOfBudget", "Subscription", "Unreachable", "Watch", "analyse"]
 
 
 def analyse(
@@ -31,6 +32,7 @@ def analyse(
     device: str | None = None,
     parse: Callable[[str, str], SourceTree] = SourceTree,
     watch: Watch | None = None,
+    subscriptions: Sequence[Subscription[Any]] = (),
 ) -> Observations | None:
     """Interpret the program that starts at ``path`` on abstract values, in each scenario that applies.
 
@@ -43,6 +45,7 @@ def analyse(
         parse: returns the tree of a path and its text; raises ``SyntaxError``.
         watch: called with the value of each expression in each scenario (``interp.scenario``); an exception that it
             raises ends the analysis.
+        subscriptions: called with observations as they are made, in each scenario; rules bring them.
 
     Returns:
         The observations, or ``None`` if the entry script cannot be read or parsed.
@@ -57,17 +60,26 @@ def analyse(
 
     program = Program(read, root, parse_once)
     observations = Observations(path, preferred_device=device)
-    if not _follow(program, observations, latent, watch=watch):
+    if not _follow(program, observations, latent, watch=watch, subscriptions=subscriptions):
         return None
     observations.sets_current_device = scenarios.sets_current_device(program.trees())
     if scenarios.may_conflict(observations, program.trees()):
         observations.no_accelerator = Observations(
             path, preferred_device=device, foreign_index=observations.foreign_index
         )
-        _follow(Program(read, root, parse_once), observations.no_accelerator, False, NO_ACCELERATOR, watch)
+        _follow(
+            Program(read, root, parse_once), observations.no_accelerator, False, NO_ACCELERATOR, watch, subscriptions
+        )
     if scenarios.names_several_accelerators(program.trees()):
         observations.multi_accelerator = Observations(path, preferred_device=device)
-        _follow(Program(read, root, parse_once), observations.multi_accelerator, False, MULTI_ACCELERATOR, watch)
+        _follow(
+            Program(read, root, parse_once),
+            observations.multi_accelerator,
+            False,
+            MULTI_ACCELERATOR,
+            watch,
+            subscriptions,
+        )
     return observations
 
 
@@ -77,12 +89,13 @@ def _follow(
     latent: bool,
     scenario: Scenario = ONE_ACCELERATOR,
     watch: Watch | None = None,
+    subscriptions: Sequence[Subscription[Any]] = (),
 ) -> bool:
     """Interpret the program in one scenario and fill ``observations``; return false if its file cannot be parsed."""
     module = program.entry(observations.path)
     if module is None:
         return False
-    interp = AbstractInterpreter(program, observations, scenario=scenario, watch=watch)
+    interp = AbstractInterpreter(program, observations, scenario=scenario, watch=watch, subscriptions=subscriptions)
     module.env = interp.new_env()
     interp.now.bind(module.env, "__name__", Const("__main__"))
     try:

@@ -28,7 +28,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
-from devfix.analysis.move_observations import BooleanDeviceArgument, DiscardedMove, LeafMove, UncalledMove
+from devfix.analysis.observations.moves import BooleanDeviceArgument, DiscardedMove, LeafMove, UncalledMove
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
 
 from devfix.analysis.domain.location import Activation, CallFrame, ProgramPoint
 from devfix.analysis.domain.protocol import Loop, Watch
@@ -29,7 +30,8 @@ from devfix.analysis.domain.values import (
     Unknown,
     Value,
 )
-from devfix.analysis.observations import Observations
+from devfix.analysis.observations import Observation, Observations, Subscription
+from devfix.analysis.observations.subscriptions import Handlers
 from devfix.analysis.program import Program, PythonModule
 from devfix.analysis.transfer import (
     assignment,
@@ -46,6 +48,8 @@ __all__ = ["AbstractInterpreter", "OutOfBudget"]
 
 STEP_BUDGET = 40_000
 
+Seen = TypeVar("Seen", bound=Observation)
+
 
 class OutOfBudget(Exception):
     """The step budget is spent before the program ends."""
@@ -61,9 +65,11 @@ class AbstractInterpreter:
         step_budget: int = STEP_BUDGET,
         scenario: Scenario = ONE_ACCELERATOR,
         watch: Watch | None = None,
+        subscriptions: Iterable[Subscription[Any]] = (),
     ) -> None:
         self.program = program
         self.watch = watch
+        self._handlers = Handlers(subscriptions)
         self.scenario = scenario
         self.current_is_zero = True
         self.observations = observations
@@ -132,6 +138,10 @@ class AbstractInterpreter:
         assert self.activation is not None
         state = self.now.fork() if with_state else None
         return ProgramPoint(self.clock, self.activation.module.tree, node, tuple(reversed(call_stack)), state)
+
+    def observe(self, observation: Seen) -> Seen:
+        """Hand an observation to the rules that subscribe to its type; return it with the value that they leave."""
+        return self._handlers.notify(self, observation)
 
     def spend_step(self) -> None:
         """Count one step; raise :class:`OutOfBudget` if the budget is spent."""

@@ -28,8 +28,7 @@ from devfix.analysis.domain.values import (
     Origin,
     Value,
 )
-from devfix.analysis.move_observations import DeviceAssignment
-from devfix.analysis.observations import Observations
+from devfix.analysis.observations import DeviceAssignment, Observations
 from devfix.syntax.tree import SourceTree, text_of
 
 if TYPE_CHECKING:

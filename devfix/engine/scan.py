@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from devfix import analysis
 from devfix.analysis.domain.location import ProgramPoint
@@ -20,7 +21,9 @@ from devfix.sources.notebooks.cell_order import held_to_cells
 from devfix.syntax.tree import SourceTree, text_of
 
 if TYPE_CHECKING:
+    from devfix.analysis.observations import Subscription
     from devfix.analysis.program import Reader
+    from devfix.config import Settings
     from devfix.rules.rule import Rule
 
 __all__ = [
@@ -117,10 +120,14 @@ def _scan_once(space: Workspace, path: str, watch: analysis.Watch | None) -> Sca
 
 def _analyse(space: Workspace, scan: Scan, read: Reader, latent: bool, watch: analysis.Watch | None) -> None:
     settings = space.settings
-    observations = analysis.analyse(scan.path, read, space.root(scan.path), latent, settings.device, space.parse, watch)
+    rules = _rules_in_force(settings)
+    subscriptions = [subscription for rule in rules for subscription in _subscriptions(rule)]
+    observations = analysis.analyse(
+        scan.path, read, space.root(scan.path), latent, settings.device, space.parse, watch, subscriptions
+    )
     if observations is None:
         return
-    scan.findings = _findings(space, observations)
+    scan.findings = _findings(space, rules, observations)
     scan.partly = not observations.is_complete
     hazards = list(_hazards(observations))
     scan.hazards = Counter(hazard for _, hazard in hazards)
@@ -149,13 +156,17 @@ def syntax_problem(path: str, error: SyntaxError) -> Problem:
     return Problem(path, message, error.lineno or 0, hint)
 
 
-def _findings(space: Workspace, observations: analysis.Observations) -> list[Finding]:
+def _rules_in_force(settings: Settings) -> list[Rule]:
+    """Return the rules that run; findings of those that are not selected are dropped later."""
     from devfix.rules.registry import all_rules
 
+    return [rule for rule in all_rules() if rule.default or settings.asks_for(rule.code)]
+
+
+def _findings(space: Workspace, rules: Sequence[Rule], observations: analysis.Observations) -> list[Finding]:
     found: dict[Identity, Finding] = {}
     told: set[tuple[str, int]] = set()
     settings = space.settings
-    rules = [rule for rule in all_rules() if rule.default or settings.asks_for(rule.code)]
     for rule in sorted(rules, key=lambda rule: rule.fallback):
         for finding in _detected(rule, observations):
             if rule.fallback and any(_place(event) in told for event in finding.events if event.kind == "created"):
@@ -173,9 +184,32 @@ def _detected(rule: Rule, observations: analysis.Observations) -> Iterable[Findi
     """Return the findings of a rule; an error in a plugin rule is reported as the plugin's."""
     if not rule.origin:
         return rule.detect(observations)
-    try:
+    with _blaming(rule):
         return list(rule.detect(observations))
+
+
+def _subscriptions(rule: Rule) -> Iterator[Subscription[Any]]:
+    """Yield the subscriptions of a rule; an error in those of a plugin rule is reported as the plugin's."""
+    for subscription in rule.subscriptions:
+        yield subscription if not rule.origin else replace(subscription, handler=_guarded(rule, subscription.handler))
+
+
+def _guarded(rule: Rule, handler: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arguments: Any) -> Any:
+        with _blaming(rule, but=(analysis.Unreachable, analysis.OutOfBudget, RecursionError)):
+            return handler(*arguments)
+
+    return call
+
+
+@contextmanager
+def _blaming(rule: Rule, but: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+    """Report an error as the plugin's, except ``but``: the interpreter raises these to end a path or the analysis."""
+    try:
+        yield
     except Exception as error:
+        if isinstance(error, (*but, _Theirs)):
+            raise
         raise _Theirs(f"{rule.code} of {rule.origin} failed ({type(error).__name__}: {error})") from error
 
 

@@ -6,10 +6,10 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 if TYPE_CHECKING:
-    from devfix.analysis import Observations
+    from devfix.analysis import Observations, Subscription
     from devfix.model import Finding
 
 __all__ = ["Example", "Rule", "command_attributes"]
@@ -43,6 +43,9 @@ class Rule:
     ``default``: if false, the rule runs only if it or its family (``DEV9``) is selected by name, and then at any
     severity.
 
+    ``subscriptions`` are called while the program is interpreted: they record what ``detect`` needs beyond the
+    observations of the analysis.
+
     ``origin`` names the plugin that defines the rule; devfix sets it.
     """
 
@@ -59,6 +62,7 @@ class Rule:
     causes: tuple[str, ...] = ()
     error_families: tuple[str, ...] = ("same-device",)
     concerns: Literal["modules", "values", ""] = ""
+    subscriptions: tuple[Subscription[Any], ...] = ()
     origin: str = ""
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.parameter import UninitializedBuffer, is_lazy
 
 from .tags import get_tag, put_tag
 
@@ -35,9 +36,19 @@ class _ToCopy(torch.autograd.Function):
 
 
 def _copy(tensor: Tensor, tag: torch.device | None, memory_format: torch.memory_format) -> Tensor:
+    if is_lazy(tensor):
+        return _copy_uninitialized(tensor, tag)
     result = tensor.clone(memory_format=memory_format) if tensor.layout == torch.strided else tensor.clone()
     put_tag(result, tag)
     return result
+
+
+def _copy_uninitialized(tensor: Tensor, tag: torch.device | None) -> Tensor:
+    """Copy a parameter or buffer of a lazy module, whose class does not allow ``clone``; a buffer keeps its class."""
+    with torch._C.DisableTorchFunctionSubclass():
+        result = tensor.clone()
+        put_tag(result, tag)
+    return result.as_subclass(UninitializedBuffer) if isinstance(tensor, UninitializedBuffer) else result
 
 
 def move(

@@ -2,6 +2,8 @@
 
 import pytest
 
+from devfix.analysis.observations import Subscription
+from devfix.analysis.observations.execution import FunctionCalled
 from devfix.config import Settings
 from devfix.engine.scan import scan_program, unparsable
 from devfix.engine.workspace import Workspace
@@ -80,10 +82,25 @@ def test_a_crash_of_ours_is_a_problem_of_this_file(scan, monkeypatch):
 
 def test_a_crash_of_a_plugins_rule_is_told_as_theirs(scan, monkeypatch):
     class Theirs:
-        code, origin, default, fallback = "ABC100", "their-package", True, False
+        code, origin, default, fallback, subscriptions = "ABC100", "their-package", True, False, ()
 
         def detect(self, observations):
             raise ValueError("no")
+
+    monkeypatch.setattr(registry, "all_rules", lambda: (Theirs(),))
+
+    (problem,) = scan(FAILING).problems
+
+    assert problem.message == "ABC100 of their-package failed (ValueError: no)"
+
+
+def test_a_crash_of_a_plugins_subscription_is_told_as_theirs(scan, monkeypatch):
+    def crash(interp, observation):
+        raise ValueError("no")
+
+    class Theirs:
+        code, origin, default, fallback = "ABC100", "their-package", True, False
+        subscriptions = (Subscription(FunctionCalled, crash),)
 
     monkeypatch.setattr(registry, "all_rules", lambda: (Theirs(),))
 

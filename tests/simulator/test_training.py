@@ -114,6 +114,22 @@ OPTIMIZERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.parametrize(
+    "make", [lambda: nn.LazyLinear(3), nn.LazyBatchNorm1d, lambda: nn.LazyLinear(3, device="cuda")]
+)
+def test_a_lazy_module_makes_its_weights_where_it_was_moved(make: Callable[[], nn.Module], sim: Simulator) -> None:
+    module = make().cuda()
+    assert module(torch.rand(2, 5, device="cuda")).is_cuda
+    assert all(value.is_cuda for value in (*module.parameters(), *module.buffers()))
+    assert not module.cpu()(torch.rand(2, 5)).is_cuda
+
+
+def test_a_lazy_module_on_the_accelerator_refuses_an_input_on_the_cpu(sim: Simulator) -> None:
+    module = nn.LazyLinear(3).cuda()
+    with pytest.raises(RuntimeError, match="same device"):
+        module(torch.rand(2, 5))
+
+
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_optimizers_step_as_on_the_cpu(name: str) -> None:
     make, options = OPTIMIZERS[name]

@@ -56,6 +56,15 @@ DEVICE_ERRORS = [
     ("same-device", "weight_norm: expected v and g to be on the same device, but v is on cuda:0 and g is on cpu"),
     ("same-device", "linalg.solve: Expected A and B to be on the same device, but found A on cuda:0 and B on cpu instead."),
     ("same-device-type", "X1 and X2 must have the same device type. X1: cuda X2: cpu"),
+    ("same-device-type", "Expected tensor to have cuda DeviceType, but got tensor with cpu DeviceType (while checking arguments for inner())"),
+    ("same-device", "expected device cuda:0 but found cpu"),
+    ("same-device", 'iter.device(arg).is_cuda() INTERNAL ASSERT FAILED at "Loops.cuh":118, please report a bug to PyTorch. argument 1: expected a CUDA device but found cpu'),
+    ("same-device", "Expected data.get_device() == lengths_value.get_device() to be true, but got false."),
+    # out=
+    ("out", "Expected out tensor to have device cuda:0, but got cpu instead"),
+    ("out", "multi_dot(): expected out tensor to be on device cuda:0 but got cpu"),
+    ("out", "device type cpu does not match device type of out parameter (cuda)"),
+    ("out", "expected device 'cuda:0' but got 'cpu' for values output"),
     # what must be in the CPU's memory
     ("numpy", "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."),
     ("numpy", "can't convert CUDA tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."),

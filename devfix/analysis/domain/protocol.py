@@ -10,17 +10,19 @@ import ast
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import Activation, ProgramPoint
     from devfix.analysis.domain.scenario import Scenario
     from devfix.analysis.domain.state import Base, State
     from devfix.analysis.domain.values import Device, HeapObject, Keywords, Pointer, Value
-    from devfix.analysis.observations import Observations
+    from devfix.analysis.observations import Observation, Observations
     from devfix.analysis.program import Program, PythonModule
 
 __all__ = ["Interpreter", "Loop", "TransferFunction", "Watch"]
+
+Seen = TypeVar("Seen", bound="Observation")
 
 
 @dataclass
@@ -36,7 +38,7 @@ class Interpreter(Protocol):
 
     Attributes:
         program: the files of the program.
-        observations: the events recorded so far.
+        observations: what has been recorded so far.
         scenario: the machine that the run assumes.
         watch: called with each expression and its value, and with each bound target.
         base: definitions of imported modules, shared by all paths.
@@ -101,6 +103,9 @@ class Interpreter(Protocol):
 
     def point(self, node: ast.AST, with_state: bool = False) -> ProgramPoint:
         """Return the current program point at ``node``; with ``with_state``, it holds a fork of the state."""
+
+    def observe(self, observation: Seen) -> Seen:
+        """Hand an observation to the rules that subscribe to its type; return it with the value that they leave."""
 
     def spend_step(self) -> None:
         """Count one step; raises ``OutOfBudget`` if the budget is spent."""

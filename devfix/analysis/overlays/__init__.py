@@ -1,6 +1,7 @@
 """Overlays: frameworks that place modules and batches themselves, one module per framework.
 
-Input: calls of framework functions, by full name, and of methods of framework objects.  Output: abstract values, on the device that the framework chooses.
+Input: calls of framework functions, by full name, and of methods of framework objects.  Output: abstract values, on the
+device that the framework chooses.
 
 May import :mod:`devfix.analysis.domain`, :mod:`devfix.analysis.torch`, and the device arguments in
 :mod:`devfix.analysis.transfer`.

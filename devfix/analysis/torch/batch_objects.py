@@ -30,7 +30,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
-from devfix.analysis.move_observations import Transfer
+from devfix.analysis.observations import Transfer
 from devfix.analysis.stdlib.containers import container_method
 from devfix.analysis.torch.data_sources import source_key
 from devfix.analysis.transfer.device_arguments import to_targets

@@ -23,8 +23,7 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
-from devfix.analysis.move_observations import ParallelWrap
-from devfix.analysis.observations import Operand
+from devfix.analysis.observations import Operand, ParallelWrap
 from devfix.analysis.scenarios import indexed_accelerator
 from devfix.analysis.torch import module_tree
 from devfix.analysis.transfer.device_arguments import named_device

@@ -19,7 +19,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
-from devfix.analysis.move_observations import Transfer
+from devfix.analysis.observations import Transfer
 from devfix.analysis.stdlib import containers
 from devfix.analysis.torch import checkpoints
 from devfix.analysis.transfer import modelled_calls

@@ -31,6 +31,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
+from devfix.analysis.observations.execution import FunctionCalled, MethodCalled
 from devfix.analysis.overlays import transformers_
 from devfix.analysis.torch import checkpoints, module_methods, modules, rng
 from devfix.analysis.transfer import external_calls, instantiation, iteration, methods
@@ -120,9 +121,12 @@ def call(interp: Interpreter, function: Value, args: list[Value], keywords: dict
         case ClassValue():
             return instantiation.instantiate(interp, function, args, keywords, node)
         case Builtin(receiver, name):
-            return methods.call_method(interp, receiver, name, args, keywords, node)
+            value = methods.call_method(interp, receiver, name, args, keywords, node)
+            owner = receiver.receiver if isinstance(receiver, Super) else receiver
+            return interp.observe(MethodCalled(value, owner, name, args, keywords, node)).value
         case External(name):
-            return external_calls.call(interp, name, args, keywords, node)
+            value = external_calls.call(interp, name, args, keywords, node)
+            return interp.observe(FunctionCalled(value, name, args, keywords, node)).value
         case Partial(inner, bound_args, bound_keywords):
             return call(interp, inner, [*bound_args, *args], {**dict(bound_keywords), **keywords}, node)
         case Pointer():

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Device, Pointer, Tensor, Value, alternatives
-from devfix.analysis.move_observations import DeviceAssignment
-from devfix.analysis.observations import DeviceMismatch
+from devfix.analysis.observations import DeviceAssignment, DeviceMismatch
 from devfix.analysis.scenarios import device_argument_of, literal_device
 from devfix.analysis.scopes import asks_for_accelerator, device_of, value_of
 from devfix.fixes.devices.derived_devices import restores_device

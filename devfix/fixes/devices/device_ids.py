@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import ACCELERATOR
-from devfix.analysis.move_observations import ParallelWrap
+from devfix.analysis.observations import ParallelWrap
 from devfix.analysis.scenarios import device_argument_of, literal_device
 from devfix.fixes.vendored_code import foreign_part
 from devfix.model import ReplaceExpression

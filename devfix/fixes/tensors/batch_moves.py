@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
-from devfix.analysis.move_observations import Transfer
-from devfix.analysis.observations import Binding
+from devfix.analysis.observations import Binding, Transfer
 from devfix.fixes.insertion_point import inside_module, same_function
 from devfix.fixes.move_style import Move, style_at
 from devfix.fixes.tensors.companions import move_beside_companion

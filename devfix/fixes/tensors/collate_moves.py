@@ -16,8 +16,7 @@ from devfix.analysis.domain.values import (
     TupleValue,
     Value,
 )
-from devfix.analysis.move_observations import DeviceAssignment
-from devfix.analysis.observations import DataSource, HostAccess
+from devfix.analysis.observations import DataSource, DeviceAssignment, HostAccess
 from devfix.analysis.scopes import visible
 from devfix.fixes.value_scope import device_for_move
 from devfix.model import Edit, InsertStatement, ReplaceExpression, Where

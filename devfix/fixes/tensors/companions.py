@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.values import CPU, Tensor, alternatives
-from devfix.analysis.move_observations import Transfer
-from devfix.analysis.observations import DeviceMismatch
+from devfix.analysis.observations import DeviceMismatch, Transfer
 from devfix.analysis.scopes import value_of
 from devfix.fixes.insertion_point import headers, inside_module
 from devfix.fixes.move_style import Move

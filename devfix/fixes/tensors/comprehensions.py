@@ -21,8 +21,7 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
-from devfix.analysis.move_observations import Transfer
-from devfix.analysis.observations import Binding
+from devfix.analysis.observations import Binding, Transfer
 from devfix.analysis.scopes import value_of
 from devfix.fixes.insertion_point import same_function
 from devfix.fixes.move_style import Move, style_at

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.values import Tensor, alternatives
-from devfix.analysis.move_observations import Transfer
-from devfix.analysis.observations import Binding, DeviceMismatch
+from devfix.analysis.observations import Binding, DeviceMismatch, Transfer
 from devfix.analysis.scopes import value_of
 from devfix.fixes.insertion_point import find_expression, headers, same_function
 from devfix.model import AppendCode, Edit

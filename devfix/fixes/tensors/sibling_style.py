@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame
-from devfix.analysis.move_observations import Transfer
-from devfix.analysis.observations import Binding
+from devfix.analysis.observations import Binding, Transfer
 from devfix.analysis.scopes import visible
 from devfix.fixes.insertion_point import inside_module, names_in, same_function
 from devfix.fixes.move_style import Move

@@ -36,8 +36,10 @@ DEVICE_MESSAGES: dict[str, str] = {
     "absent": r"Torch not compiled with \w+ enabled|No CUDA GPUs are available|Found no NVIDIA driver"
     r"|not linked with support for \w+ devices|type torch\.cuda\.\w+ not available"
     r"|Cannot access accelerator device when none is available|Torch not linked with",
-    "same-device-type": r"same (device type|type of device)",
-    "same-device": r"\bsame (common )?devices?\b",
+    "out": r"out tensor to (have|be on) device|device type of out parameter|expected device '\S+' but got '\S+' for",
+    "same-device-type": r"same (device type|type of device)|to have \w+ DeviceType, but got",
+    "same-device": r"\bsame (common )?devices?\b|expected (a CUDA )?device (\S+ )?but found \w+"
+    r"|\.get_device\(\) == \w+\.get_device\(\)",
 }
 
 _ON_ACCELERATOR = re.compile(r"torch\.(cuda|xpu|mps|hip)\.|MPS")

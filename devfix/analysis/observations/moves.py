@@ -1,4 +1,4 @@
-"""Observations about single moves and device arguments."""
+"""Moves without effect."""
 
 from __future__ import annotations
 
@@ -9,35 +9,8 @@ if TYPE_CHECKING:
     import ast
 
     from devfix.analysis.domain.location import ProgramPoint
-    from devfix.analysis.domain.values import Device, Origin
 
-__all__ = [
-    "BooleanDeviceArgument",
-    "DeviceAssignment",
-    "DiscardedMove",
-    "LeafMove",
-    "ParallelWrap",
-    "Transfer",
-    "UncalledMove",
-]
-
-
-@dataclass(frozen=True, eq=False)
-class Transfer:
-    """A move of a batch item or a created tensor: ``x.to(device)``.
-
-    Attributes:
-        origin: the origin of the moved tensor.
-        point: program point of the move.
-        call: the move expression.
-        device: kind of the target device.
-
-    """
-
-    origin: Origin
-    point: ProgramPoint
-    call: ast.Call
-    device: str
+__all__ = ["BooleanDeviceArgument", "DiscardedMove", "LeafMove", "UncalledMove"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,37 +76,3 @@ class LeafMove:
     call: ast.Call
     made: ProgramPoint | None
     uses: dict[str, ProgramPoint] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class DeviceAssignment:
-    """The first time that a call moves a value to ``device`` or creates it there.
-
-    ``source`` is the device of a moved tensor before the call.
-    """
-
-    point: ProgramPoint
-    call: ast.Call
-    device: Device
-    latent: bool = False
-    source: Device | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class ParallelWrap:
-    """A module on the accelerator that is wrapped in ``DataParallel`` with a literal list of device indices.
-
-    Attributes:
-        point: program point of the wrapping.
-        call: the call of the wrapper.
-        ids: the literal list.
-        moved: program point at which the module was moved.
-        latent: the program does not call this code.
-
-    """
-
-    point: ProgramPoint
-    call: ast.Call
-    ids: ast.List
-    moved: ProgramPoint
-    latent: bool = False

@@ -1,0 +1,155 @@
+"""The observations of one interpretation of a program, which rules and fixes read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import ast
+
+    from devfix.analysis.domain.location import ProgramPoint
+    from devfix.analysis.domain.values import Device
+    from devfix.analysis.observations.checkpoints import Loading
+    from devfix.analysis.observations.mismatches import DeviceMismatch, HostAccess
+    from devfix.analysis.observations.modules import (
+        AttributeStore,
+        ModuleReference,
+        ParallelWrap,
+        ParameterCopy,
+        ShapeDependency,
+    )
+    from devfix.analysis.observations.moves import BooleanDeviceArgument, DiscardedMove, LeafMove, UncalledMove
+    from devfix.analysis.observations.optimizers import OptimizerHazard, Step
+    from devfix.analysis.observations.tensors import (
+        Binding,
+        DataSource,
+        DeviceAssignment,
+        ListAppend,
+        RandomDraw,
+        Transfer,
+    )
+
+__all__ = ["Observations"]
+
+R = TypeVar("R")
+
+
+@dataclass(eq=False)
+class Observations:
+    """The observations of one interpretation, in program order.
+
+    Attributes:
+        path: the entry script.
+        sources: data sources; the index is the ``site_id`` of origins.
+        source_keys: index in ``sources`` by kind and position.
+        mismatches: operations with operands on different devices.
+        bindings: names of batch items.
+        transfers: moves of batch items and created tensors.
+        attribute_stores: stores of CPU tensors and containers in attributes, by position and name.
+        loadings: calls of ``torch.load``, by position.
+        hazards: optimizers that are built too early.
+        host_accesses: operations that read accelerator tensors on the host, by the position of the expression.
+        list_appends: per list, the appended accelerator tensors by position.
+        list_item_uses: per list, the uses of its items as tensors: method names, and ``operand``.
+        random_results: site ids of created CPU tensors that a function returns if its random branch does not return an
+            accelerator tensor.
+        saved_entries: whether the entry of a saved dictionary is always a tensor with dimensions, by key.
+        discarded_moves: moves without effect, by number.
+        uncalled_moves: move methods without call parentheses, by position.
+        boolean_device_arguments: calls such as ``x.cuda(True)``, by position.
+        grad_leaves: factories with ``requires_grad=True``, by site id.
+        leaf_moves: copies of leaf tensors to the accelerator, by position.
+        moves: moves of modules to the accelerator.
+        moves_to_cpu: moves of modules that always go to the CPU.
+        module_references: references to modules in attributes of other objects.
+        parameter_copies: copies of parameters, by position and module.
+        shape_dependencies: the parameter whose shape a created tensor has, by site id.
+        creation_points: per created tensor, one program point for each call path.
+        dataset_values: site ids of created tensors that a dataset is built from.
+        returns_tensor: whether a call of a project function always returns one tensor.
+        random_draws: draws from generators.
+        parallel_wraps: modules wrapped with literal device indices.
+        device_assignments: per call, the devices on which it places values.
+        steps: optimizer steps, once per call.
+        checks_availability: the program checks whether an accelerator is available.
+        has_configured_device: an option, an argument or a variable selects the device.
+        has_fixed_index: the program hard-codes an index other than 0: ``cuda:1``.
+        sets_current_device: the program selects the accelerator that ``cuda`` names.
+        foreign_index: the only hard-coded device in a program that otherwise chooses its device.
+        is_distributed: the program starts a process group.
+        set_current: the first call of ``torch.cuda.set_device``.
+        no_accelerator: the observations without an accelerator (:mod:`devfix.analysis.scenarios`), if they can differ.
+        multi_accelerator: the observations with two accelerators, if they can differ; the ``cpu`` operands of their
+            mismatches are on the accelerator that is not the current device.
+        is_complete: the interpretation reached the end of the program within its step budget.
+        preferred_device: the device that fixes prefer, if configured.
+        folders: folders in which imports were resolved.
+
+    """
+
+    path: str
+    sources: list[DataSource] = field(default_factory=list)
+    source_keys: dict[tuple[object, ...], int] = field(default_factory=dict)
+    mismatches: list[DeviceMismatch] = field(default_factory=list)
+    bindings: list[Binding] = field(default_factory=list)
+    transfers: list[Transfer] = field(default_factory=list)
+    attribute_stores: dict[tuple[object, ...], AttributeStore] = field(default_factory=dict)
+    loadings: dict[tuple[str, int, int], Loading] = field(default_factory=dict)
+    hazards: list[OptimizerHazard] = field(default_factory=list)
+    host_accesses: dict[tuple[str, int, int], HostAccess] = field(default_factory=dict)
+    list_appends: dict[int, dict[tuple[str, int, int], ListAppend]] = field(default_factory=dict)
+    list_item_uses: dict[int, set[str]] = field(default_factory=dict)
+    random_results: set[int] = field(default_factory=set)
+    saved_entries: dict[str, bool] = field(default_factory=dict)
+    discarded_moves: dict[int, DiscardedMove] = field(default_factory=dict)
+    uncalled_moves: dict[tuple[str, int, int], UncalledMove] = field(default_factory=dict)
+    boolean_device_arguments: dict[tuple[str, int, int], BooleanDeviceArgument] = field(default_factory=dict)
+    grad_leaves: dict[int, ProgramPoint] = field(default_factory=dict)
+    leaf_moves: dict[tuple[str, int, int], LeafMove] = field(default_factory=dict)
+    moves: list[ProgramPoint] = field(default_factory=list)
+    moves_to_cpu: list[ProgramPoint] = field(default_factory=list)
+    module_references: list[ModuleReference] = field(default_factory=list)
+    parameter_copies: dict[tuple[object, ...], ParameterCopy] = field(default_factory=dict)
+    shape_dependencies: dict[int, ShapeDependency] = field(default_factory=dict)
+    creation_points: dict[int, list[ProgramPoint]] = field(default_factory=dict)
+    dataset_values: set[int] = field(default_factory=set)
+    returns_tensor: dict[ast.Call, bool] = field(default_factory=dict)
+    random_draws: dict[tuple[object, ...], RandomDraw] = field(default_factory=dict)
+    parallel_wraps: dict[ast.Call, ParallelWrap] = field(default_factory=dict)
+    device_assignments: dict[ast.Call, dict[Device, DeviceAssignment]] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    checks_availability: bool = False
+    has_configured_device: bool = False
+    has_fixed_index: bool = False
+    sets_current_device: bool = False
+    foreign_index: str | None = None
+    is_distributed: bool = False
+    set_current: ProgramPoint | None = None
+    no_accelerator: Observations | None = None
+    multi_accelerator: Observations | None = None
+    is_complete: bool = True
+    preferred_device: str | None = None
+    folders: set[str] = field(default_factory=set)
+    _records: dict[type, dict[object, Any]] = field(default_factory=dict)
+
+    def record(self, record: R, key: object = None) -> R:
+        """Add what a rule has observed, a frozen dataclass; return the record that is kept.
+
+        The interpreter visits code several times, so only the first record of a type with a ``key`` is kept: usually
+        the code's position (``point.key``).  Without a key, only the first of equal records is kept.
+        """
+        known: dict[object, R] = self._records.setdefault(type(record), {})
+        return known.setdefault(record if key is None else key, record)
+
+    def recorded(self, kind: type[R], key: object) -> R | None:
+        """Return the record of a type with a key; ``None`` if there is none."""
+        return self._records.get(kind, {}).get(key)
+
+    def of(self, kind: type[R]) -> list[R]:
+        """Return the records of a type, in program order."""
+        return list(self._records.get(kind, {}).values())
+
+    def number(self, call: ast.Call) -> int:
+        """Return the index of a call in :attr:`device_assignments`: the ``site_id`` of ``moved`` origins."""
+        return list(self.device_assignments).index(call)

@@ -42,10 +42,10 @@ PARAMETER_WORDS = {
     "None": "nothing",
 }
 
-#: Words for results, with the number of their arguments.
+#: Words for results, with the number of their arguments; ``-1`` stands for any number.
 RESULT_WORDS = {
     "On": 0,
-    "Integral": 0,
+    "Integral": -1,
     "Vector": 0,
     "Number": 0,
     "Reduced": 1,
@@ -204,7 +204,7 @@ def _check_result(word: Word, signature: Signature) -> None:
     if word.name in ("tuple", "list"):
         for inner in word.arguments:
             _check_result(inner, signature)
-    elif word.name in ("Reduced", "Like", "Of", "Same", "Copy", "Fresh"):
+    elif word.name in ("Reduced", "Like", "Of", "Same", "Copy", "Fresh", "Integral") and word.arguments:
         name = word.arguments[0].name
         if signature.parameter(name) is None and not (word.name == "Fresh" and name in ("cpu", "accelerator")):
             raise BadSignature(f"`{word}` names no parameter of the function")

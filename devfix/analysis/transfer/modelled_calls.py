@@ -163,7 +163,7 @@ def _result(interp: Interpreter, word: Word, site: Site, call: BoundCall, common
 
 
 def _on_common_device(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:
-    whole = word.name == "Number" or (word.name == "Reduced" and not call.is_given(word.arguments[0].name))
+    whole = word.name == "Number" or (bool(word.arguments) and not call.is_given(word.arguments[0].name))
     if common.single is not None:
         return join(
             _like_operand(option, word.name, whole)

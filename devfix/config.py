@@ -20,7 +20,18 @@ if TYPE_CHECKING:
 __all__ = ["ConfigError", "Settings", "did_you_mean", "load", "override", "resolve_codes"]
 
 _PREFIX = re.compile(r"[A-Z]{3,10}[0-9]{0,3}")  # of a code: its family, its group, or all of it
-_KEYS = ("bot", "device", "exclude", "ignore", "per-file-ignores", "plugins", "select", "severity", "unsafe-fixes")
+_KEYS = (
+    "bot",
+    "device",
+    "exclude",
+    "ignore",
+    "models",
+    "per-file-ignores",
+    "plugins",
+    "select",
+    "severity",
+    "unsafe-fixes",
+)
 
 
 class ConfigError(Exception):
@@ -33,7 +44,8 @@ class Settings:
 
     ``select`` and ``ignore`` hold codes and code prefixes (``DEV101``, ``DEV1``); an empty ``select`` means all.
     ``severity`` is a threshold: ``latent`` includes ``error`` and ``latent``.  ``device`` is the device expression to
-    prefer if the program has none.  ``plugins`` are imported modules under ``root`` that define rules.  ``exclude`` and
+    prefer if the program has none.  ``plugins`` are imported modules under ``root`` that define rules.  ``models`` are
+    folders of stubs under ``root``.  ``exclude`` and
     the globs of ``per_file_ignores`` are gitignore patterns relative to ``root``.
     """
 
@@ -45,6 +57,7 @@ class Settings:
     device: str | None = None
     unsafe_fixes: bool = False
     plugins: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
     root: str = "."
 
     def enabled(self, code: str, path: str) -> bool:
@@ -234,6 +247,7 @@ def _settings(
         device=_device(path, table),
         unsafe_fixes=_typed(path, table, "unsafe-fixes", bool, False),
         plugins=plugins if local is not None else (),
+        models=_folders(path, table, "models", root),
         root=root,
     )
 
@@ -251,6 +265,14 @@ def _strings(path: str, table: Mapping[str, Any], key: str, parent: str = "") ->
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ConfigError(f"{path}: tool.devfix.{parent}{key} must be a list of strings, not {value!r}")
     return tuple(value)
+
+
+def _folders(path: str, table: Mapping[str, Any], key: str, root: str) -> tuple[str, ...]:
+    found = _strings(path, table, key)
+    for folder in found:
+        if not os.path.isdir(os.path.join(root, folder)):
+            raise ConfigError(f"{path}: tool.devfix.{key}: there is no folder {folder!r} beside the file")
+    return found
 
 
 def _codes(

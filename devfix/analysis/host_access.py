@@ -23,12 +23,11 @@ from devfix.analysis.domain.values import (
     Value,
 )
 from devfix.analysis.observations import HostAccess, ListAppend
-from devfix.models.tensor_methods import TENSOR_METHODS
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["argument_pairs", "note_access", "note_append", "note_comprehension", "note_loader", "note_method"]
+__all__ = ["argument_pairs", "note_access", "note_append", "note_comprehension", "note_item_use", "note_loader"]
 
 MOST_DEPTH = 3
 
@@ -91,10 +90,8 @@ def _accelerator_tensors(interp: Interpreter, value: Value, depth: int = 0) -> l
     return []
 
 
-def note_method(interp: Interpreter, tensor: Tensor, name: str, node: ast.Call) -> None:
-    """Record ``tensor.numpy()`` as a host access, and the use of a list's item as a tensor."""
-    if TENSOR_METHODS.get(name) == "needs-cpu" and isinstance(node.func, ast.Attribute):
-        note_access(interp, node, f".{name}()", tensor, node.func.value, "numpy")
+def note_item_use(interp: Interpreter, tensor: Tensor, name: str, node: ast.Call) -> None:
+    """Record the use of a list's item as a tensor."""
     for origin in tensor.origins:
         if origin.kind == "kept":
             interp.observations.list_item_uses.setdefault(origin.site_id, set()).add(name)

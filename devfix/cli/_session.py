@@ -15,7 +15,7 @@ from devfix.cli._request import Request
 from devfix.cli._rule_names import import_local_rules, known_rules
 from devfix.config import Settings
 from devfix.engine import fixpoint, write
-from devfix.engine.cache import Cache, default_folder
+from devfix.engine.cache import Cache
 from devfix.engine.line_mapping import relocated
 from devfix.model import Finding, Outcome, Patch, Problem
 from devfix.report import Mode, Report
@@ -23,13 +23,14 @@ from devfix.report.formats import FORMATS
 from devfix.report.positions import SourceTexts
 from devfix.report.view import View
 from devfix.sources import SourceFile
+from devfix.sources.cache_folder import cache_folder
 
 __all__ = ["Request", "run"]
 
 
 def run(request: Request) -> int:
     """Run a request and return the exit code."""
-    cache = None if request.no_cache or request.is_stdin else Cache(default_folder())
+    cache = None if request.no_cache or request.is_stdin else Cache(cache_folder())
     with interruptible(), closing(cache) if cache is not None else nullcontext():
         return _run(request, cache)
 

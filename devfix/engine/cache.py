@@ -17,7 +17,7 @@ from functools import lru_cache
 from devfix.rules.builtin import code_folders
 from devfix.sources.digest import digest
 
-__all__ = ["MOST_ENTRIES", "Cache", "default_folder", "tool_version"]
+__all__ = ["MOST_ENTRIES", "Cache", "tool_version"]
 
 MOST_ENTRIES = 50_000
 _KEPT_DAYS = 30
@@ -29,13 +29,6 @@ _OTHER_LAYERS = frozenset(
     {"__pycache__", "bot", "cli", "init", "lsp", "migrate", "report", "schema", "simulator", "trace", "vcs", "verify"}
 )
 _AT_ONCE = 500  # SQLite allows 999 values per query
-
-
-def default_folder() -> str:
-    """Return ``DEVFIX_CACHE_DIR``, else the platform's cache folder of the user."""
-    import platformdirs
-
-    return os.environ.get("DEVFIX_CACHE_DIR") or platformdirs.user_cache_dir("devfix", appauthor=False)
 
 
 @lru_cache(maxsize=1)

@@ -23,6 +23,7 @@ from devfix.engine.cache import Cache
 from devfix.engine.changed_findings import unconcerned
 from devfix.engine.outcome import Resolutions
 from devfix.engine.parallel_scan import scan_all
+from devfix.engine.project_models import stub_problems
 from devfix.engine.scan import Identity, Scan, identity, scan_program
 from devfix.engine.workspace import Workspace
 from devfix.model import AddKeyword, AppendCode, Edit, Finding, Fix, Outcome, Problem, ReplaceExpression, Status
@@ -128,6 +129,8 @@ def _resolve(
     collected = Resolutions(space, comments, without, repair, scope, outside)
     for file in kept:
         collected.problems.update(dict.fromkeys(file.problems))
+    if entries:
+        collected.problems.update(dict.fromkeys(stub_problems(space.models)))
     return settle(collected, scans, len(files))
 
 

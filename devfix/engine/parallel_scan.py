@@ -76,7 +76,8 @@ def _cache_key(space: Workspace, path: str) -> str:
     from devfix.rules import plugins
 
     rules = tool_version(), plugins.version()
-    return digest(*rules, repr(space.settings), os.getcwd(), os.path.abspath(path), path, space.root(path))
+    given = space.models.content, repr(space.settings)
+    return digest(*rules, *given, os.getcwd(), os.path.abspath(path), path, space.root(path))
 
 
 def _kept(space: Workspace, entries: list[str], cache: Cache) -> dict[str, Scan]:

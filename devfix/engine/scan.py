@@ -15,12 +15,14 @@ from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.entrypoints import can_matter, starts_program
 from devfix.engine.workspace import Workspace
 from devfix.model import Event, Finding, Problem, Severity
+from devfix.models.index import using
 from devfix.sources import SourceFile
 from devfix.sources.notebooks.cell_order import held_to_cells
 from devfix.syntax.tree import SourceTree, text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.observations import Subscription
+    from devfix.analysis.program import Reader
     from devfix.config import Settings
     from devfix.rules.rule import Rule
 
@@ -96,18 +98,8 @@ def _scan_once(space: Workspace, path: str, watch: analysis.Watch | None) -> Sca
         latent = space.settings.reports(Severity.LATENT)
         if not latent and not starts_program(tree.tree):
             return scan
-        rules = _rules_in_force(space.settings)
-        subscriptions = [subscription for rule in rules for subscription in _subscriptions(rule)]
-        observations = analysis.analyse(
-            path, read, space.root(path), latent, space.settings.device, space.parse, watch, subscriptions
-        )
-        if observations is not None:
-            scan.findings = _findings(space, rules, observations)
-            scan.partly = not observations.is_complete
-            hazards = list(_hazards(observations))
-            scan.hazards = Counter(hazard for _, hazard in hazards)
-            scan.failing = frozenset((point.tree.path, point.tree.line(point.span.line)) for point, _ in hazards)
-            scan.folders = observations.folders
+        with using(space.models):
+            _analyse(space, scan, read, latent, watch)
     except SyntaxError as error:
         scan.problems.append(syntax_problem(path, error))
     except RecursionError:
@@ -124,6 +116,23 @@ def _scan_once(space: Workspace, path: str, watch: analysis.Watch | None) -> Sca
     finally:
         sys.setrecursionlimit(limit)
     return scan
+
+
+def _analyse(space: Workspace, scan: Scan, read: Reader, latent: bool, watch: analysis.Watch | None) -> None:
+    settings = space.settings
+    rules = _rules_in_force(settings)
+    subscriptions = [subscription for rule in rules for subscription in _subscriptions(rule)]
+    observations = analysis.analyse(
+        scan.path, read, space.root(scan.path), latent, settings.device, space.parse, watch, subscriptions
+    )
+    if observations is None:
+        return
+    scan.findings = _findings(space, rules, observations)
+    scan.partly = not observations.is_complete
+    hazards = list(_hazards(observations))
+    scan.hazards = Counter(hazard for _, hazard in hazards)
+    scan.failing = frozenset((point.tree.path, point.tree.line(point.span.line)) for point, _ in hazards)
+    scan.folders = observations.folders
 
 
 def unparsable(files: Sequence[SourceFile]) -> list[Problem]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from devfix import sources
 from devfix.config import Settings
+from devfix.engine.project_models import models_of
 from devfix.engine.text_alignment import Alignment
 from devfix.model import CellMap, Event, Finding
+from devfix.models.index import ModelIndex
 from devfix.sources import SourceError, SourceFile
 from devfix.sources.digest import digest
 from devfix.syntax.data_literals import COLLAPSE_THRESHOLD
@@ -35,6 +38,11 @@ class Workspace:
         self._common: str | None = None
         self._alignments: dict[str, tuple[str, Alignment]] = {}
         self.changed: dict[str, str] = {}
+
+    @cached_property
+    def models(self) -> ModelIndex:
+        """Return the models of this run."""
+        return models_of(self.settings)
 
     def put(self, file: SourceFile, given: bool = True) -> None:
         """Add or replace a file; cached results for its old text are dropped.

@@ -9,7 +9,7 @@ from devfix.analysis.domain.classes import mro
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.values import ACCELERATOR, Const, Function, HeapObject, Pointer, Value, alternatives
 from devfix.analysis.scopes import is_device, serves, visible
-from devfix.models.index import model_of
+from devfix.models.index import root_of
 
 __all__ = ["is_distant", "live_devices"]
 
@@ -116,4 +116,4 @@ def _knows_its_device(point: ProgramPoint, ref: Pointer) -> bool:
     obj = point.state.heap_object(ref)
     if obj.kind != "module" or obj.devices != frozenset({ACCELERATOR}):
         return False
-    return model_of(obj.name) == "placed-module" or obj.name.endswith((".from_pretrained", ".from_config"))
+    return root_of(obj.name) == "Placed" or obj.name.endswith((".from_pretrained", ".from_config"))

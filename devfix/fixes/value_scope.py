@@ -28,8 +28,8 @@ from devfix.fixes.device_expression import (
 )
 from devfix.fixes.insertion_point import all_live, inside_module
 from devfix.fixes.live_devices import is_distant, live_devices
-from devfix.models.frameworks import DEVICE_PLACING_TRAINERS
-from devfix.models.index import model_of
+from devfix.models.index import root_of
+from devfix.models.names import DEVICE_PLACING_TRAINERS
 from devfix.syntax.bindings import assigned_names, bound_before, parameters
 from devfix.syntax.tree import text_of, walk
 
@@ -268,7 +268,7 @@ def _is_placed_by_framework(call_frame: CallFrame) -> bool:
     function = call_frame.activation.function
     owner = function.owner if function is not None else None
     names = external_bases(owner) if owner is not None else []
-    return any(model_of(name) == "placed-module" or name.startswith(DEVICE_PLACING_TRAINERS) for name in names)
+    return any(root_of(name) == "Placed" or name.startswith(DEVICE_PLACING_TRAINERS) for name in names)
 
 
 def _is_settled(node: ast.expr, call_frame: CallFrame, call: ast.Call) -> bool:

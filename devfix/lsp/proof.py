@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from devfix.engine.cache import default_folder
+from devfix.sources.cache_folder import cache_folder
 from devfix.sources.digest import digest
 
 __all__ = ["ProofFailed", "run_verify"]
@@ -39,7 +39,7 @@ def _page(path: str) -> str | None:
     """Return the path of the script's page in the cache folder; a new proof replaces it."""
     if find_spec("jinja2") is None:
         return None
-    folder = os.path.join(default_folder(), "proofs")
+    folder = os.path.join(cache_folder(), "proofs")
     os.makedirs(folder, mode=0o700, exist_ok=True)
     return os.path.join(folder, f"{os.path.basename(path)}-{digest(path)[:8]}.html")
 

@@ -14,6 +14,7 @@ from devfix import analysis
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Device, DeviceValue, Pointer, Tensor, Value, alternatives
 from devfix.analysis.torch import module_tree
 from devfix.engine.workspace import Workspace
+from devfix.models.index import using
 from devfix.syntax.tree import SourceTree, text_of
 
 __all__ = ["Sighting", "Sightings"]
@@ -57,9 +58,10 @@ class Sightings:
                 still_wanted()
 
         own = entry == self.path
-        observations = analysis.analyse(
-            entry, space.text, space.root(entry), own, space.settings.device, space.parse, watch
-        )
+        with using(space.models):
+            observations = analysis.analyse(
+                entry, space.text, space.root(entry), own, space.settings.device, space.parse, watch
+            )
         self.complete &= observations is not None and observations.is_complete
 
     def _note(self, interp: analysis.Interpreter, node: ast.expr, value: Value) -> None:

@@ -20,8 +20,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from devfix.engine.cache import default_folder
 from devfix.migrate.task import Task
+from devfix.sources.cache_folder import cache_folder
 from devfix.sources.digest import digest
 from devfix.vcs.git import Git, GitError
 from devfix.vcs.redaction import redacted
@@ -49,12 +49,12 @@ _CORRUPT = re.compile(
 
 def default_mirrors() -> str:
     """Return the default folder for mirrors."""
-    return os.path.join(default_folder(), "mirrors")
+    return os.path.join(cache_folder(), "mirrors")
 
 
 def default_scratch() -> str:
     """Return the default folder for worktrees."""
-    return os.path.join(default_folder(), "worktrees")
+    return os.path.join(cache_folder(), "worktrees")
 
 
 def slug(text: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import ClassValue, External, Function, HeapObject, Pointer, Union, Unknown, Value
-from devfix.models.frameworks import DEVICE_PLACING_TRAINERS, MANAGED
-from devfix.models.index import model_of
+from devfix.models.index import is_module
+from devfix.models.names import DEVICE_PLACING_TRAINERS, MANAGED
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -73,7 +73,7 @@ def find_member(interp: Interpreter, cls: ClassValue, name: str, above: ClassVal
 def is_module_class(interp: Interpreter, cls: ClassValue) -> bool:
     """Return whether instances are ``nn.Module`` objects; an unknown base counts if the class defines ``forward``."""
     names = external_bases(cls)
-    if any(name.startswith("torch.nn.") or model_of(name) in ("opaque-module", "placed-module") for name in names):
+    if any(name.startswith("torch.nn.") or is_module(name) for name in names):
         return True
     relevant = [name for name in names if name not in ("builtins.object", "object", "abc.ABC", "typing.Generic", "?")]
     return (bool(relevant) or "?" in names) and isinstance(find_member(interp, cls, "forward"), Function)

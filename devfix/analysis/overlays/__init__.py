@@ -1,7 +1,7 @@
 """Overlays: frameworks that place modules and batches themselves, one module per framework.
 
-Input: calls of framework functions (by model name, from :mod:`devfix.models.frameworks`) and of methods of framework
-objects.  Output: abstract values, on the device that the framework chooses.
+Input: calls of framework functions, by full name, and of methods of framework objects.  Output: abstract values, on the
+device that the framework chooses.
 
 May import :mod:`devfix.analysis.domain`, :mod:`devfix.analysis.torch`, and the device arguments in
 :mod:`devfix.analysis.transfer`.
@@ -15,29 +15,28 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import Keywords, Pointer, Value
 from devfix.analysis.overlays import accelerate, deepspeed, graphs, ignite, lightning, transformers_
-from devfix.models.index import model_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["TRANSFER_FUNCTIONS", "framework_method"]
+__all__ = ["OVERLAYS", "framework_method"]
 
-TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
-    **accelerate.TRANSFER_FUNCTIONS,
-    **deepspeed.TRANSFER_FUNCTIONS,
-    **graphs.TRANSFER_FUNCTIONS,
-    **ignite.TRANSFER_FUNCTIONS,
-    **lightning.TRANSFER_FUNCTIONS,
-    **transformers_.TRANSFER_FUNCTIONS,
+OVERLAYS: dict[str, TransferFunction] = {
+    **accelerate.OVERLAYS,
+    **deepspeed.OVERLAYS,
+    **graphs.OVERLAYS,
+    **ignite.OVERLAYS,
+    **lightning.OVERLAYS,
+    **transformers_.OVERLAYS,
 }
 
 _Method = Callable[["Interpreter", Pointer, str, list[Value], Keywords, ast.Call], "Value | None"]
 
-#: Methods of framework objects, by the model of their class; ``None`` as a result means: not a method of the class.
+#: Methods of framework objects, by their class; ``None`` as a result means: not a method of the class.
 _METHODS: dict[str, _Method] = {
-    "launches": ignite.parallel_method,
-    "steps": ignite.engine_method,
-    "trainer": lightning.trainer_method,
+    "ignite.distributed.Parallel": ignite.parallel_method,
+    "ignite.engine.Engine": ignite.engine_method,
+    "lightning.Trainer": lightning.trainer_method,
 }
 
 
@@ -45,6 +44,6 @@ def framework_method(
     interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     """Call a method of a framework object (an ``Accelerator``, a ``Trainer``, an ``Engine``)."""
-    own = _METHODS.get(model_of(interp.heap_object(pointer).name))
+    own = _METHODS.get(interp.heap_object(pointer).name)
     result = own(interp, pointer, name, args, keywords, node) if own is not None else None
     return accelerate.accelerator_method(interp, pointer, name, args, keywords, node) if result is None else result

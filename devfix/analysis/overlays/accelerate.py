@@ -28,7 +28,7 @@ from devfix.analysis.transfer.device_arguments import named_device
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["TRANSFER_FUNCTIONS", "accelerator_method"]
+__all__ = ["OVERLAYS", "accelerator_method"]
 
 _RETURNS_ARGUMENT = frozenset(
     "gather gather_for_metrics reduce pad_across_processes all_gather all_reduce broadcast unwrap_model unwrap".split()
@@ -90,7 +90,12 @@ def _send_to_device(interp: Interpreter, name: str, args: list[Value], keywords:
     return prepare(interp, args[0], device, node) if args else UNKNOWN
 
 
-TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
-    "brings": _send_to_device,
-    "places": _accelerator,
+OVERLAYS: dict[str, TransferFunction] = {
+    "accelerate.Accelerator": _accelerator,
+    "accelerate.utils.send_to_device": _send_to_device,
+    "ignite.distributed.auto_model": _send_to_device,
+    "ignite.utils.convert_tensor": _send_to_device,
+    "lightning.Fabric": _accelerator,
+    "torch_xla.distributed.parallel_loader.MpDeviceLoader": _send_to_device,
+    "torch_xla.distributed.parallel_loader.ParallelLoader": _send_to_device,
 }

@@ -25,7 +25,7 @@ from devfix.analysis.torch import modules
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["TRANSFER_FUNCTIONS"]
+__all__ = ["OVERLAYS"]
 
 
 def _initialize(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -42,4 +42,4 @@ def _initialize(interp: Interpreter, name: str, args: list[Value], keywords: Key
     return TupleValue((engine, optimizer, UNKNOWN, keywords.get("lr_scheduler", UNKNOWN)))
 
 
-TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {"engine": _initialize}
+OVERLAYS: dict[str, TransferFunction] = {"deepspeed.initialize": _initialize}

@@ -24,12 +24,11 @@ from devfix.analysis.domain.values import (
     alternatives,
 )
 from devfix.analysis.torch import batch_objects
-from devfix.models.index import model_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["TRANSFER_FUNCTIONS"]
+__all__ = ["OVERLAYS"]
 
 
 def _graph(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -79,8 +78,6 @@ def _graph_dataset(interp: Interpreter, name: str, args: list[Value], keywords: 
     )
     tensors = Tensor(UNKNOWN_DEVICE if maybe_moved else CPU, maybe_container=True)
     sample: Value = interp.new(HeapObject("batch-object", name, default_item=tensors, allocated_at=interp.point(node)))
-    if model_of(name) == "labelled-graphs":
-        sample = TupleValue((sample, Tensor(CPU)))
     return interp.new(HeapObject("dataset", name, fields={"sample": sample}, allocated_at=interp.point(node)))
 
 
@@ -90,9 +87,25 @@ def _is_project_code(interp: Interpreter, value: Value) -> bool:
     )
 
 
-TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
-    "graph": _graph,
-    "graphs": _graph_dataset,
-    "labelled-graphs": _graph_dataset,
-    "samples": _sampling_loader,
+def _labelled_graphs(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``TUDataset(...)``: pairs of a graph and its label."""
+    dataset = _graph_dataset(interp, name, args, keywords, node)
+    assert isinstance(dataset, Pointer)
+    graph = interp.heap_object(dataset).fields["sample"]
+    interp.now.set_field(dataset, "sample", TupleValue((graph, Tensor(CPU))))
+    return dataset
+
+
+OVERLAYS: dict[str, TransferFunction] = {
+    "dgl.add_self_loop": _graph,
+    "dgl.data._Graphs": _graph_dataset,
+    "dgl.data._LabelledGraphs": _labelled_graphs,
+    "dgl.graph": _graph,
+    "dgl.heterograph": _graph,
+    "dgl.rand_graph": _graph,
+    "ogb.nodeproppred.PygNodePropPredDataset": _graph_dataset,
+    "torch_geometric.data.Data": _graph,
+    "torch_geometric.data.HeteroData": _graph,
+    "torch_geometric.datasets.__getattr__": _graph_dataset,
+    "torch_geometric.loader.__getattr__": _sampling_loader,
 }

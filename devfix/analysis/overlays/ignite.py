@@ -13,7 +13,7 @@ from devfix.analysis.domain.values import UNKNOWN, HeapObject, Keywords, Number,
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["TRANSFER_FUNCTIONS", "engine_method", "parallel_method"]
+__all__ = ["OVERLAYS", "engine_method", "parallel_method"]
 
 
 def _engine(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -46,7 +46,7 @@ def parallel_method(
     return interp.call(args[0], [Number("local_rank"), *args[1:]], keywords, node)
 
 
-TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
-    "launches": _parallel,
-    "steps": _engine,
+OVERLAYS: dict[str, TransferFunction] = {
+    "ignite.distributed.Parallel": _parallel,
+    "ignite.engine.Engine": _engine,
 }

@@ -35,7 +35,7 @@ from devfix.analysis.torch import batch_objects
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["TRANSFER_FUNCTIONS", "trainer_method"]
+__all__ = ["OVERLAYS", "trainer_method"]
 
 _STEPS = ("training_step", "validation_step", "test_step")
 _LOADERS = ("train_dataloaders", "train_dataloader", "val_dataloaders", "dataloaders", "datamodule")
@@ -107,7 +107,7 @@ def _call_steps(interp: Interpreter, model: Pointer, batch: Value, node: ast.Cal
             call_hook(interp, Bound(found, model), args[: max(parameters, 0)], node)
 
 
-TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
-    "trainer": _trainer,
-    "trains": _lightning_cli,
+OVERLAYS: dict[str, TransferFunction] = {
+    "lightning.Trainer": _trainer,
+    "lightning.LightningCLI": _lightning_cli,
 }

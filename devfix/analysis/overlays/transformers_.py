@@ -31,7 +31,7 @@ from devfix.analysis.torch import batch_objects, modules
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["TRANSFER_FUNCTIONS", "call_tokenizer", "train"]
+__all__ = ["OVERLAYS", "call_tokenizer", "train"]
 
 
 def _training_arguments(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -72,4 +72,4 @@ def call_tokenizer(interp: Interpreter, name: str, keywords: Keywords, node: ast
     return encoding
 
 
-TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {"training-arguments": _training_arguments}
+OVERLAYS: dict[str, TransferFunction] = {"transformers.TrainingArguments": _training_arguments}

@@ -30,7 +30,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.torch import module_tree, modules
-from devfix.models.tensor_methods import NN_MODULE_METHODS
+from devfix.models.names import NN_MODULE_METHODS
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter

@@ -25,7 +25,7 @@ from devfix.analysis.stdlib import builtins
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["TRANSFER_FUNCTIONS"]
+__all__ = ["OVERLAYS"]
 
 
 def _sequence(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -75,8 +75,10 @@ def _random_items(interp: Interpreter, name: str, args: list[Value], keywords: K
     return interp.new(HeapObject("list", default_item=item))
 
 
-TRANSFER_FUNCTIONS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Call], Value]] = {
-    "draws-items": _random_items,
-    "named-tuple": _named_tuple,
-    "sequence": _sequence,
+OVERLAYS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Call], Value]] = {
+    "collections.deque": _sequence,
+    "collections.namedtuple": _named_tuple,
+    "random.choice": _random_items,
+    "random.choices": _random_items,
+    "random.sample": _random_items,
 }

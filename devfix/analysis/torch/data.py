@@ -29,7 +29,7 @@ from devfix.analysis.torch import batches, rng
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["TRANSFER_FUNCTIONS", "make_loader"]
+__all__ = ["OVERLAYS", "make_loader"]
 
 
 def make_loader(
@@ -122,10 +122,6 @@ def _default_collate(interp: Interpreter, name: str, args: list[Value], keywords
     return batches.collate(interp, interp.element(args[0], node)) if args else UNKNOWN
 
 
-def _passes(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return args[0] if args else keywords.get("iterable", keywords.get("sequence", UNKNOWN))
-
-
 def _chain(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if name.endswith("from_iterable"):
         args = [interp.element(value, node) for value in args]
@@ -140,15 +136,18 @@ def _zip_longest(interp: Interpreter, name: str, args: list[Value], keywords: Ke
     return IterableOf(TupleValue(tuple(interp.element(value, node) for value in args)))
 
 
-TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
-    "chain": _chain,
-    "sampler": rng.sampler,
-    "default-collate": _default_collate,
-    "image-dataset": _image_dataset,
-    "loader": _loader,
-    "passes": _passes,
-    "same-dataset": _same_dataset,
-    "split-dataset": _split_dataset,
-    "tensor-dataset": _tensor_dataset,
-    "zip-longest": _zip_longest,
+OVERLAYS: dict[str, TransferFunction] = {
+    "itertools.chain": _chain,
+    "itertools.chain.from_iterable": _chain,
+    "itertools.zip_longest": _zip_longest,
+    "torch.utils.data.ConcatDataset": _same_dataset,
+    "torch.utils.data.DataLoader": _loader,
+    "torch.utils.data.RandomSampler": rng.sampler,
+    "torch.utils.data.Subset": _same_dataset,
+    "torch.utils.data.SubsetRandomSampler": rng.sampler,
+    "torch.utils.data.TensorDataset": _tensor_dataset,
+    "torch.utils.data.WeightedRandomSampler": rng.sampler,
+    "torch.utils.data.default_collate": _default_collate,
+    "torch.utils.data.random_split": _split_dataset,
+    "torchvision.datasets._Images": _image_dataset,
 }

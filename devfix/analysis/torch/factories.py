@@ -34,11 +34,17 @@ from devfix.analysis.transfer.device_arguments import device_argument, named_dev
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["TRANSFER_FUNCTIONS"]
+__all__ = ["OVERLAYS", "fresh", "like", "on_accelerator"]
 
 
-def _factory(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    device = device_argument(interp, keywords) or _default_of(interp, name)
+def fresh(
+    interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call, default: Device, zero_dim: bool = False
+) -> Value:
+    """Create a tensor with ``device=``, or on the device ``default``.
+
+    Legacy tensor types ignore the default device: https://docs.pytorch.org/docs/stable/tensors.html.
+    """
+    device = device_argument(interp, keywords) or default
     rng.draw(interp, keywords.get("generator"), device, "factory", node)
     scenarios.record_placement(interp, node, device if "device" in keywords else None)
     origins = (
@@ -47,17 +53,7 @@ def _factory(interp: Interpreter, name: str, args: list[Value], keywords: Keywor
         else scenarios.origins_after_move(interp, node, device)
     )
     _note_leaf(interp, origins, keywords, node)
-    return Tensor(
-        device, origins, maybe_zero_dim=name.endswith("scalar_tensor") or _has_no_dimensions(interp, args, keywords)
-    )
-
-
-def _default_of(interp: Interpreter, name: str) -> Device:
-    """Return the device of a factory without a device argument; legacy tensor types ignore the default device.
-
-    https://docs.pytorch.org/docs/stable/tensors.html
-    """
-    return CPU if name.endswith("Tensor") and not name.endswith(".Tensor") else interp.default_device
+    return Tensor(device, origins, maybe_zero_dim=zero_dim or _has_no_dimensions(interp, args, keywords))
 
 
 def _origins_of_device_source(interp: Interpreter, node: ast.Call) -> tuple[Origin, ...]:
@@ -126,30 +122,30 @@ def _from_cpu(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
     return Tensor(CPU, (_creation(interp, node),))
 
 
-def _normal(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    tensors = [value for value in args if isinstance(value, Tensor)]
-    if tensors:
-        rng.draw(interp, keywords.get("generator"), tensors[0].device, "method", node)
-    return Tensor(tensors[0].device) if tensors else _factory(interp, name, args, keywords, node)
-
-
-def _like(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def like(interp: Interpreter, source: Value, keywords: Keywords, node: ast.Call) -> Value:
+    """Create a tensor on the device of ``source``, or with ``device=`` on another one."""
     device = device_argument(interp, keywords)
-    source = args[0] if args else UNKNOWN
     if device is not None:
         scenarios.record_placement(interp, node, device)
         return Tensor(device, scenarios.origins_after_move(interp, node, device) if device == ACCELERATOR else ())
     return join(
-        Tensor(option.device, parameter_copies.note_copy(interp, option, node))
+        Tensor(option.device, _origins_of_source(interp, option, node))
         if isinstance(option, Tensor)
         else Tensor(UNKNOWN_DEVICE)
         for option in alternatives(source)
     )
 
 
-def _accelerator_factory(
-    interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call
-) -> Value:
+def _origins_of_source(interp: Interpreter, source: Tensor, node: ast.Call) -> tuple[Origin, ...]:
+    """Return the origins of a tensor that is created like another: a CPU tensor is created here."""
+    copied = parameter_copies.note_copy(interp, source, node)
+    if copied or source.device != CPU or any(origin.kind != "made" for origin in source.origins):
+        return copied
+    return (_creation(interp, node),)
+
+
+def on_accelerator(interp: Interpreter, node: ast.Call) -> Value:
+    """Create a tensor on the accelerator: ``torch.cuda.FloatTensor(3)``."""
     scenarios.record_placement(interp, node, ACCELERATOR)
     return Tensor(ACCELERATOR, scenarios.origins_after_move(interp, node, ACCELERATOR))
 
@@ -173,10 +169,6 @@ def _configured_device(interp: Interpreter) -> Device:
     return scenarios.configured_device(interp)
 
 
-def _accelerator_device(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return DeviceValue(CPU if interp.scenario.no_accelerator else ACCELERATOR)
-
-
 def _default_device(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     device = named_device(interp, args[0]) if args else None
     interp.now.set_runtime(default_device=device or CPU)
@@ -189,17 +181,17 @@ def _default_type(interp: Interpreter, name: str, args: list[Value], keywords: K
     return NONE
 
 
-TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
-    "accelerator-device": _accelerator_device,
-    "accelerator-factory": _accelerator_factory,
-    "default-device": _default_device,
-    "default-type": _default_type,
-    "device": _device,
-    "factory": _factory,
-    "from-cpu": _from_cpu,
-    "default-generator": rng.default,
-    "generator": rng.make,
-    "from-data": _from_data,
-    "like": _like,
-    "normal": _normal,
+OVERLAYS: dict[str, TransferFunction] = {
+    "torch.Generator": rng.make,
+    "torch.as_tensor": _from_data,
+    "torch.asarray": _from_data,
+    "torch.device": _device,
+    "torch.from_file": _from_cpu,
+    "torch.from_numpy": _from_cpu,
+    "torch.frombuffer": _from_cpu,
+    "torch.manual_seed": rng.default,
+    "torch.scalar_tensor": _from_data,
+    "torch.set_default_device": _default_device,
+    "torch.set_default_tensor_type": _default_type,
+    "torch.tensor": _from_data,
 }

@@ -25,28 +25,31 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
-from devfix.analysis.stdlib import builtins
 from devfix.analysis.torch import distributed, module_tree, modules
+from devfix.analysis.transfer.bound_call import bind
 from devfix.analysis.transfer.device_arguments import device_argument
 from devfix.analysis.transfer.device_check import check_same_device, weight_operands
-from devfix.models.index import model_of
+from devfix.models.index import lookup
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
+    from devfix.models.index import Model
 
-__all__ = ["TRANSFER_FUNCTIONS", "fill_module", "opaque_module"]
+__all__ = ["OVERLAYS", "construct", "construct_loss", "fill_module", "opaque_module"]
 
 
-def _module(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    if name in ("torch.nn.Module", "torch.nn.functional"):
-        return modules.make(interp, name, node, weights=False)
-    pointer = modules.make(
-        interp, name, node, device_argument(interp, keywords), weights=not _without_weights(name, keywords)
-    )
+def construct(interp: Interpreter, model: Model, args: list[Value], keywords: Keywords, node: ast.Call) -> Pointer:
+    """Create a module of a library class."""
+    weights = model.option("weights", True) and not _without_weights(model.name, keywords)
+    pointer = modules.make(interp, model.name, node, device_argument(interp, keywords), weights=weights)
     for index, value in enumerate(args):
         if isinstance(value, Pointer) and interp.heap_object(value).kind == "module":
             modules.attach(interp, pointer, str(index), value, node)
     return pointer
+
+
+def _base_module(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    return modules.make(interp, name, node, weights=False)
 
 
 def _without_weights(name: str, keywords: Keywords) -> bool:
@@ -67,24 +70,20 @@ def opaque_module(interp: Interpreter, name: str, node: ast.Call, device: Device
     return pointer
 
 
-def _weightless(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return modules.make(interp, name, node, weights=False)
-
-
-#: Losses of elementwise operations: a 0-dim weight may be on the CPU.
-_ACCEPT_SCALAR_WEIGHT = frozenset({"BCELoss", "BCEWithLogitsLoss"})
-
-
-def _loss(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    pointer = modules.make(interp, name, node, weights=False)
+def construct_loss(interp: Interpreter, model: Model, args: list[Value], keywords: Keywords, node: ast.Call) -> Pointer:
+    """Create a loss: its weights become buffers, and a mean loss returns a single number."""
+    pointer = modules.make(interp, model.name, node, weights=False)
     if not {"reduction", "reduce", "**"} & set(keywords):
         interp.now.update(pointer, info=(("mean", True),))
-    for key in ("weight", "pos_weight"):
-        value = keywords.get(key) or (args[0] if key == "weight" and args else None)
-        if isinstance(value, Tensor) and not (value.maybe_zero_dim and name.split(".")[-1] in _ACCEPT_SCALAR_WEIGHT):
+    constructor = model.method("__init__")
+    call = bind(constructor.signatures, args, keywords, node, (pointer, node.func)) if constructor is not None else None
+    for argument in call.with_word("Buffer", "Scalar") if call is not None else ():
+        value, key = argument.value, argument.parameter.name
+        may_join = argument.parameter.word.name == "Scalar"
+        if isinstance(value, Tensor) and not (value.maybe_zero_dim and may_join):
             interp.now.set_field(pointer, key, replace(value, origins=(Origin("buffer", pointer.id),)))
             interp.now.update(pointer, weights=True, devices=frozenset({value.device}))
-        elif value is not None and value != NONE:
+        elif not isinstance(value, Tensor) and value != NONE:
             interp.now.update(pointer, weights=True, devices=frozenset({UNKNOWN_DEVICE}))
     return pointer
 
@@ -93,23 +92,25 @@ def fill_module(
     interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> None:
     """Run the constructor of a library base class on an instance of a project class."""
-    kind = model_of(name)
-    if kind in ("sequential", "module-list", "module-dict"):
-        _fill(interp, pointer, kind, args, node)
+    model = lookup(name)
+    if model is None:
+        return
+    if model.name in _CONTAINERS:
+        _fill(interp, pointer, model.name, args, node)
         interp.now.update(pointer, weights=False)
-    elif kind in ("weightless", "loss"):
+    elif model.root == "Loss" or not model.option("weights", True):
         interp.now.update(pointer, weights=False)
 
 
 def _container(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     pointer = modules.make(interp, name, node, weights=False)
-    _fill(interp, pointer, model_of(name), args, node)
+    _fill(interp, pointer, name, args, node)
     return pointer
 
 
-def _fill(interp: Interpreter, pointer: Pointer, kind: str, args: list[Value], node: ast.Call) -> None:
+def _fill(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], node: ast.Call) -> None:
     source = args[0] if args else None
-    if kind == "sequential" and not (
+    if name == "torch.nn.Sequential" and not (
         len(args) == 1 and isinstance(source, Pointer) and interp.heap_object(source).kind == "dict"
     ):
         items = {str(index): value for index, value in enumerate(args)}
@@ -121,7 +122,9 @@ def _fill(interp: Interpreter, pointer: Pointer, kind: str, args: list[Value], n
     elif isinstance(source, Pointer) and interp.heap_object(source).kind in ("list", "dict", "module"):
         given = interp.heap_object(source)
         fields = (
-            {str(i): value for i, value in enumerate(given.fields.values())} if kind == "module-list" else given.fields
+            {str(i): value for i, value in enumerate(given.fields.values())}
+            if name == "torch.nn.ModuleList"
+            else given.fields
         )
         interp.now.update(pointer, fields=dict(fields), default_item=given.default_item)
     elif isinstance(source, IterableOf):
@@ -157,10 +160,6 @@ def _parameter(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     return Tensor(device, (Origin("parameter"),))
 
 
-def _same(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return args[0] if args else keywords.get("model", UNKNOWN)
-
-
 def _parametrization(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``register_parametrization``: the parametrization becomes a submodule, and is called once with the parameter."""
     given = dict(zip(("module", "tensor_name", "parametrization"), args, strict=False)) | keywords
@@ -182,26 +181,15 @@ def _parametrization(interp: Interpreter, name: str, args: list[Value], keywords
     return owner
 
 
-def _averaged(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    source = args[0] if args else UNKNOWN
-    return builtins.deep_copy(interp, source, node)
-
-
-TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
-    "attention": _module,
-    "averaged": _averaged,
-    "ctc": _weightless,
-    "data-parallel": _parallel,
-    "loss": _loss,
-    "metric": _module,
-    "module": _module,
-    "module-dict": _container,
-    "module-list": _container,
-    "opaque-module": lambda interp, name, args, keywords, node: opaque_module(interp, name, node),
-    "parameter": _parameter,
-    "parametrization": _parametrization,
-    "recurrent": _module,
-    "same": _same,
-    "sequential": _container,
-    "weightless": _weightless,
+OVERLAYS: dict[str, TransferFunction] = {
+    "torch.nn.DataParallel": _parallel,
+    "torch.nn.Module": _base_module,
+    "torch.nn.ModuleDict": _container,
+    "torch.nn.ModuleList": _container,
+    "torch.nn.Parameter": _parameter,
+    "torch.nn.Sequential": _container,
+    "torch.nn.parallel.DistributedDataParallel": _parallel,
+    "torch.nn.utils.parametrize.register_parametrization": _parametrization,
 }
+
+_CONTAINERS = ("torch.nn.ModuleDict", "torch.nn.ModuleList", "torch.nn.Sequential")

@@ -27,8 +27,8 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.stdlib import containers
 from devfix.analysis.torch import batch_objects, checkpoints, module_tree, modules
 from devfix.analysis.transfer.device_arguments import MOVE_METHODS, move_method_target, to_targets, type_target
-from devfix.models.frameworks import INFERENCE_METHODS
-from devfix.models.index import model_of
+from devfix.models.index import root_of
+from devfix.models.names import INFERENCE_METHODS
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
@@ -106,7 +106,7 @@ def module_method(
         return _grow(interp, pointer, name, args, node)
     if name == "forward":
         return interp.call_forward(pointer, args, keywords, node)
-    if name == "__call__" or (name == "update" and model_of(obj.name) == "metric"):
+    if name == "__call__" or (name == "update" and root_of(obj.name) == "Metric"):
         return interp.call(pointer, args, keywords, node)
     if name in INFERENCE_METHODS and module_tree.is_opaque(obj):
         return modules.call_leaf(interp, pointer, args, keywords, node)

@@ -26,14 +26,16 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.torch import optimizers
 from devfix.analysis.torch.module_tree import is_opaque, named_children, named_modules
+from devfix.analysis.transfer.bound_call import BoundCall, bind
 from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensors_in, weight_operands
-from devfix.models.index import model_of
-from devfix.models.tensor_methods import NN_MODULE_METHODS
+from devfix.models.index import lookup
+from devfix.models.names import NN_MODULE_METHODS
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.domain.protocol import Interpreter
+    from devfix.models.signatures import Word
 
 __all__ = [
     "assume_module",
@@ -211,13 +213,13 @@ def call_leaf(
 ) -> Value:
     """Call a module whose ``forward`` is not in the project: check its weights against the arguments."""
     obj = interp.heap_object(pointer)
-    kind = model_of(obj.name)
+    model = lookup(obj.name)
+    called = model.method("__call__") if model is not None and model.kind == "class" else None
     text = text_of(node.func)
+    bound = bind(called.signatures, args, keywords, node, (pointer, node.func)) if called is not None else None
     operands = [
         operand
-        for value, argument in zip(
-            [*args, *keywords.values()], _argument_texts(node, len(args), keywords), strict=False
-        )
+        for value, argument in _compared(bound, node, args, keywords)
         for operand in tensors_in(interp, value, argument)
     ]
     opaque = is_opaque(obj)
@@ -226,19 +228,28 @@ def call_leaf(
         for path, part in named_modules(interp, pointer)
         if interp.heap_object(part).weights
     ]
-    if kind == "ctc":
-        return _result(interp, operands[:1], weights, node, text)
-    if kind == "recurrent":
-        out = _result(interp, operands, weights, node, text)
-        state = replace(out, maybe_container=True) if isinstance(out, Tensor) else out
-        return TupleValue((out, state))
-    if kind == "attention":
-        out = _result(interp, operands, weights, node, text)
-        return TupleValue((out, out))
     if not operands and opaque:
         return UNKNOWN
     out = _result(interp, operands, weights, node, text, opaque, maybe_zero_dim=bool(obj.get("mean")))
-    return replace(out, maybe_container=True) if opaque and isinstance(out, Tensor) else out
+    if bound is not None:
+        return _shaped(bound.signature.result, out)
+    return replace(out, maybe_container=True) if opaque else out
+
+
+def _compared(
+    bound: BoundCall | None, node: ast.Call, args: list[Value], keywords: dict[str, Value]
+) -> list[tuple[Value, str]]:
+    """Return the arguments that are compared with the weights, as pairs of value and text."""
+    if bound is not None:
+        return [(argument.value, argument.text) for argument in bound.with_word("On", "Scalar")]
+    return list(zip([*args, *keywords.values()], _argument_texts(node, len(args), keywords), strict=False))
+
+
+def _shaped(word: Word, tensor: Tensor) -> Value:
+    """Return the result of a module as its stub says: ``tuple[On, list[On]]``."""
+    if word.name == "tuple":
+        return TupleValue(tuple(_shaped(inner, tensor) for inner in word.arguments))
+    return replace(tensor, maybe_container=True) if word.name == "list" else tensor
 
 
 def _result(
@@ -249,7 +260,7 @@ def _result(
     text: str,
     opaque: bool = False,
     maybe_zero_dim: bool = False,
-) -> Value:
+) -> Tensor:
     both = [*weights, *operands]
     device, origins = check_same_device(interp, node, text, both, opaque=opaque)
     grad = any(operand.grad for operand in both)

@@ -10,21 +10,19 @@ from devfix.analysis import host_access, ineffective_moves, parameter_copies, sc
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
-    NONE,
     Device,
     DType,
     Keywords,
-    Number,
     Tensor,
     TupleValue,
-    Unknown,
     Value,
     alternatives,
     join,
 )
 from devfix.analysis.observations import Transfer
 from devfix.analysis.stdlib import containers
-from devfix.analysis.torch import checkpoints, rng, tensor_functions
+from devfix.analysis.torch import checkpoints
+from devfix.analysis.transfer import modelled_calls
 from devfix.analysis.transfer.device_arguments import (
     MOVE_METHODS,
     move_method_target,
@@ -32,15 +30,7 @@ from devfix.analysis.transfer.device_arguments import (
     to_targets,
     type_target,
 )
-from devfix.analysis.transfer.device_check import check_same_device, tensor_operands, tensors_in
-from devfix.models.tensor_methods import (
-    NON_DIFFERENTIABLE,
-    RANDOM_METHODS,
-    REDUCTIONS,
-    TENSOR_METHODS,
-    VALUES_WITH_INDICES,
-)
-from devfix.syntax.tree import text_of
+from devfix.models.index import lookup
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -48,10 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["tensor_method"]
 
 
-_SAME_SIZE = frozenset(
-    "detach clone contiguous float half double long int bool bfloat16 squeeze unsqueeze exp log log2 log10 sqrt abs "
-    "neg sigmoid tanh round requires_grad_".split()
-)
 _GIVES_DIMENSIONS = frozenset("unsqueeze view reshape expand expand_as repeat tile flatten ravel".split())
 _TENSOR_ONLY_METHODS = frozenset("view view_as unsqueeze permute expand expand_as".split())
 
@@ -60,7 +46,7 @@ def tensor_method(
     interp: Interpreter, tensor: Tensor, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     """Call ``tensor.name(...)``."""
-    host_access.note_method(interp, tensor, name, node)
+    host_access.note_item_use(interp, tensor, name, node)
     if (
         tensor.maybe_container
         and name in _TENSOR_ONLY_METHODS
@@ -77,68 +63,27 @@ def tensor_method(
         return _transfer(interp, tensor, [type_target(option) for option in alternatives(args[0])], node)
     if name == "type_as" and args:
         return _transfer(interp, tensor, [named_device(interp, args[0])], node)
-    if "generator" in keywords and name in {*RANDOM_METHODS, "multinomial"}:
-        rng.draw(interp, keywords["generator"], tensor.device, "method", node)
-    if name == "backward" and args:
-        operands = [
-            tensor_operands(tensor, "…"),
-            *tensors_in(interp, args[0], text_of(node.args[0]) if node.args else "…"),
-        ]
-        check_same_device(interp, node, ".backward()", operands)
     if name == "retain_grad":
         ineffective_moves.note_leaf_use(interp, tensor, "retained", node)
     if name in ("detach", "detach_"):
         tensor = ineffective_moves.detach(tensor)
     if name == "clone":
         parameter_copies.note_copy(interp, tensor, node)
-    if name in ("backward", "zero_", "fill_", "retain_grad", "register_hook"):
-        return tensor if name.endswith("_") else NONE
+    if name in ("zero_", "fill_"):
+        return tensor
     if tensor.maybe_container:
         result = containers.maybe_container_method(interp, tensor, name, args, node)
         if result is not None:
             return result
-    kind = TENSOR_METHODS.get(name, "keeps")
-    if kind == "number":
-        return Number()
-    if kind == "needs-cpu":
-        return Unknown(f"numpy.{name}()")  # `note_method` has recorded it
-    if name in VALUES_WITH_INDICES and not (args and isinstance(args[0], Tensor)):
-        if args or keywords or name not in REDUCTIONS:
-            return tensor_functions.values_and_indices(tensor)
-    elif kind == "several" and (args or keywords or name not in REDUCTIONS):
-        return replace(tensor, maybe_container=True)
-    if kind in ("mixes", "pointwise"):
-        assert isinstance(node.func, ast.Attribute)
-        operands = [tensor_operands(tensor, text_of(node.func.value))]
-        for value, text in zip(
-            [*args, *keywords.values()], [text_of(argument) for argument in node.args] + ["…"] * 9, strict=False
-        ):
-            operands.extend(tensors_in(interp, value, text))
-        written = operands[0] if name.endswith("_") else None
-        device, origins = check_same_device(
-            interp, node, f".{name}()", operands, allow_cpu_scalars=kind == "pointwise", written=written
-        )
-        grad = name not in NON_DIFFERENTIABLE and any(operand.grad for operand in operands)
-        maybe_zero_dim = kind == "pointwise" and all(operand.maybe_zero_dim for operand in operands)
-        return Tensor(
-            device,
-            origins,
-            maybe_zero_dim=maybe_zero_dim,
-            grad=grad,
-            is_single_number=maybe_zero_dim and all(operand.is_single_number for operand in operands),
-        )
-    if name in NON_DIFFERENTIABLE:
-        tensor = replace(tensor, grad=False)
-    if name in REDUCTIONS and not args and "dim" not in keywords:
-        return replace(tensor, maybe_zero_dim=True, maybe_container=False, is_single_number=True)
-    if name.startswith("new_"):
-        return Tensor(tensor.device)
-    is_single_number = tensor.is_single_number and name in _SAME_SIZE
-    return replace(
-        tensor,
-        maybe_zero_dim=tensor.maybe_zero_dim and not _gives_dimensions(name, args),
-        is_single_number=is_single_number,
-    )
+    model = lookup(f"torch.Tensor.{name}")
+    result: Value | None = None
+    if model is not None and model.kind == "function":
+        result = modelled_calls.call_method(interp, tensor, model, args, keywords, node)
+    if result is None:
+        result = tensor
+    if isinstance(result, Tensor) and _gives_dimensions(name, args):
+        result = replace(result, maybe_zero_dim=False, is_single_number=False)
+    return result
 
 
 def _gives_dimensions(name: str, args: list[Value]) -> bool:

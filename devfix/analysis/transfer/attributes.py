@@ -34,7 +34,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.torch import batch_objects, batches, distributions, module_tree, optimizers
-from devfix.models.tensor_methods import MODULE_METHODS
+from devfix.models.names import MODULE_METHODS
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter

@@ -36,7 +36,7 @@ from devfix.analysis.overlays import transformers_
 from devfix.analysis.torch import checkpoints, module_methods, modules, rng
 from devfix.analysis.transfer import external_calls, instantiation, iteration, methods
 from devfix.analysis.transfer.functions import call_function
-from devfix.models.tensor_methods import READ_ONLY_METHODS
+from devfix.models.names import READ_ONLY_METHODS
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter

@@ -28,11 +28,21 @@ from devfix.analysis.torch.checkpoints import note_origin_use
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["OperandSet", "check_same_device", "tensors_in", "weight_operands"]
+__all__ = ["OperandSet", "check_same_device", "tensor_operands", "tensors_in", "weight_operands"]
 
 
 class OperandSet:
-    """One operand of an operation: its alternatives, each with its device."""
+    """One operand of an operation: its alternatives, each with its device.
+
+    Attributes:
+        alternatives: pairs of device and operand.
+        devices: the devices of all alternatives.
+        maybe_zero_dim: whether it may be 0-dimensional.
+        grad: whether it may require a gradient.
+        is_single_number: whether it certainly is one number.
+        may_join: whether the operation accepts it as a 0-dimensional CPU tensor, if it accepts any.
+
+    """
 
     def __init__(
         self,
@@ -46,6 +56,7 @@ class OperandSet:
         self.maybe_zero_dim = maybe_zero_dim
         self.grad = grad
         self.is_single_number = is_single_number
+        self.may_join = True
 
     def is_never_on(self, device: Device) -> bool:
         """Return whether no alternative can be on ``device``; false for an alternative's own device."""
@@ -128,8 +139,8 @@ def check_same_device(
                 conflicts[device] = [each for each in operands if each.is_never_on(device)]
             for other in conflicts[device]:
                 if allow_cpu_scalars and (
-                    (one.maybe_zero_dim and device == CPU and one is not written)
-                    or (other.maybe_zero_dim and CPU in other.devices and other is not written)
+                    (one.may_join and one.maybe_zero_dim and device == CPU and one is not written)
+                    or (other.may_join and other.maybe_zero_dim and CPU in other.devices and other is not written)
                 ):
                     continue
                 if interp.scenario.multi_accelerator and CPU in other.devices:
@@ -139,7 +150,11 @@ def check_same_device(
                     (accelerator if other_device == ACCELERATOR else cpu).append(other_operand)
     if cpu and accelerator:
         point = interp.point(node, with_state=True)
-        takes_numbers = allow_cpu_scalars and (written is None or CPU not in written.devices)
+        takes_numbers = (
+            allow_cpu_scalars
+            and (written is None or CPU not in written.devices)
+            and all(each.may_join for each in operands if CPU in each.devices)
+        )
         interp.observations.mismatches.append(
             DeviceMismatch(
                 point, operation, _distinct(cpu), _distinct(accelerator), opaque, interp.latent, takes_numbers

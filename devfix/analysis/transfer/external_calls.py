@@ -1,13 +1,16 @@
-"""Calls of functions and classes outside the project: one transfer function per model of :mod:`devfix.models`."""
+"""Calls of functions and classes outside the project.
+
+First match wins: an overlay (code, by full name), then the stubs and the generated table (:mod:`devfix.models`).
+"""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from devfix.analysis import overlays, parameter_copies
+from devfix.analysis import overlays
 from devfix.analysis.domain import classes
-from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     NONE,
@@ -38,15 +41,16 @@ from devfix.analysis.torch import (
     optimizers,
     tensor_functions,
 )
-from devfix.analysis.transfer import iteration
+from devfix.analysis.transfer import iteration, modelled_calls
 from devfix.analysis.transfer.device_arguments import named_device
 from devfix.analysis.transfer.device_check import check_same_device, weight_operands
-from devfix.models.index import model_of
+from devfix.models.index import lookup
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
+    from devfix.models.index import Model
 
-__all__ = ["call", "unknown_result"]
+__all__ = ["call", "call_reader", "reader", "unknown_result"]
 
 _MODEL_WORDS = ("Model", "For", "AutoencoderKL", "UNet", "Transformer2D")
 _OTHER_WORDS = ("Tokenizer", "Processor", "Config", "Extractor", "Pipeline", "Scheduler", "Trainer", "Dataset")
@@ -56,11 +60,11 @@ def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
     """Call a function or class outside the project by its full name."""
     if name.startswith("builtins."):
         return builtins.call(interp, name[len("builtins.") :], args, keywords, node)
-    transfer_function = TRANSFER_FUNCTIONS.get(model_of(name))
-    if classes.is_managed(name) and transfer_function is None:
+    model = lookup(name)
+    if classes.is_managed(name) and (model is None or overlay_of(model) is None):
         _escape(interp, args, keywords)
         return Unknown(f"{name}()")
-    if name.endswith((".from_pretrained", ".from_config")):
+    if name.endswith((".from_pretrained", ".from_config")) and model is None:
         owner = name.split(".")[-2]
         if any(word in owner for word in _MODEL_WORDS) and not any(word in owner for word in _OTHER_WORDS):
             device = _device_map_target(interp, keywords)
@@ -68,13 +72,45 @@ def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
         if name.startswith("transformers."):
             return interp.new(HeapObject("tokenizer", name, allocated_at=interp.point(node)))
         return unknown_result(interp, name, args, node)
-    if transfer_function is not None:
-        return transfer_function(interp, name, args, keywords, node)
+    if model is not None:
+        return _call_model(interp, model, args, keywords, node)
     if name.split(".")[-1][:1].islower():
         _check_opaque_training_call(interp, name, args, keywords, node)
     if may_move_arguments(name):
         _escape(interp, args, keywords)
     return unknown_result(interp, name, args, node, keywords)
+
+
+def overlay_of(model: Model) -> TransferFunction | None:
+    """Return the code for a function, a class or its nearest base; ``None`` if signatures say it all."""
+    if model.root not in ("", "Overlay") and model.kind == "class":
+        return None
+    return next((OVERLAYS[name] for name in (model.key, *model.bases) if name in OVERLAYS), None)
+
+
+def _call_model(interp: Interpreter, model: Model, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    overlay = overlay_of(model)
+    if overlay is not None:
+        return overlay(interp, model.name, args, keywords, node)
+    if model.kind == "class":
+        return _CONSTRUCTORS[model.root](interp, model, args, keywords, node)
+    result = modelled_calls.call_modelled(interp, model, args, keywords, node)
+    return UNKNOWN if result is None else result
+
+
+def reader(name: str) -> Model | None:
+    """Return the model of a method that only reads its arguments, by its full name; ``None`` if it may move them."""
+    model = lookup(name)
+    return model if model is not None and model.result in ("Any", "Array") else None
+
+
+def call_reader(
+    interp: Interpreter, receiver: Pointer, model: Model, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
+    """Call a method that only reads its arguments."""
+    is_method = any(parameter.name == "self" for parameter in model.signatures[0].parameters)
+    result = modelled_calls.call_modelled(interp, model, args, keywords, node, receiver if is_method else None)
+    return UNKNOWN if result is None else result
 
 
 def _device_map_target(interp: Interpreter, keywords: Keywords) -> Device | None:
@@ -151,34 +187,49 @@ def unknown_result(
     )
 
 
-# --- optimizers and the rest --------------------------------------------------------------------------------------
-def _optimizer(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return optimizers.build(interp, name, model_of(name) == "optimizer-eager", args, keywords, node)
+# --- classes ------------------------------------------------------------------------------------------------------
+def _optimizer(interp: Interpreter, model: Model, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    return optimizers.build(interp, model.name, model.option("eager", False), args, keywords, node)
 
 
-def _scheduler(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return interp.new(
-        HeapObject("scheduler", name, fields={"optimizer": args[0]} if args else {}, allocated_at=interp.point(node))
-    )
+def _scheduler(interp: Interpreter, model: Model, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    fields = {"optimizer": args[0]} if args else {}
+    return interp.new(HeapObject("scheduler", model.name, fields=fields, allocated_at=interp.point(node)))
 
 
+def _distribution(interp: Interpreter, model: Model, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    made = distributions.make(interp, model.name, args, keywords, node)
+    return made if made is not None else unknown_result(interp, model.name, args, node, keywords)
+
+
+def _object(interp: Interpreter, model: Model, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """Create an object; a class whose stub has ``__new__`` returns what that says."""
+    constructor = model.method("__new__")
+    if constructor is not None:
+        return modelled_calls.call_modelled(interp, constructor, args, keywords, node, UNKNOWN) or UNKNOWN
+    return unknown_result(interp, model.name, args, node, keywords)
+
+
+_CONSTRUCTORS: dict[str, Callable[[Interpreter, Model, list[Value], Keywords, ast.Call], Value]] = {
+    "Distribution": _distribution,
+    "Loss": library_modules.construct_loss,
+    "Metric": library_modules.construct,
+    "Module": library_modules.construct,
+    "Object": _object,
+    "Optimizer": _optimizer,
+    "Overlay": _object,
+    "Placed": _object,
+    "Scheduler": _scheduler,
+}
+
+
+# --- code for what no signature describes -------------------------------------------------------------------------
 def _scaler(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     return interp.new(HeapObject("scaler", name, allocated_at=interp.point(node)))
 
 
 def _partial(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     return Partial(args[0], tuple(args[1:]), tuple(keywords.items())) if args else UNKNOWN
-
-
-def _deep_copy(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    for tensor in parameter_copies.tensors_in(interp, args[0]) if args else ():
-        parameter_copies.note_copy(interp, tensor, node)
-    return builtins.deep_copy(interp, args[0], node) if args else UNKNOWN
-
-
-def _distribution(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    made = distributions.make(interp, name, args, keywords, node)
-    return made if made is not None else unknown_result(interp, name, args, node, keywords)
 
 
 def _divergence(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -209,10 +260,6 @@ def _joins_paths(interp: Interpreter, name: str, args: list[Value], keywords: Ke
     return checkpoints.joined_path(args)
 
 
-def _exits(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    raise Unreachable
-
-
 def _calls(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     function = args[0] if args else keywords.get("target", keywords.get("fn", UNKNOWN))
     arguments: list[Value] = []
@@ -233,56 +280,45 @@ def _is_available(interp: Interpreter, name: str, args: list[Value], keywords: K
     return Const(not interp.scenario.no_accelerator)
 
 
-def _false(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return Const(False)
+_COLLECTIVES = (
+    "all_reduce reduce broadcast all_gather all_gather_into_tensor gather scatter reduce_scatter reduce_scatter_tensor "
+    "all_to_all all_to_all_single send recv isend irecv"
+).split()
 
-
-def _number(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return Number(f"{name}()")
-
-
-def _harmless(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return numpy_.result_of(name, args, keywords, node) or Unknown(f"{name}()")
-
-
-def _decorator(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return Unknown()
-
-
-TRANSFER_FUNCTIONS: dict[str, TransferFunction] = {
-    **factories.TRANSFER_FUNCTIONS,
-    **data.TRANSFER_FUNCTIONS,
-    **overlays.TRANSFER_FUNCTIONS,
-    **library_modules.TRANSFER_FUNCTIONS,
-    **sequences.TRANSFER_FUNCTIONS,
-    **tensor_functions.TRANSFER_FUNCTIONS,
-    "available": _is_available,
-    "calls": _calls,
-    "clip": _number,
-    "collective": distributed.collective,
-    "decorator": _decorator,
-    "deep-copy": _deep_copy,
-    "distribution": _distribution,
-    "divergence": _divergence,
-    "default-dict": _default_dict,
-    "exits": _exits,
-    "harmless": _harmless,
-    "initialized": distributed.initialized,
-    "joins-paths": _joins_paths,
-    "load": checkpoints.load,
-    "load-file": checkpoints.load_file,
-    "open-file": checkpoints.open_file,
-    "namespace": _namespace,
-    "no": _false,
-    "number": _number,
-    "optimizer": _optimizer,
-    "optimizer-eager": _optimizer,
-    "ordered-dict": _dictionary,
-    "parser": _parser,
-    "process-group": distributed.init,
-    "set-device": distributed.set_device,
-    "partial": _partial,
-    "save": checkpoints.save,
-    "scaler": _scaler,
-    "scheduler": _scheduler,
+#: Code by full name; a stub declares each of these names.
+OVERLAYS: dict[str, TransferFunction] = {
+    **data.OVERLAYS,
+    **factories.OVERLAYS,
+    **library_modules.OVERLAYS,
+    **overlays.OVERLAYS,
+    **sequences.OVERLAYS,
+    **tensor_functions.OVERLAYS,
+    **{f"torch.distributed.{name}": distributed.collective for name in _COLLECTIVES},
+    "absl.app.run": _calls,
+    "accelerate.notebook_launcher": _calls,
+    "argparse.ArgumentParser": _parser,
+    "collections.OrderedDict": _dictionary,
+    "collections.defaultdict": _default_dict,
+    "fire.Fire": _calls,
+    "functools.partial": _partial,
+    "os.path.abspath": _joins_paths,
+    "os.path.expanduser": _joins_paths,
+    "os.path.join": _joins_paths,
+    "pathlib.Path": _joins_paths,
+    "safetensors.safe_open": checkpoints.open_file,
+    "safetensors.torch.load_file": checkpoints.load_file,
+    "torch.cuda.amp.GradScaler": _scaler,
+    "torch.cuda.is_available": _is_available,
+    "torch.cuda.set_device": distributed.set_device,
+    "torch.distributed.init_process_group": distributed.init,
+    "torch.distributed.is_initialized": distributed.initialized,
+    "torch.distributions.kl_divergence": _divergence,
+    "torch.load": checkpoints.load,
+    "torch.multiprocessing.Process": _calls,
+    "torch.multiprocessing.spawn": _calls,
+    "torch.multiprocessing.start_processes": _calls,
+    "torch.save": checkpoints.save,
+    "torch_xla.launch": _calls,
+    "typer.run": _calls,
+    "types.SimpleNamespace": _namespace,
 }

@@ -19,7 +19,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.torch import library_modules, optimizers
 from devfix.analysis.transfer.attributes import attribute
-from devfix.models.index import model_of
+from devfix.models.index import has_weights, lookup, root_of
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -38,15 +38,15 @@ def instantiate(
 ) -> Value:
     """Create an instance of a project class and call its constructor."""
     names = external_bases(cls)
-    if any(name.startswith("torch.optim.") and model_of(name).startswith("optimizer") for name in names):
+    if any(name.startswith("torch.optim.") and root_of(name) == "Optimizer" for name in names):
         base = next(name for name in names if name.startswith("torch.optim."))
-        eager = model_of(base) == "optimizer-eager" or optimizers.copies_parameters(cls)
+        eager = _creates_state(base) or optimizers.copies_parameters(cls)
         return optimizers.build(interp, base, eager, args, keywords, node, cls)
     if is_module_class(interp, cls):
         opaque = any(
             name == "?" or not name.startswith(("torch.nn.Module", "builtins", "abc", "typing")) for name in names
         )
-        leaf = [name for name in names if name.startswith("torch.nn.") and model_of(name) == "module"]
+        leaf = [name for name in names if name.startswith("torch.nn.") and has_weights(name)]
         own_weights = opaque and (
             bool(leaf and leaf[0] not in ("torch.nn.Module", "torch.nn.modules.Module")) or not leaf
         )
@@ -122,3 +122,9 @@ def enter_context(interp: Interpreter, value: Value, node: ast.AST) -> Value:
         if isinstance(enter, Bound):
             return interp.call(enter, [], {}, ast.copy_location(ast.Call(ast.Name("enter", ast.Load()), [], []), node))
     return value
+
+
+def _creates_state(name: str) -> bool:
+    """Return whether an optimizer creates its state in the constructor."""
+    model = lookup(name)
+    return model is not None and bool(model.option("eager", False))

@@ -48,8 +48,7 @@ from devfix.analysis.torch.module_methods import module_method
 from devfix.analysis.torch.tensor_methods import tensor_method
 from devfix.analysis.transfer import external_calls
 from devfix.analysis.transfer.device_arguments import MOVE_METHODS, move_method_target, to_targets
-from devfix.models.index import model_of
-from devfix.models.tensor_methods import READ_ONLY_METHODS
+from devfix.models.names import READ_ONLY_METHODS
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -100,10 +99,10 @@ def _call_object_method(
         if name in _MODULE_ONLY_METHODS:
             modules.assume_module(interp, pointer)
             obj = interp.heap_object(pointer)
-        elif name in READ_ONLY_METHODS or model_of(f"{obj.name}.{name}") == "harmless":
+        elif name in READ_ONLY_METHODS:
             return Unknown()
-        elif model_of(f"{obj.name}.{name}") in ("needs-cpu", "draws"):
-            return external_calls.call(interp, f"{obj.name}.{name}", args, keywords, node)
+        elif (model := external_calls.reader(f"{obj.name}.{name}")) is not None:
+            return external_calls.call_reader(interp, pointer, model, args, keywords, node)
         else:
             interp.escape([*args, *keywords.values()])
             return external_calls.unknown_result(interp, f"{obj.name}.{name}", args, node, keywords)

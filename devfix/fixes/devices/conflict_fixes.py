@@ -15,7 +15,7 @@ from devfix.fixes.insertion_point import all_live, headers
 from devfix.fixes.move_style import move_of
 from devfix.fixes.value_scope import device_for_tensor
 from devfix.model import AddKeyword, AppendCode, Edit, ReplaceExpression, ReplaceStatement
-from devfix.models.tensor_methods import RANDOM_FACTORIES
+from devfix.models.names import RANDOM_FACTORIES
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["conflict_edits", "move_operand_at_use"]

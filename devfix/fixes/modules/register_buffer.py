@@ -13,7 +13,7 @@ from devfix.analysis.domain.values import NONE, ClassValue, Tensor, alternatives
 from devfix.fixes.modules.attribute_writes import Attribute, Write, methods_of
 from devfix.fixes.reorder import reach
 from devfix.model import Edit, MoveStatements, ReplaceStatement
-from devfix.models.tensor_methods import MODULE_METHODS
+from devfix.models.names import MODULE_METHODS
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["register_buffers"]

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from devfix.model import AddKeyword, AppendCode, Edit, ReplaceExpression
-from devfix.models.tensor_methods import CPU_ONLY_FACTORIES, RANDOM_FACTORIES, RANDOM_METHODS
+from devfix.models.names import CPU_ONLY_FACTORIES, RANDOM_FACTORIES, RANDOM_METHODS
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["FactoryCall", "chain_end", "initialized_later"]

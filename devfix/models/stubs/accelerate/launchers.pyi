@@ -1,0 +1,3 @@
+"""Another name of the launcher."""
+
+from accelerate import notebook_launcher as notebook_launcher

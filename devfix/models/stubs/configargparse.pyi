@@ -1,0 +1,3 @@
+"""Options of the command line and of files."""
+
+from argparse import ArgumentParser as ArgumentParser

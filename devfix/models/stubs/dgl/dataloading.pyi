@@ -1,0 +1,3 @@
+"""Loaders of graphs."""
+
+from torch.utils.data import DataLoader as GraphDataLoader

@@ -1,0 +1,6 @@
+"""EfficientNet."""
+
+# https://github.com/lukemelas/EfficientNet-PyTorch
+class EfficientNet(Module):
+    def from_pretrained(*args, **kwargs) -> Module: ...
+    def from_name(*args, **kwargs) -> Module: ...

@@ -1,0 +1,3 @@
+"""Progress bars."""
+
+from fastprogress import progress_bar as progress_bar

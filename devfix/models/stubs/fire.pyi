@@ -1,0 +1,4 @@
+"""Functions as commands."""
+
+# https://google.github.io/python-fire/
+def Fire(component: Callable, *args, **kwargs) -> Overlay: ...

@@ -1,0 +1,13 @@
+"""Lightning."""
+
+# https://lightning.ai/docs/fabric/stable/
+class Fabric(Overlay): ...
+
+# https://lightning.ai/docs/pytorch/stable/common/trainer.html
+class Trainer(Overlay): ...
+
+# https://lightning.ai/docs/pytorch/stable/common/lightning_module.html
+class LightningModule(Placed): ...
+
+# https://lightning.ai/docs/pytorch/stable/cli/lightning_cli.html
+class LightningCLI(Overlay): ...

@@ -1,0 +1,4 @@
+"""Plots."""
+
+# https://matplotlib.org/stable/
+def __getattr__(*args, **kwargs) -> Any: ...

@@ -1,0 +1,3 @@
+"""Dictionaries with attributes."""
+
+from types import SimpleNamespace as ConfigDict

@@ -1,0 +1,3 @@
+"""Processes that run functions of the program."""
+
+from torch.multiprocessing import Process as Process

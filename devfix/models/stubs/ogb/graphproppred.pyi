@@ -1,0 +1,3 @@
+"""Graph datasets."""
+
+from ogb.nodeproppred import PygNodePropPredDataset as PygGraphPropPredDataset

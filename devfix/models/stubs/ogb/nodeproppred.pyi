@@ -1,0 +1,4 @@
+"""Graph datasets."""
+
+# https://ogb.stanford.edu/docs/home/
+class PygNodePropPredDataset(Overlay): ...

@@ -1,0 +1,3 @@
+"""Another name of the package."""
+
+from lightning import *

@@ -1,0 +1,4 @@
+"""Segmentation models."""
+
+# https://smp.readthedocs.io/
+def __getattr__(*args, **kwargs) -> Module: ...

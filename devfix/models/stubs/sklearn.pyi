@@ -1,0 +1,4 @@
+"""Functions that read host memory."""
+
+# https://scikit-learn.org/stable/
+def __getattr__(*args: Host, **kwargs: Host) -> Array: ...

@@ -1,0 +1,3 @@
+"""Threads that run functions of the program."""
+
+from torch.multiprocessing import Process as Thread

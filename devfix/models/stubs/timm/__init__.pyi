@@ -1,0 +1,4 @@
+"""Image models."""
+
+# https://huggingface.co/docs/timm
+def create_model(*args, **kwargs) -> Module: ...

@@ -1,0 +1,3 @@
+"""Image models."""
+
+from timm import create_model as create_model

@@ -1,0 +1,7 @@
+"""Availability of ``torch.backends.mps``."""
+
+from torch.cuda import is_available as is_available
+from torch.cuda import is_available as is_built
+
+# https://docs.pytorch.org/docs/stable/generated/torch.cuda.is_available.html
+def __getattr__(*args, **kwargs) -> Any: ...

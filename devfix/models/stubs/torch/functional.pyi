@@ -1,0 +1,3 @@
+"""Another name of functions of ``torch``."""
+
+from torch import *

@@ -1,0 +1,16 @@
+"""``torch.nn.functional``: what the generated table does not say."""
+
+# https://docs.pytorch.org/docs/stable/nn.functional.html
+def __getattr__(*args, **kwargs) -> Of[args]: ...
+
+# https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.ctc_loss.html
+def ctc_loss(log_probs: On, targets, input_lengths, target_lengths, blank=..., reduction=..., zero_infinity=...) -> Reduced[reduction]: ...
+
+# https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html
+def embedding(input: On, weight: On, padding_idx=..., max_norm=..., norm_type=..., scale_grad_by_freq=..., sparse=...) -> On: ...
+
+# https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.binary_cross_entropy_with_logits.html
+def binary_cross_entropy_with_logits(input: On, target: On, weight: Scalar = ..., size_average=..., reduce=..., reduction=..., pos_weight: Scalar = ...) -> Reduced[reduction]: ...
+
+# https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html
+def one_hot(input: On, num_classes=...) -> Vector: ...

@@ -1,0 +1,4 @@
+"""Initialization in place."""
+
+# https://docs.pytorch.org/docs/stable/nn.init.html
+def __getattr__(tensor, *args, **kwargs) -> Of[tensor]: ...

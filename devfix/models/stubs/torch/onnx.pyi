@@ -1,0 +1,4 @@
+"""Functions that read their arguments and move nothing."""
+
+# https://docs.pytorch.org/docs/stable/index.html
+def __getattr__(*args, **kwargs) -> Any: ...

@@ -1,0 +1,4 @@
+"""Graph datasets."""
+
+# https://pytorch-geometric.readthedocs.io/en/latest/modules/datasets.html
+class __getattr__(Overlay): ...

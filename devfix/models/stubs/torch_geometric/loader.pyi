@@ -1,0 +1,6 @@
+"""Loaders of graphs."""
+
+from torch.utils.data import DataLoader as DataLoader
+
+# https://pytorch-geometric.readthedocs.io/en/latest/modules/loader.html
+class __getattr__(Overlay): ...

@@ -1,0 +1,3 @@
+"""Devices of PyTorch/XLA."""
+
+from torch_xla import device as xla_device

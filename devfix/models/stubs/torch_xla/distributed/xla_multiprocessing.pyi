@@ -1,0 +1,3 @@
+"""Processes."""
+
+from torch_xla import launch as spawn

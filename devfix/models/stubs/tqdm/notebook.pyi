@@ -1,0 +1,3 @@
+"""Progress bars."""
+
+from tqdm import tqdm as tqdm

@@ -1,0 +1,4 @@
+"""Functions as commands."""
+
+# https://typer.tiangolo.com/
+def run(function: Callable) -> Overlay: ...

@@ -1,0 +1,3 @@
+"""Types."""
+
+from collections import namedtuple as NamedTuple

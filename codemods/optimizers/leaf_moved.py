@@ -30,8 +30,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.optimizers._leaf_moves import SUBSCRIPTIONS, LeafMove
 from devfix.analysis import Observations
-from devfix.analysis.observations.moves import LeafMove
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import names_in
 from devfix.fixes.value_scope import device_for_move
@@ -52,7 +52,7 @@ _RANDOM = frozenset("rand randn randint randperm normal".split())
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per move of a leaf tensor whose copy is used as a leaf."""
-    for move in observations.leaf_moves.values():
+    for move in observations.of(LeafMove):
         use = next((use for use in _CONSEQUENCES if use in move.uses and _needs_leaf(move, use)), None)
         if use is not None:
             yield _finding(observations, move, use)
@@ -221,6 +221,7 @@ RULE = Rule(
     summary="A parameter is moved after its creation, so the copy is not trained.",
     documentation=__doc__,
     detect=detect,
+    subscriptions=SUBSCRIPTIONS,
     invalid=(
         Example(
             "a tensor that is optimized",

@@ -30,20 +30,92 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from devfix.analysis import Observations
-from devfix.analysis.observations.moves import UncalledMove
+from devfix.analysis import Interpreter, Observations
+from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.values import ACCELERATOR, Builtin, DeviceValue, Pointer, Tensor, Value
+from devfix.analysis.observations import Subscription
+from devfix.analysis.observations.execution import AttributeRead
 from devfix.fixes.event_path import event_path
 from devfix.fixes.value_scope import device_for_move
 from devfix.model import AppendCode, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
+from devfix.syntax.tree import text_of
 
 __all__ = ["RULE"]
+
+_TENSOR_ATTRIBUTES = frozenset(
+    "device shape dtype grad data size dim view detach requires_grad_ numpy item float long half parameters "
+    "state_dict eval train zero_grad".split()
+)
+
+
+@dataclass(frozen=True, eq=False)
+class UncalledMove:
+    """A move method without call parentheses: ``x.cuda``; ``latent`` says that the program does not call this code."""
+
+    point: ProgramPoint
+    node: ast.Attribute
+    latent: bool
+
+
+def _note_uncalled(interp: Interpreter, read: AttributeRead) -> Value | None:
+    """Record ``model.cuda`` without call parentheses where a call is intended; return the value of the call.
+
+    The move is then interpreted as a call, so only the missing call is reported.
+    """
+    node, base, value = read.node, read.base, read.value
+    if node.attr not in ("cuda", "cpu", "to") or not isinstance(value, Builtin):
+        return None
+    moved = isinstance(base, Tensor) or (isinstance(base, Pointer) and interp.heap_object(base).kind == "module")
+    assert interp.activation is not None
+    if not moved or not _is_call_intended(interp.activation.module.tree.parents, node, text_of(node.value)):
+        return None
+    point = interp.point(node, with_state=True)
+    interp.observations.record(UncalledMove(point, node, interp.latent), key=point.key)
+    call = ast.copy_location(ast.Call(node, [], []), node)
+    return interp.call(value, [DeviceValue(ACCELERATOR)] if node.attr == "to" else [], {}, call)
+
+
+def _is_call_intended(parents: dict[ast.AST, ast.AST], node: ast.expr, receiver: str) -> bool:
+    """Return whether a call is intended: the method itself makes no sense in this position.
+
+    It is an expression statement, is returned, is assigned to the receiver's name, is the element of a comprehension
+    over the receiver, or has an attribute read that no method has.
+    """
+    match parents.get(node):
+        case ast.IfExp() as choice if node is not choice.test:
+            return _is_call_intended(parents, choice, receiver)
+        case ast.Assign(targets=[target]):
+            return text_of(target) == receiver or receiver.endswith(")")  # no program stores the method of a new object
+        case ast.Tuple() | ast.List() as items:
+            return _same_item(parents.get(items), items, node, receiver)
+        case ast.ListComp(elt=value) | ast.DictComp(value=value) as comprehension if value is node:
+            return any(text_of(name) == receiver for part in comprehension.generators for name in _names(part.target))
+        case ast.Attribute(attr=read):
+            return read in _TENSOR_ATTRIBUTES
+        case parent:
+            return isinstance(parent, (ast.Expr, ast.Return))
+
+
+def _same_item(parent: ast.AST | None, items: ast.Tuple | ast.List, node: ast.expr, receiver: str) -> bool:
+    """Return whether an item is assigned to the target it is read from: ``x, y = x.cuda, y.cuda()``."""
+    if not isinstance(parent, ast.Assign) or parent.value is not items or len(parent.targets) != 1:
+        return False
+    target, index = parent.targets[0], items.elts.index(node)
+    if not isinstance(target, (ast.Tuple, ast.List)) or len(target.elts) != len(items.elts):
+        return False
+    return text_of(target.elts[index]) == receiver
+
+
+def _names(target: ast.expr) -> Iterator[ast.expr]:
+    return (node for node in ast.walk(target) if isinstance(node, ast.Name))
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per method that is not called."""
-    for uncalled in observations.uncalled_moves.values():
+    for uncalled in observations.of(UncalledMove):
         tree, text = uncalled.point.tree, ast.unparse(uncalled.node)
         fixes = tuple(_fixes(observations, uncalled))
         yield Finding(
@@ -89,6 +161,7 @@ RULE = Rule(
     summary="`.cuda`, `.cpu` or `.to` is not called, so nothing is moved.",
     documentation=__doc__,
     detect=detect,
+    subscriptions=(Subscription(AttributeRead, _note_uncalled),),
     concerns="modules",
     invalid=(
         Example(

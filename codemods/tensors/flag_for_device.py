@@ -27,8 +27,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from devfix.analysis import Observations
+from devfix.analysis import Interpreter, Observations
+from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.values import Const, Pointer, Tensor, Value, alternatives
+from devfix.analysis.observations import Subscription
+from devfix.analysis.observations.execution import MethodCalled
 from devfix.fixes.event_path import event_path
 from devfix.model import Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
@@ -37,15 +42,39 @@ from devfix.syntax.tree import SourceTree
 __all__ = ["RULE"]
 
 
+@dataclass(frozen=True, eq=False)
+class BooleanDevice:
+    """A boolean in place of the device: ``x.cuda(True)``; ``is_module`` says whether ``x`` is a module."""
+
+    point: ProgramPoint
+    call: ast.Call
+    is_module: bool
+
+
+def _note_flag(interp: Interpreter, called: MethodCalled) -> None:
+    """Record a boolean as the first argument of ``cuda`` of a tensor or module."""
+    if called.name != "cuda" or not called.args:
+        return
+    is_module = _is_module(interp, called.receiver)
+    is_flag = all(isinstance(value, Const) and isinstance(value.value, bool) for value in alternatives(called.args[0]))
+    if is_flag and (is_module or isinstance(called.receiver, Tensor)):
+        point = interp.point(called.node, with_state=True)
+        interp.observations.record(BooleanDevice(point, called.node, is_module), key=point.key)
+
+
+def _is_module(interp: Interpreter, value: Value) -> bool:
+    return isinstance(value, Pointer) and interp.heap_object(value).kind == "module"
+
+
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per call."""
-    for flagged in observations.boolean_device_arguments.values():
+    for flagged in observations.of(BooleanDevice):
         point, call = flagged.point, flagged.call
         tree = point.tree
-        flag, edit = tree.source(call.args[0]), _without_flag(tree, call, flagged.module)
+        flag, edit = tree.source(call.args[0]), _without_flag(tree, call, flagged.is_module)
         title = (
             "remove the flag, which `Module.cuda()` does not take"
-            if flagged.module
+            if flagged.is_module
             else "pass the flag as `non_blocking`"
         )
         yield Finding(
@@ -81,6 +110,7 @@ RULE = Rule(
     summary="`x.cuda(True)` passes a flag as the device.",
     documentation=__doc__,
     detect=detect,
+    subscriptions=(Subscription(MethodCalled, _note_flag),),
     invalid=(
         Example("the old flag", _SETUP + "    x = x.cuda(True)\n", _SETUP + "    x = x.cuda(non_blocking=True)\n"),
         Example(

@@ -34,10 +34,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.tensors._discarded_moves import SUBSCRIPTIONS, DiscardedMove
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import Pointer, Tensor, TupleValue, Value
 from devfix.analysis.observations import DeviceMismatch
-from devfix.analysis.observations.moves import DiscardedMove
 from devfix.analysis.scopes import value_of
 from devfix.fixes.event_path import event_path
 from devfix.model import Edit, Finding, Fix, ReplaceExpression, ReplaceStatement, Severity
@@ -48,22 +48,23 @@ __all__ = ["RULE"]
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per discarded move of a tensor that is later used on the accelerator."""
+    moves = {move.number: move for move in observations.of(DiscardedMove)}
     uses: dict[int, list[DeviceMismatch]] = {}
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
             for origin in operand.origins:
-                if origin.kind == "dropped" and origin.site_id in observations.discarded_moves:
+                if origin.kind == "dropped" and origin.site_id in moves:
                     uses.setdefault(origin.site_id, []).append(mismatch)
     for key, mismatches in uses.items():
-        yield _finding(observations.discarded_moves[key], mismatches)
+        yield _finding(moves[key], mismatches)
 
 
 def _finding(dropped: DiscardedMove, mismatches: list[DeviceMismatch]) -> Finding:
     tree, target = dropped.point.tree, ast.unparse(dropped.target)
-    edit = _assigned(dropped) if dropped.kind == "statement" else _in_loop(dropped)
+    edit = _assigned(dropped) if dropped.loop is None else _in_loop(dropped, dropped.loop)
     described = (
         "is moved, but the result is discarded"
-        if dropped.kind == "statement"
+        if dropped.loop is None
         else "is moved item by item, but the results are discarded"
     )
     return Finding(
@@ -88,11 +89,8 @@ def _assigned(dropped: DiscardedMove) -> Edit:
     return ReplaceStatement(tree.path, tree.span(dropped.stmt), (code,))
 
 
-def _in_loop(dropped: DiscardedMove) -> Edit | None:
+def _in_loop(dropped: DiscardedMove, loop: ast.For | ast.AsyncFor) -> Edit | None:
     """Return ``batch[k] = v.to(device)`` if the loop yields the key, else a comprehension that replaces the loop."""
-    loop = dropped.loop
-    if loop is None:
-        return None
     tree, key = dropped.point.tree, _key(loop)
     if key is not None:
         item = f"{tree.source(dropped.target)}[{key}]"
@@ -160,6 +158,7 @@ RULE = Rule(
     summary="The result of a tensor's move is discarded, so the tensor stays on the CPU.",
     documentation=__doc__,
     detect=detect,
+    subscriptions=SUBSCRIPTIONS,
     causes=("discarded-copy",),
     concerns="values",
     invalid=(

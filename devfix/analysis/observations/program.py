@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         ParameterCopy,
         ShapeDependency,
     )
-    from devfix.analysis.observations.moves import BooleanDeviceArgument, DiscardedMove, LeafMove, UncalledMove
     from devfix.analysis.observations.optimizers import OptimizerHazard, Step
     from devfix.analysis.observations.tensors import (
         Binding,
@@ -55,11 +54,6 @@ class Observations:
         random_results: site ids of created CPU tensors that a function returns if its random branch does not return an
             accelerator tensor.
         saved_entries: whether the entry of a saved dictionary is always a tensor with dimensions, by key.
-        discarded_moves: moves without effect, by number.
-        uncalled_moves: move methods without call parentheses, by position.
-        boolean_device_arguments: calls such as ``x.cuda(True)``, by position.
-        grad_leaves: factories with ``requires_grad=True``, by site id.
-        leaf_moves: copies of leaf tensors to the accelerator, by position.
         moves: moves of modules to the accelerator.
         moves_to_cpu: moves of modules that always go to the CPU.
         module_references: references to modules in attributes of other objects.
@@ -102,11 +96,6 @@ class Observations:
     list_item_uses: dict[int, set[str]] = field(default_factory=dict)
     random_results: set[int] = field(default_factory=set)
     saved_entries: dict[str, bool] = field(default_factory=dict)
-    discarded_moves: dict[int, DiscardedMove] = field(default_factory=dict)
-    uncalled_moves: dict[tuple[str, int, int], UncalledMove] = field(default_factory=dict)
-    boolean_device_arguments: dict[tuple[str, int, int], BooleanDeviceArgument] = field(default_factory=dict)
-    grad_leaves: dict[int, ProgramPoint] = field(default_factory=dict)
-    leaf_moves: dict[tuple[str, int, int], LeafMove] = field(default_factory=dict)
     moves: list[ProgramPoint] = field(default_factory=list)
     moves_to_cpu: list[ProgramPoint] = field(default_factory=list)
     module_references: list[ModuleReference] = field(default_factory=list)

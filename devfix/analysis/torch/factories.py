@@ -12,7 +12,6 @@ from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
     UNKNOWN_DEVICE,
-    Const,
     Device,
     DeviceValue,
     IterableOf,
@@ -52,7 +51,6 @@ def fresh(
         if device == CPU
         else scenarios.origins_after_move(interp, node, device)
     )
-    _note_leaf(interp, origins, keywords, node)
     return Tensor(device, origins, maybe_zero_dim=zero_dim or _has_no_dimensions(interp, args, keywords))
 
 
@@ -78,13 +76,6 @@ def _has_no_dimensions(interp: Interpreter, args: list[Value], keywords: Keyword
     return shape == TupleValue(())
 
 
-def _note_leaf(interp: Interpreter, origins: tuple[Origin, ...], keywords: Keywords, node: ast.Call) -> None:
-    """Record a factory with ``requires_grad=True``."""
-    for origin in origins:
-        if keywords.get("requires_grad") == Const(True) and origin.site_id not in interp.observations.grad_leaves:
-            interp.observations.grad_leaves[origin.site_id] = interp.point(node, with_state=True)
-
-
 def _creation(interp: Interpreter, node: ast.Call) -> Origin:
     key = data_sources.source_key(interp, "made", node)
     parameter_copies.note_shape(interp, key, node)
@@ -102,7 +93,6 @@ def _from_data(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     maybe_zero_dim = not any(_has_dimensions(interp, option) for option in alternatives(source))
     scenarios.record_placement(interp, node, device if "device" in keywords else None)
     origins = (_creation(interp, node),) if device == CPU else scenarios.origins_after_move(interp, node, device)
-    _note_leaf(interp, origins, keywords, node)
     return Tensor(device, origins, maybe_zero_dim=maybe_zero_dim)
 
 

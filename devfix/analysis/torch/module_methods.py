@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.analysis import ineffective_moves, scenarios
+from devfix.analysis import scenarios
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -42,8 +42,6 @@ def module_method(
 ) -> Value:
     """Call ``module.name(...)``."""
     obj = interp.heap_object(pointer)
-    if name == "cuda":
-        ineffective_moves.note_boolean_device(interp, args, node, module=True)
     if name == "to" or name in MOVE_METHODS or name == "to_empty":
         devices = (
             [move_method_target(interp, name, args, keywords)]

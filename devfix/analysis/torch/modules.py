@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.analysis import attribute_stores, ineffective_moves
+from devfix.analysis import attribute_stores
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -24,6 +24,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
+from devfix.analysis.observations.execution import AttributeStored
 from devfix.analysis.torch import optimizers
 from devfix.analysis.torch.module_tree import is_opaque, named_children, named_modules
 from devfix.analysis.transfer.bound_call import BoundCall, bind
@@ -126,7 +127,7 @@ def attach(
 
     """
     point = interp.point(node, with_state=True)
-    ineffective_moves.note_leaf_use(interp, value, "attribute", node)
+    interp.observe(AttributeStored(parent, name, value, node))
     obj = interp.heap_object(parent)
     if name is not None and name.lstrip("-").isdigit() and int(name) < 0 and obj.fields and obj.default_item is None:
         numbered = [key for key in obj.fields if key.isdigit()]

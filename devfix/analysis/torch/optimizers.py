@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from devfix.analysis import ineffective_moves
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -29,6 +28,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.observations import OptimizerHazard, Step
+from devfix.analysis.observations.execution import OptimizerBuilt
 from devfix.analysis.torch import module_tree
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def build(
     module_ids: dict[int, None] = {}
     source = args[0] if args else keywords.get("params")
     if source is not None:
-        ineffective_moves.note_leaf_use(interp, source, "optimizer", node)
+        interp.observe(OptimizerBuilt(source, node))
     roots = modules_of(interp, source)
     for root in roots:
         ids = root.module_ids or frozenset(part.id for _, part in module_tree.named_modules(interp, root.module))

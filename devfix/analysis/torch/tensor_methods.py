@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.analysis import host_access, ineffective_moves, parameter_copies, scenarios
+from devfix.analysis import host_access, parameter_copies, scenarios
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -20,6 +20,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.observations import Transfer
+from devfix.analysis.observations.execution import TensorMoved
 from devfix.analysis.stdlib import containers
 from devfix.analysis.torch import checkpoints
 from devfix.analysis.transfer import modelled_calls
@@ -53,8 +54,6 @@ def tensor_method(
         and all(origin.kind == "load" for origin in tensor.origins)
     ):
         tensor = replace(tensor, maybe_container=False, is_certain=True)  # a checkpoint entry with a shape
-    if name == "cuda":
-        ineffective_moves.note_boolean_device(interp, args, node)
     if name == "to":
         return _transfer(interp, tensor, to_targets(interp, args, keywords), node)
     if name in MOVE_METHODS:
@@ -63,10 +62,8 @@ def tensor_method(
         return _transfer(interp, tensor, [type_target(option) for option in alternatives(args[0])], node)
     if name == "type_as" and args:
         return _transfer(interp, tensor, [named_device(interp, args[0])], node)
-    if name == "retain_grad":
-        ineffective_moves.note_leaf_use(interp, tensor, "retained", node)
     if name in ("detach", "detach_"):
-        tensor = ineffective_moves.detach(tensor)
+        tensor = replace(tensor, grad=False)
     if name == "clone":
         parameter_copies.note_copy(interp, tensor, node)
     if name in ("zero_", "fill_"):
@@ -108,13 +105,11 @@ def _transfer(interp: Interpreter, tensor: Tensor, devices: list[Device | None],
             if origin.kind == "load":
                 checkpoints.note_use(interp, tensor, "moved", node, device == ACCELERATOR)
         if device == tensor.device == CPU and all(origin.kind in ("batch", "made") for origin in tensor.origins):
-            results.append(
-                replace(tensor, origins=scenarios.origins_after_move(interp, node, CPU))
-            )  # an explicit move to the CPU
+            moved = replace(tensor, origins=scenarios.origins_after_move(interp, node, CPU))  # explicitly to the CPU
         elif device == tensor.device:
-            results.append(tensor)
+            moved = tensor
         elif device == CPU:
-            results.append(replace(tensor, device=CPU, origins=scenarios.origins_after_move(interp, node, CPU)))
+            moved = replace(tensor, device=CPU, origins=scenarios.origins_after_move(interp, node, CPU))
         else:
             moved = replace(
                 tensor,
@@ -122,5 +117,5 @@ def _transfer(interp: Interpreter, tensor: Tensor, devices: list[Device | None],
                 origins=scenarios.origins_after_move(interp, node, device),
                 is_certain=tensor.is_certain,
             )
-            results.append(ineffective_moves.move_leaf(interp, tensor, moved, node) if device == ACCELERATOR else moved)
+        results.append(interp.observe(TensorMoved(moved, tensor, device, node)).value)
     return join(results)

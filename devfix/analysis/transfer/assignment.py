@@ -25,6 +25,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.observations import Binding, ModuleReference
+from devfix.analysis.observations.execution import AttributeStored
 from devfix.analysis.torch import batch_objects, modules, optimizers
 from devfix.analysis.transfer import iteration
 from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
@@ -140,6 +141,7 @@ def set_attribute(
     record_binding(interp, text_of(node) if isinstance(node, ast.Attribute) else name, value, "attribute", node, source)
     if obj.cls is not None and obj.kind == "instance":
         value = attribute_stores.note_store(interp, base, name, value, node, source)
+    interp.observe(AttributeStored(base, name, value, node))
     for option in alternatives(value):
         if isinstance(option, Pointer) and interp.heap_object(option).kind == "module":
             interp.observations.module_references.append(ModuleReference(option, interp.point(node)))

@@ -6,7 +6,6 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.analysis import ineffective_moves
 from devfix.analysis.domain.classes import external_bases, find_member, is_device_placing_trainer
 from devfix.analysis.domain.values import (
     CPU,
@@ -115,7 +114,7 @@ def _attribute_of_tensor(value: Tensor, name: str) -> Value:
     if name in _TENSOR_NON_TENSORS:
         return UNKNOWN
     if name in _TENSOR_ATTRIBUTES:
-        return ineffective_moves.detach(value) if name == "data" else replace(value, grad=value.grad and name != "grad")
+        return replace(value, grad=value.grad and name not in ("data", "grad"))
     if value.maybe_container:
         origins = tuple(Origin(origin.kind, origin.site_id, (*origin.path, f".{name}")) for origin in value.origins)
         return replace(value, origins=origins)

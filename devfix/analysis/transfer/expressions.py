@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from devfix.analysis import host_access, ineffective_moves
+from devfix.analysis import host_access
 from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.path_conditions import assume, assumed
 from devfix.analysis.domain.values import (
@@ -28,6 +28,7 @@ from devfix.analysis.domain.values import (
     Value,
     join,
 )
+from devfix.analysis.observations.execution import AttributeRead
 from devfix.analysis.transfer import assignment, calls, conditions, functions, iteration
 from devfix.analysis.transfer.definitions import make_function
 from devfix.analysis.transfer.operators import binary, compare, format_string, unary
@@ -65,9 +66,8 @@ def _constant(interp: Interpreter, node: ast.Constant) -> Value:
 
 def _attribute(interp: Interpreter, node: ast.Attribute) -> Value:
     base = evaluate(interp, node.value)
-    if node.attr == "grad":
-        ineffective_moves.note_leaf_use(interp, base, "grad", node)
-    return ineffective_moves.call_if_intended(interp, node, base, interp.attribute(base, node.attr, node))
+    value = interp.attribute(base, node.attr, node)
+    return interp.observe(AttributeRead(value, base, node)).value
 
 
 def _tuple(interp: Interpreter, node: ast.Tuple) -> Value:

@@ -6,10 +6,10 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.analysis import ineffective_moves
 from devfix.analysis.domain.protocol import Loop
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import Pointer, TupleValue, Value, alternatives
+from devfix.analysis.observations.execution import LoopLeft
 from devfix.analysis.transfer import assignment, iteration
 from devfix.syntax.tree import text_of, walk
 
@@ -43,7 +43,7 @@ def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
         interp.loop_depth -= 1
         interp.loops.pop()
     _leave(interp, stmt.orelse, loop)
-    ineffective_moves.note_loop_moves(interp, stmt)
+    interp.observe(LoopLeft(stmt))
 
 
 def _separate_modules(interp: Interpreter, element: Value) -> list[Value]:

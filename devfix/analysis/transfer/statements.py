@@ -7,10 +7,11 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.analysis import ineffective_moves, lazy_caches, scopes
+from devfix.analysis import lazy_caches, scopes
 from devfix.analysis.domain import path_conditions
 from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import NONE, UNKNOWN, DeviceValue, Namespace, Pointer, Tensor, Unknown
+from devfix.analysis.observations.execution import ExpressionStatement
 from devfix.analysis.transfer import (
     assignment,
     attributes,
@@ -236,7 +237,7 @@ def _as_load(target: ast.expr) -> ast.expr:
 
 def _expression(interp: Interpreter, stmt: ast.Expr) -> None:
     value = interp.evaluate(stmt.value)
-    ineffective_moves.note_discarded(interp, stmt, value)
+    interp.observe(ExpressionStatement(stmt, value))
     call = stmt.value
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda"):
         base = call.func.value

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.analysis import attribute_stores, host_access
+from devfix.analysis import attribute_stores
 from devfix.analysis.domain.device_parsing import UNKNOWN_INDEX, parse_device
 from devfix.analysis.domain.values import (
     CPU,
@@ -27,11 +27,12 @@ from devfix.analysis.domain.values import (
     Value,
     join,
 )
+from devfix.analysis.observations.execution import ItemAdded
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["container_method", "is_unrollable", "maybe_container_method", "text_method"]
+__all__ = ["container_method", "is_unrollable", "maybe_container_method", "observe_items", "text_method"]
 
 MOST_ITEMS = 32
 MOST_ELEMENTS = 8
@@ -48,6 +49,16 @@ def is_unrollable(interp: Interpreter, contents: Collection[Value]) -> bool:
     return len(contents) <= most
 
 
+def observe_items(interp: Interpreter, container: Pointer, expression: ast.expr) -> None:
+    """Observe the items of a new list as additions of ``expression``."""
+    obj = interp.heap_object(container)
+    fields = {name: interp.observe(ItemAdded(item, container, expression)).value for name, item in obj.fields.items()}
+    rest = obj.default_item
+    if rest is not None:
+        rest = interp.observe(ItemAdded(rest, container, expression)).value
+    interp.now.update(container, fields=fields, default_item=rest)
+
+
 def container_method(
     interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
@@ -58,7 +69,7 @@ def container_method(
     match name:
         case "append" | "add" if args:
             if node.args and not isinstance(node.args[0], ast.Starred):
-                args = [host_access.note_append(interp, pointer, args[0], node.args[0])]
+                args = [interp.observe(ItemAdded(args[0], pointer, node.args[0])).value]
             if interp.loop_depth == 0 and obj.default_item is None and len(obj.fields) < MOST_ITEMS:
                 interp.now.set_field(pointer, str(len(obj.fields)), args[0])
             else:

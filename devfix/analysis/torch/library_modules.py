@@ -25,6 +25,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
+from devfix.analysis.observations.execution import ModuleWrapped
 from devfix.analysis.torch import distributed, module_tree, modules
 from devfix.analysis.transfer.bound_call import bind
 from devfix.analysis.transfer.device_arguments import device_argument
@@ -140,7 +141,7 @@ def _parallel(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
         keywords = {"device_ids": args[1], **keywords}
     for option in alternatives(inner):
         if isinstance(option, Pointer) and interp.heap_object(option).kind == "module":
-            distributed.note_wrap(interp, option, node)
+            interp.observe(ModuleWrapped(option, node))
         if isinstance(option, Pointer) and not is_distributed:
             modules.assume_module(interp, option)
             if module_tree.weights_device(interp, option) not in (CPU, ACCELERATOR):

@@ -24,14 +24,14 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
-from devfix.analysis.observations import RandomDraw
+from devfix.analysis.observations.execution import NumbersDrawn
 from devfix.analysis.transfer.device_arguments import named_device
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["default", "draw", "draw_of_loader", "make", "method", "note_escape", "sampler"]
+__all__ = ["default", "draw", "draw_of_loader", "make", "method", "sampler"]
 
 
 def make(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -60,7 +60,7 @@ def draw(
     node: ast.AST,
     point: ProgramPoint | None = None,
 ) -> None:
-    """Record that ``node`` draws random numbers for a tensor on ``wanted``.
+    """Observe that ``node`` draws random numbers for a tensor on ``wanted``.
 
     ``kind`` is ``factory``, ``method``, ``split`` or ``loader``.  Without a generator, the last two draw from the CPU's
     default generator, the first two from the default generator of ``wanted``.  ``point`` is the program point at which
@@ -68,19 +68,9 @@ def draw(
     """
     if generator in (None, NONE) and kind in ("factory", "method"):
         return
-    allocated_at: ProgramPoint | None = None
-    devices = frozenset({CPU})
-    if generator is not None and generator != NONE:
-        if not isinstance(generator, Pointer) or interp.heap_object(generator).kind != "generator":
-            return
-        obj = interp.heap_object(generator)
-        allocated_at, devices = obj.allocated_at, obj.devices
-    at = interp.point(node, with_state=True)
-    device = next(iter(devices)) if len(devices) == 1 else UNKNOWN_DEVICE
-    record = RandomDraw(kind, at, point or at, allocated_at, device, wanted, interp.latent)
-    interp.observations.random_draws.setdefault(
-        (*at.key, *((allocated_at.key) if allocated_at is not None else ()), wanted.kind), record
-    )
+    source = None if generator == NONE else generator
+    if source is None or (isinstance(source, Pointer) and interp.heap_object(source).kind == "generator"):
+        interp.observe(NumbersDrawn(kind, source, wanted, node, point))
 
 
 def draw_of_loader(interp: Interpreter, obj: HeapObject, node: ast.AST) -> None:
@@ -103,16 +93,6 @@ def draw_of_loader(interp: Interpreter, obj: HeapObject, node: ast.AST) -> None:
         draw(interp, loader_generator, interp.default_device, "loader", node, obj.allocated_at)
     elif obj.fields.get("shuffle") == Const(True) and sampler in (None, NONE):
         draw(interp, None, interp.default_device, "loader", node, obj.allocated_at)
-
-
-def note_escape(interp: Interpreter, pointer: Pointer) -> None:
-    """Record that a generator is passed to code that cannot be read: its uses are unknown."""
-    obj = interp.heap_object(pointer)
-    if obj.allocated_at is not None:
-        key = (*obj.allocated_at.key, "unknown")
-        point = obj.allocated_at
-        unknown = RandomDraw("unknown", point, point, point, UNKNOWN_DEVICE, UNKNOWN_DEVICE)
-        interp.observations.random_draws.setdefault(key, unknown)
 
 
 def sampler(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

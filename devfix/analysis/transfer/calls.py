@@ -31,9 +31,9 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
-from devfix.analysis.observations.execution import FunctionCalled, MethodCalled
+from devfix.analysis.observations.execution import Escaped, FunctionCalled, MethodCalled
 from devfix.analysis.overlays import transformers_
-from devfix.analysis.torch import checkpoints, module_methods, modules, rng
+from devfix.analysis.torch import checkpoints, module_methods, modules
 from devfix.analysis.transfer import external_calls, instantiation, iteration, methods
 from devfix.analysis.transfer.functions import call_function
 from devfix.models.names import READ_ONLY_METHODS
@@ -229,10 +229,9 @@ def escape(interp: Interpreter, values: Iterable[Value], depth: int = 0) -> None
     for value in values:
         for option in alternatives(value):
             if isinstance(option, Pointer):
+                interp.observe(Escaped(option))
                 obj = interp.heap_object(option)
-                if obj.kind == "generator":
-                    rng.note_escape(interp, option)
-                elif obj.kind == "module":
+                if obj.kind == "module":
                     modules.forget_device(interp, option)
                 elif obj.kind == "batch-object":
                     interp.now.update(option, default_item=Tensor(UNKNOWN_DEVICE, maybe_container=True))

@@ -7,7 +7,6 @@ import builtins
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from devfix.analysis import host_access
 from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.path_conditions import assume, assumed
 from devfix.analysis.domain.values import (
@@ -29,6 +28,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.observations.execution import AttributeRead
+from devfix.analysis.stdlib import containers
 from devfix.analysis.transfer import assignment, calls, conditions, functions, iteration
 from devfix.analysis.transfer.definitions import make_function
 from devfix.analysis.transfer.operators import binary, compare, format_string, unary
@@ -127,7 +127,7 @@ def _comprehension(interp: Interpreter, node: ast.ListComp | ast.SetComp | ast.G
         elements = interp.new(HeapObject("list", fields={str(i): value for i, value in enumerate(results)}))
     else:
         elements = interp.new(HeapObject("list", default_item=functions.join_by_identity(interp, results)))
-    host_access.note_comprehension(interp, elements, node.elt)
+    containers.observe_items(interp, elements, node.elt)
     return elements
 
 

@@ -129,7 +129,8 @@ def check_same_device(
     cpu: list[Operand] = []
     accelerator: list[Operand] = []
     compared = tuple(operand for one in operands for _, operand in one.alternatives)
-    interp.observe(OperandsCompared(operation, compared, node))
+    if compared:
+        interp.observe(OperandsCompared(operation, compared, node))
     conflicts: dict[Device, list[OperandSet]] = {}  # cached: a large model has thousands of operands on two devices
     for one in operands:
         for device, operand in one.alternatives:

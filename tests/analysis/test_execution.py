@@ -129,9 +129,9 @@ def test_items_are_added_to_lists(observed, text, expected):
 
 
 def test_operands_are_compared(observed):
-    seen = observed("torch.add(x, x)\ntorch.zeros(3)", execution.OperandsCompared, lambda each: [each.operation, *each.operands])
+    text = "torch.add(x, x)\ntorch.zeros(3)"
+    ((operation, operands),) = observed(text, execution.OperandsCompared, lambda each: (each.operation, each.operands))
 
-    ((operation, *operands),) = seen
     assert (operation, [operand.text for operand in operands]) == ("add", ["x", "x"])
 
 

@@ -41,12 +41,21 @@ __all__ = ["OVERLAYS", "construct", "construct_loss", "fill_module", "opaque_mod
 
 def construct(interp: Interpreter, model: Model, args: list[Value], keywords: Keywords, node: ast.Call) -> Pointer:
     """Create a module of a library class."""
-    weights = model.option("weights", True) and not _without_weights(model.name, keywords)
-    pointer = modules.make(interp, model.name, node, device_argument(interp, keywords), weights=weights)
+    named = _named_arguments(model, args, keywords, node)
+    weights = model.option("weights", True) and not _without_weights(model.name, named)
+    pointer = modules.make(interp, model.name, node, device_argument(interp, named), weights=weights)
     for index, value in enumerate(args):
         if isinstance(value, Pointer) and interp.heap_object(value).kind == "module":
             modules.attach(interp, pointer, str(index), value, node)
     return pointer
+
+
+def _named_arguments(model: Model, args: list[Value], keywords: Keywords, node: ast.Call) -> Keywords:
+    """Return the arguments of a constructor by name, as far as a stub names them."""
+    constructor = model.method("__init__")
+    call = bind(constructor.signatures, args, keywords, node, (UNKNOWN, node.func)) if constructor is not None else None
+    given = {argument.parameter.name: argument.value for argument in call.arguments} if call is not None else {}
+    return {**given, **keywords}
 
 
 def _base_module(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

@@ -61,10 +61,28 @@ def next_batch(interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
         batch = interp.call(collate_fn, [samples], {}, implicit_call(node))
         host_access.note_loader(interp, obj, batch)
         if isinstance(batch, Unknown) or (isinstance(batch, Pointer) and interp.heap_object(batch).kind == "opaque"):
-            batch = Tensor(CPU, is_certain=False, maybe_container=True)
+            device = UNKNOWN_DEVICE if _holds_moved_tensors(interp, collate_fn) else CPU
+            batch = Tensor(device, is_certain=False, maybe_container=True)
     else:
         batch = collate(interp, one)
     return tag_origins(interp, batch, key, ())
+
+
+def _holds_moved_tensors(interp: Interpreter, value: Value, depth: int = 0) -> bool:
+    """Return whether a method's object holds tensors that are not on the CPU for sure: it may collate these."""
+    if isinstance(value, Bound):
+        return _holds_moved_tensors(interp, value.receiver, depth)
+    if isinstance(value, Tensor):
+        return value.device != CPU
+    if isinstance(value, (Union, TupleValue)):
+        parts = value.alternatives if isinstance(value, Union) else value.items
+        return any(_holds_moved_tensors(interp, part, depth) for part in parts)
+    if not isinstance(value, Pointer) or depth > _MOST_NESTED:
+        return False
+    obj = interp.heap_object(value)
+    return obj.last_moved_at is not None or any(
+        _holds_moved_tensors(interp, part, depth + 1) for part in obj.contents if part != value
+    )
 
 
 def sample(interp: Interpreter, dataset: Value, node: ast.AST) -> Value:

@@ -122,7 +122,7 @@ class ModelIndex:
     def lookup(self, name: str) -> Model | None:
         """Return what is known about a full name; ``None`` if nothing is."""
         if name not in self._known:
-            self._known[name] = self._find(name)
+            self._known[name] = self._find(name, _MOST_ALIASES)
         return self._known[name]
 
     def exact(self, name: str) -> Model | None:
@@ -139,15 +139,23 @@ class ModelIndex:
             return Model(self, name, StubEntry("function", texts))
         return None
 
-    def _find(self, name: str) -> Model | None:
-        return self.exact(name) or self._through_module(name) or self._through_package(name) or self._wildcard(name)
+    def _find(self, name: str, aliases: int) -> Model | None:
+        """Find a name; ``aliases`` is how many more modules that are other names may be followed."""
+        found = self.exact(name) or self._inherited(name) or self._through_module(name, aliases)
+        return found or self._through_package(name) or self._wildcard(name)
 
-    def _through_module(self, name: str) -> Model | None:
+    def _inherited(self, name: str) -> Model | None:
+        """Find a method of a base class."""
+        owner, _, method = name.rpartition(".")
+        found = self.exact(owner)
+        return found.method(method) if found is not None and found.kind == "class" else None
+
+    def _through_module(self, name: str, aliases: int) -> Model | None:
         """Follow ``from other import *``."""
         for module, rest in _splits(name):
             target = self._stubs.module_aliases.get(module)
             if target is not None:
-                return self.lookup(f"{target}.{rest}")
+                return self._find(f"{target}.{rest}", aliases - 1) if aliases else None
         return None
 
     def _through_package(self, name: str) -> Model | None:

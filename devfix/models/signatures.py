@@ -10,6 +10,7 @@ from functools import lru_cache
 __all__ = [
     "OPERAND_WORDS",
     "PARAMETER_WORDS",
+    "PLACES",
     "RESULT_WORDS",
     "BadSignature",
     "Parameter",
@@ -72,6 +73,10 @@ RESULT_WORDS = {
     "tuple": -1,
     "list": 1,
 }
+
+
+#: What may stand in the brackets of ``Fresh`` instead of a parameter.
+PLACES = ("cpu", "accelerator", "default")
 
 
 class BadSignature(ValueError):
@@ -207,7 +212,7 @@ def _check_result(word: Word, signature: Signature) -> None:
             _check_result(inner, signature)
     elif word.name in ("Reduced", "Like", "Of", "Same", "Copy", "Fresh", "Integral") and word.arguments:
         name = word.arguments[0].name
-        if signature.parameter(name) is None and not (word.name == "Fresh" and name in ("cpu", "accelerator")):
+        if signature.parameter(name) is None and not (word.name == "Fresh" and name in PLACES):
             raise BadSignature(f"`{word}` names no parameter of the function")
 
 

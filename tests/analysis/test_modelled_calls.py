@@ -29,6 +29,7 @@ def vector(first: On, second: On = ...) -> Vector: ...
 def number(first: On, second: On = ...) -> Number: ...
 def reduced(first: On, dim=...) -> Reduced[dim]: ...
 def fresh(size, device: Device = ...) -> Fresh[device]: ...
+def fresh_default(size) -> Fresh[default]: ...
 def fresh_cpu(size) -> Fresh[cpu]: ...
 def fresh_accelerator(size) -> Fresh[accelerator]: ...
 def like(first, device: Device = ...) -> Like[first]: ...
@@ -53,6 +54,10 @@ def decimal() -> float: ...
 class File:
     def read(self, first: Host) -> Any: ...
     def write(self, first: Any) -> Any: ...
+    def mix(self, first: On, second: On) -> On: ...
+
+class Archive(File):
+    def opened() -> Object[acme.Archive]: ...
 
 class Layer(Module):
     def __call__(self, first: On, second: Any = ...) -> tuple[On, list[On]]: ...
@@ -100,11 +105,14 @@ def mismatches(analyse, code):
         ("acme.written(there, number)", False),
         ("acme.free(here, there)", False),
         ("acme.out(here, out=here)", False),
+        ("acme.opened().mix(here, there)", True),
+        ("acme.opened().mix(here, here)", False),
+        ("acme.Archive.opened().mix(here, there)", True),
         ("acme.unknown(here, there)", False),
     ],
 )
 def test_operands_must_agree(analyse, call, fails):
-    assert mismatches(analyse, call) == ([call.split("(")[0].removeprefix("acme.")] if fails else [])
+    assert mismatches(analyse, call) == ([call.rpartition("(")[0].split(".")[-1]] if fails else [])
 
 
 def test_host_parameters_are_read_on_the_host(analyse):
@@ -139,6 +147,7 @@ PLACES = {
         ("acme.fresh(3, device='cuda')", "accelerator"),
         ("acme.fresh(3, 'cuda')", "accelerator"),
         ("acme.fresh_cpu(3)", "cpu"),
+        ("acme.fresh_default(3)", "cpu"),
         ("acme.fresh_accelerator(3)", "accelerator"),
         ("acme.Made(3)", "accelerator"),
     ],
@@ -205,6 +214,13 @@ def test_an_optimizer_that_creates_its_state_at_once(analyse):
     code = "layer = acme.Layer(3)\nrule = acme.Rule(layer.parameters())\nlayer.cuda()\nrule.step()"
 
     assert len(analyse(SETUP + code).hazards) == 1
+
+
+def test_the_default_device_is_that_of_the_path(analyse):
+    setup = "torch.set_default_device('cuda')\nthere.add_(acme.fresh_default(3))"
+
+    assert mismatches(analyse, setup) == []
+    assert mismatches(analyse, setup.replace("default(", "cpu(")) == [".add_()"]
 
 
 def test_what_fits_no_signature_is_unknown(place):

@@ -170,12 +170,21 @@ def test_a_star_import_is_another_name_of_a_module():
     assert ModelIndex(stubs, {}).lookup("acme.one").name == "acme.core.one"
 
 
+def test_modules_that_lead_to_each_other_lead_nowhere():
+    stubs = parse_stub("from acme.core import *", "acme", "acme.pyi")
+    stubs.update(parse_stub("from acme import *", "other", "other.pyi"))
+    stubs.update(parse_stub("from other import *", "acme.core", "core.pyi"))
+
+    assert ModelIndex(stubs, {}).lookup("acme.one") is None
+    assert ModelIndex(stubs, {}).lookup("acme.core.one.two") is None
+
+
 def test_names_that_lead_to_each_other_lead_nowhere():
     assert index("one = two", "from acme import one as two").lookup("acme.one") is None
 
 
 def test_a_method_is_that_of_the_nearest_class():
-    found = index(
+    classes = index(
         """
         class Base(Module, weights=False):
             def __call__(self, x: On) -> On: ...
@@ -183,12 +192,15 @@ def test_a_method_is_that_of_the_nearest_class():
         class Deep(Base):
             def __call__(self, x: On, y: On) -> On: ...
         """
-    ).lookup("acme.Deep")
+    )
+    found = classes.lookup("acme.Deep")
 
     assert (found.root, found.bases) == ("Module", ("acme.Base",))
     assert len(found.method("__call__").signatures[0].operands) == 2
     assert found.method("reset").name == "acme.Base.reset"
     assert found.method("nothing") is None
+    assert classes.lookup("acme.Deep.reset").name == "acme.Base.reset"
+    assert classes.lookup("acme.Deep.nothing") is None
     assert (found.option("weights", True), found.option("eager", None)) == (False, None)
 
 

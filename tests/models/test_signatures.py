@@ -43,6 +43,7 @@ def test_a_parameter_is_found_by_name():
         "Fresh[device]",
         "Fresh[cpu]",
         "Fresh[accelerator]",
+        "Fresh[default]",
         "Like[a]",
         "Of[a]",
         "Same[a]",

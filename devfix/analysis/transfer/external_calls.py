@@ -99,15 +99,20 @@ def _call_model(interp: Interpreter, model: Model, args: list[Value], keywords: 
 
 
 def reader(name: str) -> Model | None:
-    """Return the model of a method that only reads its arguments, by its full name; ``None`` if it may move them."""
+    """Return the model of a method of an object, by its full name; ``None`` if the method may move its arguments.
+
+    A wildcard describes a method only if it reads its arguments.
+    """
     model = lookup(name)
-    return model if model is not None and model.result in ("Any", "Array") else None
+    if model is None or model.kind != "function":
+        return None
+    return model if model.key == model.name or model.result in ("Any", "Array") else None
 
 
 def call_reader(
     interp: Interpreter, receiver: Pointer, model: Model, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
-    """Call a method that only reads its arguments."""
+    """Call a method of an object by its signatures."""
     is_method = any(parameter.name == "self" for parameter in model.signatures[0].parameters)
     result = modelled_calls.call_modelled(interp, model, args, keywords, node, receiver if is_method else None)
     return UNKNOWN if result is None else result

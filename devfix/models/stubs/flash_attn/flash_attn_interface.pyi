@@ -1,0 +1,3 @@
+"""Another name of the functions."""
+
+from flash_attn import *

@@ -1,0 +1,3 @@
+"""Another name of the functions."""
+
+from kornia.geometry import *

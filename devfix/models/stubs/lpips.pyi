@@ -1,0 +1,6 @@
+"""A perceptual distance: a network with weights."""
+
+# https://github.com/richzhang/PerceptualSimilarity
+class LPIPS(Module):
+    def __call__(self, in0: On, in1: On, retPerLayer: None = ..., normalize=...) -> On: ...
+    def __call__(self, in0: On, in1: On, retPerLayer, normalize=...) -> tuple[On, list[On]]: ...

@@ -1,4 +1,0 @@
-"""Segmentation models."""
-
-# https://smp.readthedocs.io/
-def __getattr__(*args, **kwargs) -> Module: ...

@@ -1,0 +1,3 @@
+"""Another name of the layers."""
+
+from torch_geometric.nn import *

@@ -1,0 +1,4 @@
+"""Audio."""
+
+# https://docs.pytorch.org/audio/stable/torchaudio.html
+def load(uri, *args, **kwargs) -> tuple[Fresh[cpu], int]: ...

@@ -1,4 +1,0 @@
-"""Models of torchvision."""
-
-# https://docs.pytorch.org/vision/stable/models.html
-def __getattr__(*args, **kwargs) -> Module: ...

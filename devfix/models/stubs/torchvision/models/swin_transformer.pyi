@@ -1,0 +1,3 @@
+"""Another name of the models."""
+
+from torchvision.models import *

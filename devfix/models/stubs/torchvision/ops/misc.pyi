@@ -1,0 +1,3 @@
+"""Another name of the operators."""
+
+from torchvision.ops import *

@@ -1,0 +1,3 @@
+"""Another name of the transforms."""
+
+from torchvision.transforms.functional import *

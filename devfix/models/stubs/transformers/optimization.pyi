@@ -1,0 +1,3 @@
+"""Another name of optimizers and schedulers."""
+
+from transformers import *

@@ -6,9 +6,11 @@ https://docs.pytorch.org/docs/stable/generated/torch.Generator.html
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devfix.analysis import host_access
+from devfix.analysis.domain.objects import HeapObject, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -17,7 +19,6 @@ from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Const,
     Device,
-    HeapObject,
     Keywords,
     Pointer,
     Tensor,
@@ -31,7 +32,36 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["default", "draw", "draw_of_loader", "make", "method", "note_escape", "sampler"]
+__all__ = ["GeneratorObject", "SamplerObject", "default", "draw", "draw_of_loader", "make", "sampler"]
+
+
+@dataclass(frozen=True)
+class GeneratorObject(HeapObject):
+    """A ``torch.Generator``."""
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method: some return the generator."""
+        return pointer if name in ("manual_seed", "clone_state", "graphsafe_get_state") else UNKNOWN
+
+    def escape(self, interp: Interpreter, pointer: Pointer, depth: int) -> None:
+        """Record that the generator is passed to code that cannot be read: its uses are unknown."""
+        point = self.allocated_at
+        if point is not None:
+            unknown = RandomDraw("unknown", point, point, point, UNKNOWN_DEVICE, UNKNOWN_DEVICE)
+            interp.observations.random_draws.setdefault((*point.key, "unknown"), unknown)
+
+
+@dataclass(frozen=True)
+class SamplerObject(HeapObject):
+    """A sampler, with its generator and its weights as fields."""
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method, which moves nothing."""
+        return UNKNOWN
 
 
 def make(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -40,16 +70,14 @@ def make(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
     devices = {
         CPU if option == NONE else named_device(interp, option) or UNKNOWN_DEVICE for option in alternatives(device)
     }
-    return interp.new(
-        HeapObject("generator", name, devices=frozenset(devices), allocated_at=interp.point(node, with_state=True))
-    )
+    point = interp.point(node, with_state=True)
+    return interp.new(GeneratorObject(name, devices=frozenset(devices), allocated_at=point))
 
 
 def default(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``torch.manual_seed(0)``: return PyTorch's default generator, which is on the CPU."""
-    return interp.new(
-        HeapObject("generator", name, devices=frozenset({CPU}), allocated_at=interp.point(node, with_state=True))
-    )
+    point = interp.point(node, with_state=True)
+    return interp.new(GeneratorObject(name, devices=frozenset({CPU}), allocated_at=point))
 
 
 def draw(
@@ -71,9 +99,9 @@ def draw(
     allocated_at: ProgramPoint | None = None
     devices = frozenset({CPU})
     if generator is not None and generator != NONE:
-        if not isinstance(generator, Pointer) or interp.heap_object(generator).kind != "generator":
+        obj = object_at(interp, generator, GeneratorObject)
+        if obj is None:
             return
-        obj = interp.heap_object(generator)
         allocated_at, devices = obj.allocated_at, obj.devices
     at = interp.point(node, with_state=True)
     device = next(iter(devices)) if len(devices) == 1 else UNKNOWN_DEVICE
@@ -90,8 +118,8 @@ def draw_of_loader(interp: Interpreter, obj: HeapObject, node: ast.AST) -> None:
     """
     loader_generator = obj.fields.get("generator")
     sampler = obj.fields.get("sampler")
-    if isinstance(sampler, Pointer) and interp.heap_object(sampler).kind == "sampler":
-        sampler_object = interp.heap_object(sampler)
+    sampler_object = object_at(interp, sampler, SamplerObject)
+    if sampler_object is not None:
         generator = sampler_object.fields.get("generator")
         weights = sampler_object.fields.get("weights")
         if weights is not None and generator not in (None, NONE):
@@ -103,16 +131,6 @@ def draw_of_loader(interp: Interpreter, obj: HeapObject, node: ast.AST) -> None:
         draw(interp, loader_generator, interp.default_device, "loader", node, obj.allocated_at)
     elif obj.fields.get("shuffle") == Const(True) and sampler in (None, NONE):
         draw(interp, None, interp.default_device, "loader", node, obj.allocated_at)
-
-
-def note_escape(interp: Interpreter, pointer: Pointer) -> None:
-    """Record that a generator is passed to code that cannot be read: its uses are unknown."""
-    obj = interp.heap_object(pointer)
-    if obj.allocated_at is not None:
-        key = (*obj.allocated_at.key, "unknown")
-        point = obj.allocated_at
-        unknown = RandomDraw("unknown", point, point, point, UNKNOWN_DEVICE, UNKNOWN_DEVICE)
-        interp.observations.random_draws.setdefault(key, unknown)
 
 
 def sampler(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -129,14 +147,9 @@ def sampler(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
         fields["weights"] = value
         if _is_on_cpu(interp, fields.get("generator")):
             host_access.note_access(interp, node, name.split(".")[-1], value, expression, "drawn")
-    return interp.new(HeapObject("sampler", name, fields=fields, allocated_at=interp.point(node, with_state=True)))
+    return interp.new(SamplerObject(name, fields=fields, allocated_at=interp.point(node, with_state=True)))
 
 
 def _is_on_cpu(interp: Interpreter, value: Value | None) -> bool:
-    obj = interp.heap_object(value) if isinstance(value, Pointer) else None
-    return obj is not None and obj.kind == "generator" and obj.devices == frozenset({CPU})
-
-
-def method(interp: Interpreter, pointer: Pointer, name: str) -> Value:
-    """Call a method of a generator."""
-    return pointer if name in ("manual_seed", "clone_state", "graphsafe_get_state") else UNKNOWN
+    generator = object_at(interp, value, GeneratorObject)
+    return generator is not None and generator.devices == frozenset({CPU})

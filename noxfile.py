@@ -162,6 +162,13 @@ def migrate(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def knowledge(session: nox.Session) -> None:
+    """Measure which functions of PyTorch the analysis knows; writes the table of docs/accuracy.md."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("python", "-m", "benchmarks.knowledge", *(session.posargs or ["--table", "docs/accuracy.md"]))
+
+
+@nox.session(default=False)
 def repair(session: nox.Session) -> None:
     """Measure accuracy on planted bugs and rebuilt incidents; ``-- precision DIR`` adds trees of correct code."""
     session.install(*CONSTRAINTS, "-e", ".[test]")

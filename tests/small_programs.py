@@ -10,6 +10,7 @@ from repair_fixtures import IMPORTS, sides
 from devfix import analysis
 from devfix.model import Edit
 from devfix.rewrite import rewrite
+from devfix.rules.registry import all_rules
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["DEVICE", "IMPORTS", "call_of", "edited", "node_of", "observe", "sides", "statement_of"]
@@ -19,7 +20,9 @@ DEVICE = IMPORTS + 'device = torch.device("cuda" if torch.cuda.is_available() el
 
 
 def observe(text: str) -> analysis.Observations:
-    observations = analysis.analyse(PATH, {PATH: text}.get, "/p")
+    """Return the observations of a program, with the records of all rules."""
+    subscriptions = [subscription for rule in all_rules() for subscription in rule.subscriptions]
+    observations = analysis.analyse(PATH, {PATH: text}.get, "/p", subscriptions=subscriptions)
     assert observations is not None
     return observations
 

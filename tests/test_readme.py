@@ -54,6 +54,7 @@ def test_the_configuration_in_the_readme_is_valid(tmp_path):
     example = re.search(r"```toml\n(.*?)```", README, flags=re.DOTALL)
     assert example is not None
     (tmp_path / "pyproject.toml").write_text(example[1], encoding="utf-8")
+    (tmp_path / "stubs").mkdir()
     known = {"DEV101": "batch-not-moved", "DEV301": "load-without-map-location", "DEV401": "optimizer-order"}
 
     settings = config.load([str(tmp_path)], known)

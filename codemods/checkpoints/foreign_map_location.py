@@ -41,6 +41,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from codemods.checkpoints._saved_entries import SUBSCRIPTIONS, saved_tensors
 from codemods.checkpoints.load_without_map_location import edit_of, target_of
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
@@ -136,8 +137,8 @@ def _may_be_a_number(observations: Observations, use: _Use) -> bool:
 
 def _is_saved(observations: Observations, operand: Operand) -> bool:
     """Return whether the program itself saves a tensor with dimensions under this key."""
-    saved = observations.saved_entries
-    return bool(operand.origins) and all(each.path and saved.get(each.path[0], False) for each in operand.origins)
+    saved = saved_tensors(observations)
+    return bool(operand.origins) and all(each.path and each.path[0] in saved for each in operand.origins)
 
 
 def _finding(observations: Observations, loading: Loading, problem: str, uses: tuple[_Use, ...]) -> Finding:
@@ -250,6 +251,7 @@ RULE = Rule(
     summary="A checkpoint is mapped to a device on which the program cannot use it.",
     documentation=__doc__,
     detect=detect,
+    subscriptions=SUBSCRIPTIONS,
     causes=("loaded-with-map-location",),
     error_families=("same-device", "load", "rng-state", "ordinal"),
     invalid=(

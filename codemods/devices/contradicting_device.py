@@ -48,10 +48,11 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import CPU
-from devfix.analysis.observations import ParallelWrap
+from devfix.analysis.observations import Subscription
+from devfix.analysis.observations.execution import ModuleWrapped
 from devfix.fixes.devices.conflict_fixes import conflict_edits, move_operand_at_use
 from devfix.fixes.devices.conflicting_devices import DeviceConflict, device_conflicts, is_load
-from devfix.fixes.devices.device_ids import conflicting_device_ids, first_index
+from devfix.fixes.devices.device_ids import ParallelWrap, conflicting_device_ids, first_index, note_wrap
 from devfix.fixes.event_path import event_path
 from devfix.model import Edit, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
@@ -155,6 +156,7 @@ RULE = Rule(
     summary="A hard-coded device conflicts with the device that the program chooses.",
     documentation=__doc__,
     detect=detect,
+    subscriptions=(Subscription(ModuleWrapped, note_wrap),),
     causes=("moved-to-other-device", "created-on-literal-device", "missing-accelerator", "missing-device-index"),
     error_families=("same-device", "absent", "ordinal"),
     invalid=(

@@ -37,12 +37,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from devfix.analysis import Observations
+from devfix.analysis import Interpreter, Observations
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.domain.values import ACCELERATOR, CPU
-from devfix.analysis.observations import RandomDraw
+from devfix.analysis.domain.objects import object_at
+from devfix.analysis.domain.values import ACCELERATOR, CPU, UNKNOWN_DEVICE, Device
+from devfix.analysis.observations import Subscription
+from devfix.analysis.observations.execution import Escaped, NumbersDrawn
 from devfix.analysis.scopes import device_of, value_of, visible
+from devfix.analysis.torch.rng import GeneratorObject
 from devfix.fixes.event_path import event_path
 from devfix.fixes.value_scope import device_for_tensor
 from devfix.fixes.vendored_code import foreign_part
@@ -52,10 +56,56 @@ from devfix.rules.rule import Example, Rule, command_attributes
 __all__ = ["RULE"]
 
 
+@dataclass(frozen=True, eq=False)
+class RandomDraw:
+    """Random numbers are drawn from a generator on ``device`` for a tensor on ``wanted``.
+
+    Attributes:
+        kind: ``factory`` (``torch.randn``), ``method`` (``x.uniform_()``), ``split`` (``random_split``), ``loader`` or
+            ``unknown`` (external code got the generator).
+        point: program point of the draw.
+        given: program point of the call with the generator as an argument.
+        allocated_at: program point of the generator's construction; ``None`` for PyTorch's default generator.
+        device: device of the generator.
+        wanted: device of the tensor.
+        latent: the program does not call this code.
+
+    """
+
+    kind: str
+    point: ProgramPoint
+    given: ProgramPoint
+    allocated_at: ProgramPoint | None
+    device: Device
+    wanted: Device
+    latent: bool = False
+
+
+def _note_draw(interp: Interpreter, drawn: NumbersDrawn) -> None:
+    """Record a draw once for each generator and device of the tensor."""
+    generator = interp.heap_object(drawn.generator) if drawn.generator is not None else None
+    allocated_at = generator.allocated_at if generator is not None else None
+    devices = generator.devices if generator is not None else frozenset({CPU})
+    device = next(iter(devices)) if len(devices) == 1 else UNKNOWN_DEVICE
+    point = interp.point(drawn.node, with_state=True)
+    key = (point.key, allocated_at.key if allocated_at is not None else None, drawn.wanted.kind)
+    draw = RandomDraw(drawn.kind, point, drawn.given_at or point, allocated_at, device, drawn.wanted, interp.latent)
+    interp.observations.record(draw, key=key)
+
+
+def _note_escape(interp: Interpreter, escaped: Escaped) -> None:
+    """Record a generator that is passed to code that cannot be read: its uses are unknown."""
+    generator = object_at(interp, escaped.value, GeneratorObject)
+    point = generator.allocated_at if generator is not None else None
+    if point is not None:
+        unknown = RandomDraw("unknown", point, point, point, UNKNOWN_DEVICE, UNKNOWN_DEVICE)
+        interp.observations.record(unknown, key=(point.key, "unknown"))
+
+
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per generator, or per loader or split without a generator."""
     groups: dict[object, list[RandomDraw]] = {}
-    for draw in observations.random_draws.values():
+    for draw in observations.of(RandomDraw):
         groups.setdefault((draw.allocated_at or draw.given).key, []).append(draw)
     for group in groups.values():
         mismatches = [draw for draw in group if draw.device.differs(draw.wanted)]
@@ -214,6 +264,7 @@ RULE = Rule(
     summary="A generator draws random numbers for tensors on another device.",
     documentation=__doc__,
     detect=detect,
+    subscriptions=(Subscription(NumbersDrawn, _note_draw), Subscription(Escaped, _note_escape)),
     causes=("generator-on-other-device",),
     error_families=("generator",),
     invalid=(

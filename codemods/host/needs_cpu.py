@@ -40,9 +40,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.host._list_items import SUBSCRIPTIONS, ListAppend, appends_to, uses_of_items
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.observations import HostAccess, ListAppend
+from devfix.analysis.observations import HostAccess
 from devfix.fixes.event_path import event_path
 from devfix.fixes.host_transfer import as_number, each_to_cpu, to_cpu
 from devfix.model import Edit, Finding, Fix, Severity
@@ -103,8 +104,7 @@ def _elements_to_cpu(use: HostAccess) -> Edit | None:
 
 
 def _list_finding(observations: Observations, keys: frozenset[int], uses: list[HostAccess]) -> Finding:
-    appends = [append for key in sorted(keys) for append in observations.list_appends[key].values()]
-    operations = {name for key in keys for name in observations.list_item_uses.get(key, ())}
+    appends, operations = appends_to(observations, keys), uses_of_items(observations, keys)
     steps = [(append.point, "created", "a tensor on the accelerator is stored here") for append in appends]
     steps += [(use.point, "used", f"`{_reader(use)}` reads it here") for use in uses]
     fixes = []
@@ -185,6 +185,7 @@ RULE = Rule(
     summary="NumPy, Matplotlib or scikit-learn reads a tensor on the accelerator.",
     documentation=__doc__,
     detect=detect,
+    subscriptions=SUBSCRIPTIONS,
     causes=("numpy-reads-accelerator",),
     error_families=("numpy", "cpu-only"),
     invalid=(

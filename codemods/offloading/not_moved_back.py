@@ -38,16 +38,33 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from devfix.analysis import Observations
-from devfix.analysis.domain.values import ACCELERATOR
+from devfix.analysis import Interpreter, Observations
+from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.values import ACCELERATOR, CPU
+from devfix.analysis.observations import Subscription
+from devfix.analysis.observations.execution import ModuleMoved
 from devfix.fixes.event_path import event_path
 from devfix.fixes.modules.restore_device import OffloadedUse, restore_fixes, runs_in_last_iteration
 from devfix.fixes.modules.structural_changes import weights_of
 from devfix.model import Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
-__all__ = ["RULE"]
+__all__ = ["RULE", "MoveToCPU"]
+
+
+@dataclass(frozen=True)
+class MoveToCPU:
+    """A move of a module that always goes to the CPU."""
+
+    point: ProgramPoint
+
+
+def _note_move(interp: Interpreter, moved: ModuleMoved) -> None:
+    point = interp.heap_object(moved.module).last_moved_at
+    if moved.devices == (CPU,) and point is not None:
+        interp.observations.record(MoveToCPU(point))
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
@@ -66,13 +83,14 @@ def detect(observations: Observations) -> Iterator[Finding]:
 
 def _offloaded_uses(observations: Observations) -> Iterator[OffloadedUse]:
     """Yield the uses on the accelerator of weights that an explicit move took to the CPU."""
+    moves_to_cpu = {move.point for move in observations.of(MoveToCPU)}
     for mismatch in observations.mismatches:
         state = mismatch.point.state
         for operand in mismatch.cpu if state is not None else ():
             for part in weights_of(operand):
                 assert state is not None
                 moved = state.at(part.id).last_moved_at if state.has(part.id) else None
-                if moved is None or moved not in observations.moves_to_cpu or not isinstance(moved.node, ast.Call):
+                if moved is None or moved not in moves_to_cpu or not isinstance(moved.node, ast.Call):
                     continue
                 before = moved.state
                 if before is not None and before.has(part.id) and ACCELERATOR in before.at(part.id).devices:
@@ -127,6 +145,7 @@ RULE = Rule(
     summary="A module is moved to the CPU temporarily and not moved back.",
     documentation=__doc__,
     detect=detect,
+    subscriptions=(Subscription(ModuleMoved, _note_move),),
     causes=("not-moved-back",),
     concerns="modules",
     invalid=(

@@ -1,21 +1,15 @@
-"""Host accesses: operations that read CPU memory, such as NumPy functions and lengths of packed sequences.
-
-An accelerator tensor that is appended to a list has the list as an origin: if the list is converted to an array, a rule
-finds the append.
-"""
+"""Host accesses: operations that read CPU memory, such as NumPy functions and lengths of packed sequences."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Collection
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, Mapping, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     IterableOf,
-    Origin,
     Pointer,
     Tensor,
     TupleValue,
@@ -23,13 +17,13 @@ from devfix.analysis.domain.values import (
     Unknown,
     Value,
 )
-from devfix.analysis.observations import HostAccess, ListAppend
+from devfix.analysis.observations import HostAccess
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.objects import HeapObject
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["argument_pairs", "note_access", "note_append", "note_comprehension", "note_item_use", "note_loader"]
+__all__ = ["argument_pairs", "note_access", "note_loader"]
 
 MOST_DEPTH = 3
 
@@ -90,36 +84,6 @@ def _accelerator_tensors(interp: Interpreter, value: Value, depth: int = 0) -> l
                     tensor for item in sequence.contents for tensor in _accelerator_tensors(interp, item, depth + 1)
                 ]
     return []
-
-
-def note_item_use(interp: Interpreter, tensor: Tensor, name: str, node: ast.Call) -> None:
-    """Record the use of a list's item as a tensor."""
-    for origin in tensor.origins:
-        if origin.kind == "kept":
-            interp.observations.list_item_uses.setdefault(origin.site_id, set()).add(name)
-
-
-def note_append(interp: Interpreter, container: Pointer, value: Value, expression: ast.expr) -> Value:
-    """Record that an accelerator tensor is appended to a list; return it with the list as an origin."""
-    if isinstance(value, Union):
-        return value
-    if not isinstance(value, Tensor) or value.device != ACCELERATOR:
-        return value
-    assert interp.activation is not None
-    known = interp.observations.list_appends.setdefault(container.id, {})
-    key = (interp.activation.module.path, expression.lineno, expression.col_offset)
-    if key not in known:
-        known[key] = ListAppend(interp.point(expression, with_state=True), expression, value)
-    return replace(
-        value, origins=(*(origin for origin in value.origins if origin.kind != "kept"), Origin("kept", container.id))
-    )
-
-
-def note_comprehension(interp: Interpreter, container: Pointer, expression: ast.expr) -> None:
-    """Tag the elements of a list built by a comprehension of ``expression``."""
-    obj = interp.heap_object(container)
-    noted = obj.transformed(lambda _, value: note_append(interp, container, value, expression))
-    interp.now.write(container.id, noted)
 
 
 def note_loader(interp: Interpreter, loader: HeapObject, flags: Collection[str], sample: Value) -> None:

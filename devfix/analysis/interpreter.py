@@ -31,6 +31,7 @@ from devfix.analysis.domain.values import (
     alternatives,
 )
 from devfix.analysis.observations import Observation, Observations, Subscription
+from devfix.analysis.observations.execution import Escaped
 from devfix.analysis.observations.subscriptions import Handlers
 from devfix.analysis.program import Program, PythonModule
 from devfix.analysis.transfer import (
@@ -242,6 +243,7 @@ class AbstractInterpreter:
         for value in values:
             for option in alternatives(value):
                 if isinstance(option, Pointer):
+                    self.observe(Escaped(option))
                     self.heap_object(option).escape(self, option, depth)
 
     def new_opaque(self, name: str, node: ast.AST | None = None, **facts: Any) -> Pointer:

@@ -19,9 +19,9 @@ def models_of(settings: Settings) -> ModelIndex:
 
 
 def stub_problems(models: ModelIndex) -> list[Problem]:
-    """Return what is wrong with the stubs, by file and line; the declaration is left out, and the rest is used."""
+    """Return what is wrong with the stubs, by file and line; the rest of the stubs is used."""
     return [
-        Problem(os.path.relpath(each.path), f"stub: {each.message}", each.line, "the declaration is left out")
+        Problem(os.path.relpath(each.path), f"stub: {each.message}", each.line, f"the {each.left_out} is left out")
         for each in models.problems
     ]
 

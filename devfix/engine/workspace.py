@@ -44,6 +44,12 @@ class Workspace:
         """Return the models of this run."""
         return models_of(self.settings)
 
+    def renew_models(self) -> bool:
+        """Read changed stubs; return whether there were any."""
+        before = self.models
+        self.models = models_of(self.settings)
+        return self.models is not before
+
     def put(self, file: SourceFile, given: bool = True) -> None:
         """Add or replace a file; cached results for its old text are dropped.
 

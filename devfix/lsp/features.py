@@ -22,7 +22,7 @@ from devfix.model import Resolution, Status
 __all__ = ["create"]
 
 _SECTION = "devfix"
-_WATCHED = ("**/*.{py,pyw}", "**/pyproject.toml", "**/.gitignore")
+_WATCHED = ("**/*.{py,pyi,pyw}", "**/pyproject.toml", "**/.gitignore")
 _FILES = types.FileOperationRegistrationOptions(
     [types.FileOperationFilter(types.FileOperationPattern("**/*"), scheme="file")]
 )

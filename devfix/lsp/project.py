@@ -105,6 +105,9 @@ class Project:
         """Update from disk: files were created, deleted or changed."""
         self._loaded = True
         forget_listings()
+        if self.space.renew_models():
+            self._sightings.clear()
+            self.stale.update(self.scans)
         for path, file in self.space.imported.items():
             if path not in self.present and (file is None or file.raw != _raw(path)):
                 self.space.take(path)

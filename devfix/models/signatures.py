@@ -200,7 +200,8 @@ def _check_result(word: Word, signature: Signature) -> None:
         raise BadSignature(f"`{word}` is not a word for results")
     wanted = RESULT_WORDS[word.name]
     if wanted >= 0 and len(word.arguments) != wanted:
-        raise BadSignature(f"`{word.name}` takes {wanted or 'no'} words in brackets, not {len(word.arguments)}")
+        plural = "" if wanted == 1 else "s"
+        raise BadSignature(f"`{word.name}` takes {wanted or 'no'} word{plural} in brackets, not {len(word.arguments)}")
     if word.name in ("tuple", "list"):
         for inner in word.arguments:
             _check_result(inner, signature)

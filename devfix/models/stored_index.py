@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -63,7 +64,8 @@ def _write(path: Path, stubs: StubFile, table: dict[str, Any]) -> None:
             if old != path:
                 old.unlink(missing_ok=True)
     except OSError:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # the folder may be a file
+            temporary.unlink()
 
 
 @lru_cache(maxsize=1)

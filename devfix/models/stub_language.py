@@ -40,11 +40,12 @@ _WILDCARD = "__getattr__"
 
 @dataclass(frozen=True)
 class StubProblem:
-    """A declaration that is not in the language; it is left out."""
+    """A declaration that is not in the language, or a file that is no stub; it is left out."""
 
     path: str
     line: int
     message: str
+    left_out: str = "declaration"
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.message}"
@@ -98,7 +99,7 @@ def read_folder(root: Path) -> StubFile:
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            found.problems.append(StubProblem(str(path), 1, f"cannot be read: {error}"))
+            found.problems.append(StubProblem(str(path), 1, f"cannot be read: {error}", "file"))
             continue
         found.update(parse_stub(text, module_name(path, root), str(path)))
     return found
@@ -118,7 +119,7 @@ def parse_stub(text: str, module: str, path: str) -> StubFile:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None) or 1
-        found.problems.append(StubProblem(path, line, f"no Python stub: {getattr(error, 'msg', error)}"))
+        found.problems.append(StubProblem(path, line, f"no Python stub: {getattr(error, 'msg', error)}", "file"))
         return found
     _Reader(found, module, path, text).read(tree.body)
     return found
@@ -168,7 +169,7 @@ class _Reader:
         self.found.entries.setdefault(key, StubEntry("alias", [f"{origin}.{name.name}"]))
 
     def function(self, node: ast.FunctionDef, owner: str) -> None:
-        if not all(_is_ellipsis(part) for part in node.body):
+        if not all(_is_constant(part) for part in node.body):
             raise BadSignature("a stub has `...` for a body")
         if any(not (isinstance(each, ast.Name) and each.id == "overload") for each in node.decorator_list):
             raise BadSignature("a function of a stub has no decorator but `@overload`")
@@ -184,7 +185,7 @@ class _Reader:
 
     def class_(self, node: ast.ClassDef) -> None:
         bases = [self.full_name(ast.unparse(base)) for base in node.bases]
-        options = {keyword.arg: ast.literal_eval(keyword.value) for keyword in node.keywords if keyword.arg}
+        options = dict(map(_option, node.keywords))
         for base in bases:
             allowed = ROOTS.get(base, None if "." not in base else {})
             if allowed is None:
@@ -199,7 +200,7 @@ class _Reader:
             try:
                 if isinstance(part, ast.FunctionDef):
                     self.function(part, name)
-                elif isinstance(part, ast.Assign):
+                elif not (isinstance(part, ast.Pass) or _is_constant(part)):
                     raise BadSignature("a class of a stub has methods only")
             except BadSignature as error:
                 self.found.problems.append(StubProblem(self.path, part.lineno, f"`{node.name}`: {error}"))
@@ -217,5 +218,12 @@ class _Reader:
         self.found.entries[key] = entry
 
 
-def _is_ellipsis(node: ast.stmt) -> bool:
+def _option(keyword: ast.keyword) -> tuple[str, Any]:
+    if keyword.arg is None or not isinstance(keyword.value, ast.Constant):
+        raise BadSignature(f"`{ast.unparse(keyword)}` is not an option of a class")
+    return keyword.arg, keyword.value.value
+
+
+def _is_constant(node: ast.stmt) -> bool:
+    """Return whether a statement is ``...`` or a docstring."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -164,6 +164,15 @@ def _validate(target: Any, origin: str, known: Iterable[Rule]) -> list[Rule]:
     return [replace(rule, origin=origin) for rule in rules]
 
 
+def _is_subscription(value: Any) -> bool:
+    from devfix.analysis.observations import Observation, Subscription
+
+    if not isinstance(value, Subscription) or not callable(value.handler):
+        return False
+    observed: object = value.observation
+    return isinstance(observed, type) and issubclass(observed, Observation)
+
+
 def _problem(rule: Any, known_identifiers: dict[str, Rule]) -> str:
     """Return why a rule is invalid; empty if it is valid."""
     if not isinstance(rule.code, str) or not _CODE.fullmatch(rule.code) or rule.code.startswith("DEV"):
@@ -178,6 +187,8 @@ def _problem(rule: Any, known_identifiers: dict[str, Rule]) -> str:
         names = getattr(rule, field)
         if not isinstance(names, tuple) or not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
             return f"{rule.code}: {field} must be a tuple of lower-case names with hyphens"
+    if not isinstance(rule.subscriptions, tuple) or not all(map(_is_subscription, rule.subscriptions)):
+        return f"{rule.code}: subscriptions must be a tuple of Subscription(type of observation, function)"
     if rule.concerns not in ("modules", "values", ""):
         return f"{rule.code}: concerns must be 'modules', 'values' or ''"
     for identifier in (rule.code, rule.name):

@@ -19,7 +19,7 @@ from .function_mode import DeviceFunctionMode, patch_saved_tensor_hooks
 from .gradients import patch_gradients
 from .operators import kernels
 from .optimizers import patch_optimizers
-from .overrides import patch_overrides
+from .overrides import patch_overrides, preload_overrides
 from .patches import Patches
 from .state import state
 from .storages import patch_storages
@@ -109,9 +109,10 @@ class Simulator:
 
 
 def preload() -> None:
-    """Read the operator table once, before processes fork from this one."""
+    """Do once, before processes fork from this one, what is the same for all simulators."""
     kernels()
     set_tag_default()
+    preload_overrides()
 
 
 def unsupported_used() -> list[str]:

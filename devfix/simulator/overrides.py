@@ -16,11 +16,12 @@ from torch import Tensor
 from torch.nn import Parameter
 from torch.utils._device import DeviceContext
 
-from .patches import Patches
+from .patches import Patches, find_imports
 from .state import state
 
-__all__ = ["patch_overrides"]
+__all__ = ["patch_overrides", "preload_overrides"]
 
+_CHECKS = ("has_torch_function_unary", "has_torch_function", "has_torch_function_variadic")
 _PLAIN = frozenset({Tensor, Parameter, int, float, bool, str, type(None), tuple, list, dict})
 
 
@@ -30,6 +31,12 @@ def _has_override(value: Any) -> bool:
         return False
     function = getattr(kind, "__torch_function__", None)
     return function is not None and function is not torch._C._disabled_torch_function_impl
+
+
+def preload_overrides() -> None:
+    """Find the modules to patch before processes fork from this one."""
+    for name in _CHECKS:
+        find_imports(getattr(torch.overrides, name))
 
 
 def patch_overrides(patches: Patches, own_mode: type) -> None:
@@ -62,10 +69,6 @@ def patch_overrides(patches: Patches, own_mode: type) -> None:
 
         return has_torch_function_variadic
 
-    for name, wrap in (
-        ("has_torch_function_unary", unary_like),
-        ("has_torch_function", sequence_like),
-        ("has_torch_function_variadic", variadic_like),
-    ):
+    for name, wrap in zip(_CHECKS, (unary_like, sequence_like, variadic_like)):
         original = getattr(torch.overrides, name)
         patches.replace_imported(original, wrap(original))

@@ -6,9 +6,28 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Patches"]
+__all__ = ["Patches", "find_imports"]
 
 _MISSING = object()
+
+_searched: dict[Any, set[str]] = {}
+_found: dict[Any, list[tuple[Any, str]]] = {}
+
+
+def find_imports(function: Callable[..., Any]) -> list[tuple[Any, str]]:
+    """Return torch's modules that imported a function by name, each with that name.
+
+    Each module is searched once: torch has tens of thousands of names, and after a fork a search copies the memory of
+    all their values.
+    """
+    searched, found = _searched.setdefault(function, set()), _found.setdefault(function, [])
+    for module_name in [each for each in sys.modules if each not in searched]:
+        searched.add(module_name)
+        if module_name == "torch" or module_name.startswith("torch."):
+            module = sys.modules[module_name]
+            names = list(getattr(module, "__dict__", {}).items())
+            found += [(module, name) for name, value in names if value is function]
+    return [(module, name) for module, name in found if vars(module).get(name) is function]
 
 
 class Patches:
@@ -23,14 +42,10 @@ class Patches:
         setattr(owner, name, value)
         self._undo.append(lambda: delattr(owner, name) if original is _MISSING else setattr(owner, name, original))
 
-    def replace_imported(self, original: Any, value: Any, prefix: str = "torch") -> None:
-        """Replace a function in every loaded module that imported it by name."""
-        for module_name, module in list(sys.modules.items()):
-            if module_name != prefix and not module_name.startswith(prefix + "."):
-                continue
-            for name, found in list(getattr(module, "__dict__", {}).items()):
-                if found is original:
-                    self.set(module, name, value)
+    def replace_imported(self, original: Callable[..., Any], value: Any) -> None:
+        """Replace a function in every loaded module of torch that imported it by name."""
+        for module, name in find_imports(original):
+            self.set(module, name, value)
 
     def on_undo(self, function: Callable[[], None]) -> None:
         """Register a function to call on undo."""

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import click
@@ -14,6 +15,7 @@ import pytest
 import yaml
 
 from devfix.cli import cli
+from devfix.testing import RuleTest
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -100,7 +102,7 @@ def test_the_plan_of_the_page_is_read(tmp_path):
 
 def test_the_rule_of_the_page_passes_the_tests_of_the_page(tmp_path):
     blocks = BLOCK.findall((ROOT / "docs" / "own-rules.md").read_text(encoding="utf-8"))
-    rule, tests = [body for language, body in blocks if language == "python"]
+    rule, _, tests = [body for language, body in blocks if language == "python"]
     (tmp_path / "acme_rules.py").write_text(rule, encoding="utf-8")
     (tmp_path / "test_acme.py").write_text(tests, encoding="utf-8")
 
@@ -115,6 +117,21 @@ def test_the_rule_of_the_page_passes_the_tests_of_the_page(tmp_path):
 
     assert done.returncode == 0, done.stdout
     assert "2 passed" in done.stdout
+
+
+def test_the_rule_of_the_page_that_subscribes_finds_and_fixes():
+    blocks = BLOCK.findall((ROOT / "docs" / "own-rules.md").read_text(encoding="utf-8"))
+    body = [body for language, body in blocks if language == "python"][1]
+    module = types.ModuleType("acme_pinned")
+    exec(compile(body, "acme_pinned.py", "exec"), sys.modules.setdefault("acme_pinned", module).__dict__)
+    test = RuleTest(module.RULE)
+    start = "import torch\n\nx = torch.ones(3)\n"
+
+    test.assert_fixed(
+        f"{start}for _ in range(2):\n    y = x.cuda().pin_memory()\n",
+        f"{start}for _ in range(2):\n    y = x.cuda()\n",
+    )
+    test.assert_clean(f"{start}y = x.pin_memory().cuda()\n")
 
 
 def test_a_command_that_is_not_there_is_noticed():

@@ -46,7 +46,9 @@ class Step:
     def prepare(self, here: Path) -> None:
         """Write the file, or bring the folder."""
         if self.name:
-            (here / self.name).write_text(self.shown, encoding="utf-8")
+            path = here / self.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(self.shown, encoding="utf-8")
         if self.folder:
             shutil.copytree(ROOT / self.folder, here, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from small_programs import DEVICE, observe
 
+from codemods.offloading.not_moved_back import MoveToCPU
 from devfix.fixes.devices.derived_devices import is_derived_device, restores_device
 
 SETUP = f"{DEVICE}net = nn.Linear(4, 2)\nx = torch.ones(3)\nclass Args:\n    device = 'cuda'\n\nargs = Args()\n"
@@ -25,7 +26,7 @@ def move_in(body):
 )
 def test_the_device_of_a_value_is_derived(body):
     observations = observe(f"{SETUP}{body}\n")
-    moved = (observations.moves + observations.moves_to_cpu)[-1]
+    moved = [*observations.moves, *(move.point for move in observations.of(MoveToCPU))][-1]
 
     assert restores_device(moved)
     assert is_derived_device(moved, moved.node.args[0])

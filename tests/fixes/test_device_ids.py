@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from small_programs import DEVICE, edited, observe
 
-from devfix.fixes.devices.device_ids import conflicting_device_ids, first_index
+from devfix.fixes.devices.device_ids import ParallelWrap, conflicting_device_ids, first_index
 
 
 def wraps_in(wrapper, move="net.cuda()", setup=DEVICE):
@@ -51,4 +51,4 @@ def test_matching_and_unknown_indices_are_not_reported(wrapper, move):
 def test_the_first_index_is_known_if_all_are_literals(ids, index):
     _, observations, _ = wraps_in(f"nn.DataParallel(net, device_ids={ids})", "rank = 1\nnet.cuda()")
 
-    assert [first_index(wrapped) for wrapped in observations.parallel_wraps.values()] == [index]
+    assert [first_index(wrapped) for wrapped in observations.of(ParallelWrap)] == [index]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from small_programs import DEVICE, edited, observe, sides
 
+from codemods.offloading.not_moved_back import MoveToCPU
 from devfix.fixes.modules.restore_device import OffloadedUse, restore_fixes, runs_in_last_iteration
 from devfix.fixes.modules.structural_changes import weights_of
 
@@ -64,7 +65,7 @@ def test_a_condition_may_hold_only_in_the_last_iteration(condition, last):
         f"for epoch in range(3):\n    net(x)\n    if {condition}:\n        net.cpu()\nnet(x)\n"
     )
     observations = observe(text)
-    moved = observations.moves_to_cpu[0]
+    moved = observations.of(MoveToCPU)[0].point
     use = OffloadedUse(moved, None, None)
 
     assert runs_in_last_iteration(use) is last
@@ -78,7 +79,7 @@ def test_a_condition_may_hold_only_in_the_last_iteration(condition, last):
 def test_the_moved_expression_names_the_module(move, receiver, name):
     observations, use = use_in(f"{SETUP}{move}\nnet(x)\n")
 
-    assert use.call is observations.moves_to_cpu[0].node
+    assert use.call is observations.of(MoveToCPU)[0].point.node
     assert use.moved.tree.source(use.receiver) == receiver
     assert use.name_at(use.moved.call_frame) == name
     assert use.part.id in use.module_ids

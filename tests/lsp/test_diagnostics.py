@@ -230,3 +230,19 @@ def test_what_is_no_python_is_left_alone(opened):
     opened.change("train.py", FIXED)
     opened.wait_for("train.py")
     assert opened.latest("notes.md") is None
+
+
+def test_stubs_of_the_project_count_and_a_changed_one_is_read_again(write, desk):
+    program = TRAIN.replace("import torch", "import torch, acme").replace(
+        "print(model(x))", "acme.blend(x, model.weight)"
+    )
+    stub = "def blend(first: {}, second: On) -> On: ..."
+    configuration = '[tool.devfix]\nmodels = ["stubs"]\n'
+    write({"pyproject.toml": configuration, "stubs/acme.pyi": stub.format("On"), "train.py": program})
+    desk.open("train.py")
+    desk.wait_for("train.py", "DEV102")
+
+    write({"stubs/acme.pyi": stub.format("Any")})
+    desk.files_changed("stubs/acme.pyi")
+
+    desk.wait_for("train.py")

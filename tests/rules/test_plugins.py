@@ -124,6 +124,11 @@ def test_what_is_kept_belongs_to_a_version_of_the_package(install, devfix):
             "'mixed-devices' is already used by",
         ),
         ("acme_rules", RULES.format(GOOD) + "RULES = [RULE, RULE]\n", "'ACME101' is already used by"),
+        (
+            "acme_rules",
+            RULES.format(f"{GOOD}, subscriptions=(print,)"),
+            "subscriptions must be a tuple of Subscription(",
+        ),
         ("acme_rules", RULES.format(GOOD.replace('"d"', '""')), "a rule needs a summary and documentation"),
     ],
 )

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 import threading
+import types
 from typing import Any
 
 import pytest
@@ -276,6 +278,18 @@ def test_child_processes_are_remembered(sim: Simulator) -> None:
     child.start()
     child.join()
     assert unsupported_used() == ["child processes"]
+
+
+def test_a_module_that_is_imported_between_two_simulators_is_patched_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Simulator():
+        pass
+    late: Any = types.ModuleType("torch.late")
+    late.check = original = torch.overrides.has_torch_function
+    monkeypatch.setitem(sys.modules, "torch.late", late)
+
+    with Simulator():
+        assert late.check is torch.overrides.has_torch_function is not original
+    assert late.check is torch.overrides.has_torch_function is original
 
 
 def test_two_simulators_at_once_are_refused(sim: Simulator) -> None:

@@ -14,7 +14,6 @@ from devfix.analysis.observations.mismatches import DeviceMismatch, HostAccess, 
 from devfix.analysis.observations.modules import (
     AttributeStore,
     ModuleReference,
-    ParallelWrap,
     ParameterCopy,
     ShapeDependency,
 )
@@ -25,8 +24,6 @@ from devfix.analysis.observations.tensors import (
     Binding,
     DataSource,
     DeviceAssignment,
-    ListAppend,
-    RandomDraw,
     Transfer,
 )
 
@@ -38,7 +35,6 @@ __all__ = [
     "DeviceMismatch",
     "Evaluation",
     "HostAccess",
-    "ListAppend",
     "LoadUse",
     "Loading",
     "ModuleReference",
@@ -46,9 +42,7 @@ __all__ = [
     "Observations",
     "Operand",
     "OptimizerHazard",
-    "ParallelWrap",
     "ParameterCopy",
-    "RandomDraw",
     "ShapeDependency",
     "Step",
     "Subscription",

@@ -14,15 +14,24 @@ from devfix.analysis.observations.subscriptions import Evaluation, Observation
 if TYPE_CHECKING:
     import ast
 
+    from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.domain.values import Device, Keywords, Pointer, Tensor, Value
+    from devfix.analysis.observations.mismatches import Operand
 
 __all__ = [
     "AttributeRead",
     "AttributeStored",
+    "CheckpointSaved",
+    "Escaped",
     "ExpressionStatement",
     "FunctionCalled",
+    "ItemAdded",
     "LoopLeft",
     "MethodCalled",
+    "ModuleMoved",
+    "ModuleWrapped",
+    "NumbersDrawn",
+    "OperandsCompared",
     "OptimizerBuilt",
     "TensorMoved",
 ]
@@ -68,6 +77,21 @@ class AttributeStored(Observation):
     name: str | None
     value: Value
     node: ast.AST
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ItemAdded(Evaluation):
+    """The addition of ``value`` to a list, as ``expression``: by ``append``, or by a comprehension of it."""
+
+    container: Pointer
+    expression: ast.expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Escaped(Observation):
+    """An object that is passed to code that cannot be read, before its state is forgotten."""
+
+    value: Pointer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,6 +147,74 @@ class TensorMoved(Evaluation):
     tensor: Tensor
     device: Device
     node: ast.Call
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OperandsCompared(Observation):
+    """An operation whose operands must be on one device.
+
+    Attributes:
+        operation: name of the operation: ``cross_entropy``, ``model(...)``.
+        operands: each alternative of each operand.
+        node: the operation.
+
+    """
+
+    operation: str
+    operands: tuple[Operand, ...]
+    node: ast.AST
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModuleMoved(Observation):
+    """A method call that moves a module in place: ``model.cpu()``.
+
+    Attributes:
+        module: the module, after the move.
+        devices: the possible targets.
+        node: the call.
+
+    """
+
+    module: Pointer
+    devices: tuple[Device, ...]
+    node: ast.Call
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModuleWrapped(Observation):
+    """The call of ``DataParallel`` or ``DistributedDataParallel`` with ``module``, before it takes effect."""
+
+    module: Pointer
+    node: ast.Call
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckpointSaved(Observation):
+    """A call of ``torch.save`` with the object ``value``."""
+
+    value: Value
+    node: ast.Call
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumbersDrawn(Observation):
+    """Random numbers are drawn for a tensor, from a generator that may be on another device.
+
+    Attributes:
+        kind: ``factory`` (``torch.randn``), ``method`` (``x.uniform_()``), ``split`` (``random_split``) or ``loader``.
+        generator: the generator; ``None`` for PyTorch's default generator of the CPU.
+        wanted: device of the tensor.
+        node: the call or loop that draws.
+        given_at: program point at which the generator was passed, if it is not ``node``.
+
+    """
+
+    kind: str
+    generator: Pointer | None
+    wanted: Device
+    node: ast.AST
+    given_at: ProgramPoint | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.domain.values import ClassValue, Pointer, Value
 
-__all__ = ["AttributeStore", "ModuleReference", "ParallelWrap", "ParameterCopy", "ShapeDependency"]
+__all__ = ["AttributeStore", "ModuleReference", "ParameterCopy", "ShapeDependency"]
 
 
 @dataclass(eq=False)
@@ -44,26 +44,6 @@ class ModuleReference:
 
     module: Pointer
     point: ProgramPoint
-
-
-@dataclass(frozen=True, eq=False)
-class ParallelWrap:
-    """A module on the accelerator that is wrapped in ``DataParallel`` with a literal list of device indices.
-
-    Attributes:
-        point: program point of the wrapping.
-        call: the call of the wrapper.
-        ids: the literal list.
-        moved: program point at which the module was moved.
-        latent: the program does not call this code.
-
-    """
-
-    point: ProgramPoint
-    call: ast.Call
-    ids: ast.List
-    moved: ProgramPoint
-    latent: bool = False
 
 
 @dataclass(frozen=True, eq=False)

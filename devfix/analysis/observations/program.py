@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from devfix.analysis.observations.modules import (
         AttributeStore,
         ModuleReference,
-        ParallelWrap,
         ParameterCopy,
         ShapeDependency,
     )
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
         Binding,
         DataSource,
         DeviceAssignment,
-        ListAppend,
-        RandomDraw,
         Transfer,
     )
 
@@ -49,21 +46,15 @@ class Observations:
         loadings: calls of ``torch.load``, by position.
         hazards: optimizers that are built too early.
         host_accesses: operations that read accelerator tensors on the host, by the position of the expression.
-        list_appends: per list, the appended accelerator tensors by position.
-        list_item_uses: per list, the uses of its items as tensors: method names, and ``operand``.
         random_results: site ids of created CPU tensors that a function returns if its random branch does not return an
             accelerator tensor.
-        saved_entries: whether the entry of a saved dictionary is always a tensor with dimensions, by key.
         moves: moves of modules to the accelerator.
-        moves_to_cpu: moves of modules that always go to the CPU.
         module_references: references to modules in attributes of other objects.
         parameter_copies: copies of parameters, by position and module.
         shape_dependencies: the parameter whose shape a created tensor has, by site id.
         creation_points: per created tensor, one program point for each call path.
         dataset_values: site ids of created tensors that a dataset is built from.
         returns_tensor: whether a call of a project function always returns one tensor.
-        random_draws: draws from generators.
-        parallel_wraps: modules wrapped with literal device indices.
         device_assignments: per call, the devices on which it places values.
         steps: optimizer steps, once per call.
         checks_availability: the program checks whether an accelerator is available.
@@ -92,20 +83,14 @@ class Observations:
     loadings: dict[tuple[str, int, int], Loading] = field(default_factory=dict)
     hazards: list[OptimizerHazard] = field(default_factory=list)
     host_accesses: dict[tuple[str, int, int], HostAccess] = field(default_factory=dict)
-    list_appends: dict[int, dict[tuple[str, int, int], ListAppend]] = field(default_factory=dict)
-    list_item_uses: dict[int, set[str]] = field(default_factory=dict)
     random_results: set[int] = field(default_factory=set)
-    saved_entries: dict[str, bool] = field(default_factory=dict)
     moves: list[ProgramPoint] = field(default_factory=list)
-    moves_to_cpu: list[ProgramPoint] = field(default_factory=list)
     module_references: list[ModuleReference] = field(default_factory=list)
     parameter_copies: dict[tuple[object, ...], ParameterCopy] = field(default_factory=dict)
     shape_dependencies: dict[int, ShapeDependency] = field(default_factory=dict)
     creation_points: dict[int, list[ProgramPoint]] = field(default_factory=dict)
     dataset_values: set[int] = field(default_factory=set)
     returns_tensor: dict[ast.Call, bool] = field(default_factory=dict)
-    random_draws: dict[tuple[object, ...], RandomDraw] = field(default_factory=dict)
-    parallel_wraps: dict[ast.Call, ParallelWrap] = field(default_factory=dict)
     device_assignments: dict[ast.Call, dict[Device, DeviceAssignment]] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     checks_availability: bool = False

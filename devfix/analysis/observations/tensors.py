@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     import ast
 
     from devfix.analysis.domain.location import ProgramPoint
-    from devfix.analysis.domain.values import Device, Origin, Pointer, Tensor
+    from devfix.analysis.domain.values import Device, Origin, Pointer
 
-__all__ = ["Binding", "DataSource", "DeviceAssignment", "ListAppend", "RandomDraw", "Transfer"]
+__all__ = ["Binding", "DataSource", "DeviceAssignment", "Transfer"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,37 +86,3 @@ class DeviceAssignment:
     device: Device
     latent: bool = False
     source: Device | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class ListAppend:
-    """A tensor on the accelerator is appended to a list; ``expression`` is the tensor's expression."""
-
-    point: ProgramPoint
-    expression: ast.expr
-    tensor: Tensor
-
-
-@dataclass(frozen=True, eq=False)
-class RandomDraw:
-    """Random numbers are drawn from a generator on ``device`` for a tensor on ``wanted``.
-
-    Attributes:
-        kind: ``factory`` (``torch.randn``), ``method`` (``x.uniform_()``), ``split`` (``random_split``), ``loader`` or
-            ``unknown`` (external code got the generator).
-        point: program point of the draw.
-        given: program point of the call with the generator as an argument.
-        allocated_at: program point of the generator's construction; ``None`` for PyTorch's default generator.
-        device: device of the generator.
-        wanted: device of the tensor.
-        latent: the program does not call this code.
-
-    """
-
-    kind: str
-    point: ProgramPoint
-    given: ProgramPoint
-    allocated_at: ProgramPoint | None
-    device: Device
-    wanted: Device
-    latent: bool = False

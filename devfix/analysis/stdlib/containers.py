@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from devfix.analysis import attribute_stores, host_access
+from devfix.analysis import attribute_stores
 from devfix.analysis.domain.device_parsing import UNKNOWN_INDEX, parse_device
 from devfix.analysis.domain.objects import Container, HeapObject, Mapping
 from devfix.analysis.domain.values import (
@@ -28,6 +28,7 @@ from devfix.analysis.domain.values import (
     Value,
     join,
 )
+from devfix.analysis.observations.execution import ItemAdded
 from devfix.analysis.stdlib.items import (
     escape_fields,
     is_non_string_key,
@@ -48,6 +49,7 @@ __all__ = [
     "container_method",
     "maybe_container_method",
     "new_list",
+    "observe_items",
     "text_method",
 ]
 
@@ -168,6 +170,13 @@ def new_list(interp: Interpreter, items: Sequence[Value]) -> Pointer:
     return interp.new(ListObject(fields={str(index): item for index, item in enumerate(items)}))
 
 
+def observe_items(interp: Interpreter, container: Pointer, expression: ast.expr) -> None:
+    """Observe the items of a new list as additions of ``expression``."""
+    obj = interp.heap_object(container)
+    observed = obj.transformed(lambda _, item: interp.observe(ItemAdded(item, container, expression)).value)
+    interp.now.write(container.id, observed)
+
+
 def container_method(
     interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
@@ -178,7 +187,7 @@ def container_method(
     match name:
         case "append" | "add" if args:
             if node.args and not isinstance(node.args[0], ast.Starred):
-                args = [host_access.note_append(interp, pointer, args[0], node.args[0])]
+                args = [interp.observe(ItemAdded(args[0], pointer, node.args[0])).value]
             if interp.loop_depth == 0 and obj.default_item is None and len(obj.fields) < MOST_ITEMS:
                 interp.now.set_field(pointer, str(len(obj.fields)), args[0])
             else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis import scenarios
-from devfix.analysis.domain.objects import Container, HeapObject, Mapping, object_at
+from devfix.analysis.domain.objects import Container, HeapObject, object_at
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
@@ -27,6 +27,7 @@ from devfix.analysis.domain.values import (
     alternatives,
 )
 from devfix.analysis.observations import Loading, LoadUse
+from devfix.analysis.observations.execution import CheckpointSaved
 from devfix.analysis.transfer.device_arguments import named_device
 
 if TYPE_CHECKING:
@@ -81,28 +82,12 @@ def joined_path(parts: list[Value]) -> Value:
 
 
 def save(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
-    """``torch.save``: record the file and, for a dictionary, its entries."""
+    """``torch.save``: record the file."""
     target = args[1] if len(args) > 1 else keywords.get("f", UNKNOWN)
     if interp.now.runtime.backends == {None}:  # one of several processes may save its device's tensors for all
         interp.now.saved |= {_key(option) for option in alternatives(target)} - {""}
-    for option in alternatives(args[0] if args else keywords.get("obj", UNKNOWN)):
-        saved = object_at(interp, option, Mapping)
-        for key, value in saved.fields.items() if saved is not None else ():
-            entries = interp.observations.saved_entries
-            entries[key] = entries.get(key, True) and _has_dimensions(value)
+    interp.observe(CheckpointSaved(args[0] if args else keywords.get("obj", UNKNOWN), node))
     return Const(None)
-
-
-def _has_dimensions(value: Value) -> bool:
-    """Return whether an entry is a tensor with dimensions; alternatives from an earlier checkpoint do not count."""
-    saved = [option for option in alternatives(value) if not (isinstance(option, Tensor) and _is_loaded(option))]
-    return bool(saved) and all(
-        isinstance(o, Tensor) and o.is_certain and not (o.maybe_container or o.maybe_zero_dim) for o in saved
-    )
-
-
-def _is_loaded(value: Tensor) -> bool:
-    return any(origin.kind == "load" for origin in value.origins)
 
 
 def load(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:

@@ -25,7 +25,7 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
-from devfix.analysis.observations import Operand, ParallelWrap
+from devfix.analysis.observations import Operand
 from devfix.analysis.scenarios import indexed_accelerator
 from devfix.analysis.torch import module_tree
 from devfix.analysis.transfer.device_arguments import named_device
@@ -35,7 +35,7 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["check_wrap", "collective", "init", "initialized", "input_device", "note_wrap", "set_device"]
+__all__ = ["check_wrap", "collective", "init", "initialized", "input_device", "set_device"]
 
 
 def init(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -104,21 +104,6 @@ def set_device(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
             interp.now.set_runtime(current_is_zero=not interp.now.runtime.current_is_zero)
         interp.observations.set_current = interp.observations.set_current or interp.point(node)
     return NONE
-
-
-def note_wrap(interp: Interpreter, pointer: Pointer, node: ast.Call) -> None:
-    """Record a module on the accelerator that is wrapped with a literal list of device ids.
-
-    The module must be on the device of the first id.
-    """
-    if module_tree.weights_device(interp, pointer) != ACCELERATOR:
-        return
-    ids = next((keyword.value for keyword in node.keywords if keyword.arg == "device_ids"), None)
-    moved = interp.heap_object(pointer).last_moved_at
-    if isinstance(ids, ast.List) and ids.elts and moved is not None and node not in interp.observations.parallel_wraps:
-        interp.observations.parallel_wraps[node] = ParallelWrap(
-            interp.point(node, with_state=True), node, ids, moved, interp.latent
-        )
 
 
 def _is_nccl(interp: Interpreter) -> bool:

@@ -95,6 +95,13 @@ def _from_data(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     return Tensor(device, origins, maybe_zero_dim=maybe_zero_dim)
 
 
+def _sparse(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """Create a sparse tensor: on the device of its values, unless ``device=`` is given."""
+    position = 1 if name == "torch.sparse_coo_tensor" else 2
+    values = keywords.get("values", args[position] if len(args) > position else UNKNOWN)
+    return _from_data(interp, name, [values], keywords, node)
+
+
 def _has_dimensions(interp: Interpreter, value: Value) -> bool:
     """Return whether data certainly has dimensions; an unknown value may be a number."""
     if isinstance(value, Tensor):
@@ -175,6 +182,7 @@ OVERLAYS: dict[str, TransferFunction] = {
     "torch.as_tensor": _from_data,
     "torch.asarray": _from_data,
     "torch.device": _device,
+    "torch.from_dlpack": _from_data,
     "torch.from_file": _from_cpu,
     "torch.from_numpy": _from_cpu,
     "torch.frombuffer": _from_cpu,
@@ -182,5 +190,11 @@ OVERLAYS: dict[str, TransferFunction] = {
     "torch.scalar_tensor": _from_data,
     "torch.set_default_device": _default_device,
     "torch.set_default_tensor_type": _default_type,
+    "torch.sparse_bsc_tensor": _sparse,
+    "torch.sparse_bsr_tensor": _sparse,
+    "torch.sparse_compressed_tensor": _sparse,
+    "torch.sparse_coo_tensor": _sparse,
+    "torch.sparse_csc_tensor": _sparse,
+    "torch.sparse_csr_tensor": _sparse,
     "torch.tensor": _from_data,
 }

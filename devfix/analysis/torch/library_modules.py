@@ -26,6 +26,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
+from devfix.analysis.observations.execution import ModuleWrapped
 from devfix.analysis.torch import distributed, module_objects, module_tree, modules
 from devfix.analysis.transfer.bound_call import bind
 from devfix.analysis.transfer.device_arguments import device_argument
@@ -41,12 +42,21 @@ __all__ = ["OVERLAYS", "construct", "construct_loss", "fill_module", "opaque_mod
 
 def construct(interp: Interpreter, model: Model, args: list[Value], keywords: Keywords, node: ast.Call) -> Pointer:
     """Create a module of a library class."""
-    weights = model.option("weights", True) and not _without_weights(model.name, keywords)
-    pointer = module_objects.make(interp, model.name, node, device_argument(interp, keywords), weights=weights)
+    named = _named_arguments(model, args, keywords, node)
+    weights = model.option("weights", True) and not _without_weights(model.name, named)
+    pointer = module_objects.make(interp, model.name, node, device_argument(interp, named), weights=weights)
     for index, value in enumerate(args):
         if module_at(interp, value) is not None:
             modules.attach(interp, pointer, str(index), value, node)
     return pointer
+
+
+def _named_arguments(model: Model, args: list[Value], keywords: Keywords, node: ast.Call) -> Keywords:
+    """Return the arguments of a constructor by name, as far as a stub names them."""
+    constructor = model.method("__init__")
+    call = bind(constructor.signatures, args, keywords, node, (UNKNOWN, node.func)) if constructor is not None else None
+    given = {argument.parameter.name: argument.value for argument in call.arguments} if call is not None else {}
+    return {**given, **keywords}
 
 
 def _base_module(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -139,7 +149,7 @@ def _parallel(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
             continue
         is_module = module_at(interp, option) is not None
         if is_module:
-            distributed.note_wrap(interp, option, node)
+            interp.observe(ModuleWrapped(option, node))
         if not is_distributed:
             module_tree.assume_module(interp, option)
             if module_tree.weights_device(interp, option) not in (CPU, ACCELERATOR):

@@ -24,6 +24,7 @@ from devfix.analysis.domain.values import (
     Value,
     join,
 )
+from devfix.analysis.observations.execution import ModuleMoved
 from devfix.analysis.stdlib import containers
 from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.torch import batch_objects, checkpoints, module_tree, modules
@@ -54,9 +55,7 @@ def module_method(
         for device in known:
             scenarios.record_placement(interp, node, device)
             modules.move(interp, pointer, device, node)
-        moved = interp.heap_object(pointer).last_moved_at
-        if known == [CPU] and moved is not None:
-            interp.observations.moves_to_cpu.append(moved)
+        interp.observe(ModuleMoved(pointer, tuple(known), node))
         if len(known) > 1:
             for _, part in module_tree.named_modules(interp, pointer):
                 interp.now.update(part, devices=frozenset(known))

@@ -25,7 +25,7 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
-from devfix.analysis.observations import RandomDraw
+from devfix.analysis.observations.execution import NumbersDrawn
 from devfix.analysis.transfer.device_arguments import named_device
 
 if TYPE_CHECKING:
@@ -44,13 +44,6 @@ class GeneratorObject(HeapObject):
     ) -> Value:
         """Call a method: some return the generator."""
         return pointer if name in ("manual_seed", "clone_state", "graphsafe_get_state") else UNKNOWN
-
-    def escape(self, interp: Interpreter, pointer: Pointer, depth: int) -> None:
-        """Record that the generator is passed to code that cannot be read: its uses are unknown."""
-        point = self.allocated_at
-        if point is not None:
-            unknown = RandomDraw("unknown", point, point, point, UNKNOWN_DEVICE, UNKNOWN_DEVICE)
-            interp.observations.random_draws.setdefault((*point.key, "unknown"), unknown)
 
 
 @dataclass(frozen=True)
@@ -88,7 +81,7 @@ def draw(
     node: ast.AST,
     point: ProgramPoint | None = None,
 ) -> None:
-    """Record that ``node`` draws random numbers for a tensor on ``wanted``.
+    """Observe that ``node`` draws random numbers for a tensor on ``wanted``.
 
     ``kind`` is ``factory``, ``method``, ``split`` or ``loader``.  Without a generator, the last two draw from the CPU's
     default generator, the first two from the default generator of ``wanted``.  ``point`` is the program point at which
@@ -96,19 +89,9 @@ def draw(
     """
     if generator in (None, NONE) and kind in ("factory", "method"):
         return
-    allocated_at: ProgramPoint | None = None
-    devices = frozenset({CPU})
-    if generator is not None and generator != NONE:
-        obj = object_at(interp, generator, GeneratorObject)
-        if obj is None:
-            return
-        allocated_at, devices = obj.allocated_at, obj.devices
-    at = interp.point(node, with_state=True)
-    device = next(iter(devices)) if len(devices) == 1 else UNKNOWN_DEVICE
-    record = RandomDraw(kind, at, point or at, allocated_at, device, wanted, interp.latent)
-    interp.observations.random_draws.setdefault(
-        (*at.key, *((allocated_at.key) if allocated_at is not None else ()), wanted.kind), record
-    )
+    source = None if generator == NONE else generator
+    if source is None or (isinstance(source, Pointer) and object_at(interp, source, GeneratorObject) is not None):
+        interp.observe(NumbersDrawn(kind, source, wanted, node, point))
 
 
 def draw_of_loader(interp: Interpreter, obj: HeapObject, node: ast.AST) -> None:

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.analysis import host_access, parameter_copies, scenarios
+from devfix.analysis import parameter_copies, scenarios
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -47,7 +47,6 @@ def tensor_method(
     interp: Interpreter, tensor: Tensor, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     """Call ``tensor.name(...)``."""
-    host_access.note_item_use(interp, tensor, name, node)
     if (
         tensor.maybe_container
         and name in _TENSOR_ONLY_METHODS

@@ -24,6 +24,7 @@ from devfix.analysis.domain.values import (
     alternatives,
 )
 from devfix.analysis.observations import DeviceMismatch, Operand
+from devfix.analysis.observations.execution import OperandsCompared
 from devfix.analysis.torch.checkpoints import note_origin_use
 
 if TYPE_CHECKING:
@@ -129,7 +130,9 @@ def check_same_device(
     """
     cpu: list[Operand] = []
     accelerator: list[Operand] = []
-    _record_list_uses(interp, operands)
+    compared = tuple(operand for one in operands for _, operand in one.alternatives)
+    if compared:
+        interp.observe(OperandsCompared(operation, compared, node))
     conflicts: dict[Device, list[OperandSet]] = {}  # cached: a large model has thousands of operands on two devices
     for one in operands:
         for device, operand in one.alternatives:
@@ -165,14 +168,6 @@ def check_same_device(
         if interp.scenario.multi_accelerator:  # continue as if all were on the first operand's device (the weights')
             return next(iter(operands[0].devices)) if len(operands[0].devices) == 1 else UNKNOWN_DEVICE, ()
     return _result(operands)
-
-
-def _record_list_uses(interp: Interpreter, operands: Sequence[OperandSet]) -> None:
-    for one in operands:
-        for _, operand in one.alternatives:
-            for origin in operand.origins:
-                if origin.kind == "kept":
-                    interp.observations.list_item_uses.setdefault(origin.site_id, set()).add("operand")
 
 
 def _record_load_use(interp: Interpreter, node: ast.AST, operand: Operand, operands: Sequence[OperandSet]) -> None:

@@ -7,7 +7,6 @@ import builtins
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from devfix.analysis import host_access
 from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.objects import Mapping, object_at
 from devfix.analysis.domain.path_conditions import assume, assumed
@@ -28,6 +27,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.observations.execution import AttributeRead
+from devfix.analysis.stdlib import containers
 from devfix.analysis.stdlib.containers import DictObject, ListObject, SetObject, new_list
 from devfix.analysis.stdlib.items import is_non_string_key
 from devfix.analysis.transfer import assignment, calls, conditions, functions, iteration
@@ -129,7 +129,7 @@ def _comprehension(interp: Interpreter, node: ast.ListComp | ast.SetComp | ast.G
         elements = new_list(interp, results)
     else:
         elements = interp.new(ListObject(default_item=functions.join_by_identity(interp, results)))
-    host_access.note_comprehension(interp, elements, node.elt)
+    containers.observe_items(interp, elements, node.elt)
     return elements
 
 

@@ -126,7 +126,7 @@ def _check(interp: Interpreter, site: Site, call: BoundCall) -> _Common:
     operands: list[OperandSet] = []
     tensors: list[Value] = []
     written = None
-    for argument in call.with_word("On", "Scalar", "Written"):
+    for argument in call.with_word("On", "Scalar", "Written", "Out"):
         found = _operands_of(interp, argument)
         operands += found
         tensors += [argument.value] * bool(found)

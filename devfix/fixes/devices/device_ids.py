@@ -4,15 +4,53 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from devfix.analysis import Observations
+from devfix.analysis import Interpreter, Observations
+from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.values import ACCELERATOR
-from devfix.analysis.observations import ParallelWrap
+from devfix.analysis.observations.execution import ModuleWrapped
 from devfix.analysis.scenarios import device_argument_of, literal_device
+from devfix.analysis.torch.module_tree import weights_device
 from devfix.fixes.vendored_code import foreign_part
 from devfix.model import ReplaceExpression
 
-__all__ = ["conflicting_device_ids", "first_index"]
+__all__ = ["ParallelWrap", "conflicting_device_ids", "first_index", "note_wrap"]
+
+
+@dataclass(frozen=True, eq=False)
+class ParallelWrap:
+    """A module on the accelerator that is wrapped in ``DataParallel`` with a literal list of device indices.
+
+    Attributes:
+        point: program point of the wrapping.
+        call: the call of the wrapper.
+        ids: the literal list.
+        moved: program point at which the module was moved.
+        latent: the program does not call this code.
+
+    """
+
+    point: ProgramPoint
+    call: ast.Call
+    ids: ast.List
+    moved: ProgramPoint
+    latent: bool = False
+
+
+def note_wrap(interp: Interpreter, wrapped: ModuleWrapped) -> None:
+    """Record a module on the accelerator that is wrapped with a literal list of device ids.
+
+    The module must be on the device of the first id.
+    """
+    if weights_device(interp, wrapped.module) != ACCELERATOR:
+        return
+    node = wrapped.node
+    ids = next((keyword.value for keyword in node.keywords if keyword.arg == "device_ids"), None)
+    moved = interp.heap_object(wrapped.module).last_moved_at
+    if isinstance(ids, ast.List) and ids.elts and moved is not None:
+        point = interp.point(node, with_state=True)
+        interp.observations.record(ParallelWrap(point, node, ids, moved, interp.latent), key=node)
 
 
 def conflicting_device_ids(observations: Observations) -> Iterator[tuple[ParallelWrap, ReplaceExpression | None]]:
@@ -23,7 +61,7 @@ def conflicting_device_ids(observations: Observations) -> Iterator[tuple[Paralle
     """
     if observations.sets_current_device or observations.has_fixed_index:
         return
-    for wrapped in observations.parallel_wraps.values():
+    for wrapped in observations.of(ParallelWrap):
         index, tree = first_index(wrapped), wrapped.point.tree
         if not index or foreign_part(tree.path) or not _is_first_accelerator(observations, wrapped.moved.node):
             continue

@@ -8,10 +8,13 @@ from typing import Any
 
 from torch import Tensor
 
-__all__ = ["OPERAND", "Draft", "Parameter", "bind", "merged", "tensors_in"]
+__all__ = ["OPERAND", "TRUE", "Draft", "Parameter", "bind", "merged", "tensors_in"]
 
 #: The word of a parameter that takes tensors, until probes have found its role.
 OPERAND = "Tensor"
+
+#: The word of a flag that selects the overload if it is set: ``nonzero(as_tuple=True)``.
+TRUE = "Literal[True]"
 
 _OPTIONS = frozenset({"dtype", "layout", "device", "pin_memory", "requires_grad", "memory_format"})
 _NUMBERS = ("int", "float", "bool")
@@ -56,6 +59,11 @@ class Draft:
         """Names of the parameters that take tensors."""
         return tuple(each.name for each in self.parameters if each.word == OPERAND)
 
+    @property
+    def first(self) -> str | None:
+        """Name of the first parameter; None without parameters."""
+        return self.parameters[0].name if self.parameters else None
+
     def parameter(self, name: str) -> Parameter | None:
         """Return a parameter by name."""
         return next((each for each in self.parameters if each.name == name), None)
@@ -71,6 +79,8 @@ def tensors_in(value: Any) -> list[Tensor]:
 
 
 def _fits(parameter: Parameter, value: Any) -> bool:
+    if parameter.word == TRUE:
+        return value is True
     if value is None:
         return parameter.optional or parameter.word in (OPERAND, "")
     if tensors_in(value):
@@ -120,12 +130,11 @@ def _shape(draft: Draft) -> tuple[Any, ...]:
 
 
 def _both(one: Parameter, other: Parameter) -> Parameter:
+    words = {one.word, other.word}
     word, numbers = one.word, one.numbers or other.numbers
-    if one.word != other.word:
-        operand, number = OPERAND in (one.word, other.word), {one.word, other.word} & set(_NUMBERS)
-        word, numbers = (OPERAND, True) if operand and number else ("", numbers)
-        if not operand and {one.word, other.word} <= {"int", "float"}:
-            word = "float"
+    if len(words) > 1:
+        word = OPERAND if OPERAND in words else "float" if words <= {"int", "float"} else ""
+        numbers = numbers or bool(words & {"int", "float", ""})
     return replace(one, word=word, numbers=numbers, optional=one.optional or other.optional)
 
 
@@ -147,7 +156,15 @@ def _joined(one: Draft, other: Draft) -> Draft:
 
 def _order(draft: Draft) -> tuple[Any, ...]:
     ranks = [_RANKS.get(each.word, 2) for each in draft.parameters if each.kind == "plain"]
-    return draft.deprecated, ranks, len(draft.parameters), str(draft.parameters)
+    return draft.deprecated, _has_rest(draft), ranks, not _has_flag(draft), len(draft.parameters), str(draft.parameters)
+
+
+def _has_rest(draft: Draft) -> bool:
+    return any(each.kind == "rest" for each in draft.parameters)
+
+
+def _has_flag(draft: Draft) -> bool:
+    return any(each.word == TRUE for each in draft.parameters)
 
 
 def merged(drafts: Iterable[Draft]) -> list[Draft]:

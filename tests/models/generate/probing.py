@@ -11,10 +11,14 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from .drafts import Draft
+from conformance.probes import names_device
+
+from .drafts import Draft, bind
 from .samples import Sample
 
 __all__ = ["Evidence", "Outcome", "Result", "probe"]
+
+_OUTPUTS = 2  # calls with ``out=`` elsewhere
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,8 @@ class Evidence:
         scalars: parameter -> outcomes with a 0-dimensional tensor on the CPU, the others on the accelerator.
         host: parameters that must be on the CPU.
         whole: results with everything on the accelerator, with the parameters given and the highest dimension of inputs.
+        tensors: parameters to which a sample has given a tensor.
+        outputs: whether calls were accepted that have ``out=`` on the CPU and the operands on the accelerator.
 
     """
 
@@ -70,6 +76,7 @@ class Evidence:
     host: set[str] = field(default_factory=set)
     whole: list[tuple[Result, frozenset[str], int]] = field(default_factory=list)
     tensors: set[str] = field(default_factory=set)
+    outputs: list[bool] = field(default_factory=list)
 
 
 class _Call:
@@ -80,6 +87,8 @@ class _Call:
         leaves, self.shape = tree_flatten((sample.args, sample.kwargs))
         self.leaves: list[Any] = leaves
         self.owners = _owners(sample, draft)
+        bound = bind(draft, sample.args, sample.kwargs) or {}
+        self.given = frozenset(name for name, value in bound.items() if value is not None)
 
     def parameters(self) -> list[str]:
         """Parameters with a tensor, in order."""
@@ -94,7 +103,7 @@ class _Call:
             if owner == parameter and isinstance(leaf, Tensor)
         ]
 
-    def run(self, away: Callable[[str, int], bool], gradients: bool = False) -> Any:
+    def run(self, away: Callable[[str, int], bool], *, gradients: bool = False, **more: Any) -> Any:
         """Run with the tensors on the accelerator for which ``away(parameter, number of the tensor)``."""
         leaves, counts = [], dict.fromkeys(self.owners, 0)
         for leaf, owner in zip(self.leaves, self.owners, strict=True):
@@ -108,7 +117,7 @@ class _Call:
             leaves.append(leaf)
         args, kwargs = tree_unflatten(leaves, self.shape)
         torch.manual_seed(0)
-        return self.function(*args, **kwargs)
+        return self.function(*args, **{**kwargs, **more})
 
     def with_number(self, parameter: str) -> _Call | None:
         """The same call with a parameter's tensor replaced by its first element."""
@@ -141,12 +150,10 @@ def _owners(sample: Sample, draft: Draft) -> list[str]:
 
 
 def _copied(tensor: Tensor, gradients: bool) -> Tensor:
-    if tensor.layout != torch.strided:
-        return tensor.detach()
-    copied = tensor.detach().clone()
+    copied = tensor.detach()
     if gradients and (copied.is_floating_point() or copied.is_complex()):
-        return copied.requires_grad_().clone()
-    return copied
+        copied.requires_grad_()
+    return copied.clone() if tensor.layout == torch.strided else copied
 
 
 def _attempt(run: Callable[[], Any]) -> tuple[bool, Any]:
@@ -161,7 +168,7 @@ def _attempt(run: Callable[[], Any]) -> tuple[bool, Any]:
 def _result(value: Any) -> Result:
     if isinstance(value, Tensor):
         return Result("Tensor", str(value.device), value.dim(), value.requires_grad)
-    if isinstance(value, (tuple, list)) and not isinstance(value, torch.Size):
+    if isinstance(value, (tuple, list)):
         kind = "list" if isinstance(value, list) else "tuple"
         return Result(kind, members=tuple(_result(each) for each in value))
     for kind in (bool, int, float, str):
@@ -186,11 +193,29 @@ def probe(function: Callable[..., Any], draft: Draft, found: list[Sample]) -> Ev
     """Run the samples that an overload takes, with each operand elsewhere. A simulator must be active."""
     evidence = Evidence()
     for sample in found:
-        _probe(_Call(function, sample, draft), sample, evidence)
+        call = _Call(function, sample, draft)
+        _probe(call, evidence)
+        if len(evidence.outputs) < _OUTPUTS and draft.parameter("out") is not None and call.parameters():
+            evidence.outputs.extend(_output(call))
     return evidence
 
 
-def _probe(call: _Call, sample: Sample, evidence: Evidence) -> None:
+def _output(call: _Call) -> Iterator[bool]:
+    """Whether ``out=`` may be on the CPU; nothing if the call takes none."""
+    works, value = _attempt(lambda: call.run(lambda *_: False))
+    results = value if isinstance(value, (tuple, list)) else (value,)
+    if not works or not results or not all(isinstance(each, Tensor) and each.numel() for each in results):
+        return
+
+    def run(inputs: bool) -> Any:
+        out = tuple(torch.empty_like(each, device="cpu") for each in results)
+        return call.run(lambda *_: inputs, out=out if isinstance(value, (tuple, list)) else out[0])
+
+    if _attempt(lambda: run(False))[0]:
+        yield _attempt(lambda: run(True))[0]
+
+
+def _probe(call: _Call, evidence: Evidence) -> None:
     works, _ = _attempt(lambda: call.run(lambda *_: False))
     if not works:
         return
@@ -198,7 +223,8 @@ def _probe(call: _Call, sample: Sample, evidence: Evidence) -> None:
     evidence.tensors.update(names)
     fine, value = _attempt(lambda: call.run(lambda *_: True))
     if not fine:
-        evidence.host.update(_host(call, names))
+        if names_device(f"Error: {value}"):
+            evidence.host.update(_host(call, names))
         if not evidence.host:
             return
         host = evidence.host
@@ -214,8 +240,7 @@ def _probe(call: _Call, sample: Sample, evidence: Evidence) -> None:
         _result(value), (_result(tried) if differentiable else None) if has_gradients else _result(value)
     )
     highest = max((tensor.dim() for name in names for tensor in call.tensors(name)), default=0)
-    given = frozenset(owner for leaf, owner in zip(call.leaves, call.owners, strict=True) if leaf is not None)
-    evidence.whole.append((result, given, highest))
+    evidence.whole.append((result, call.given, highest))
     for name in names:
         for outcome, scalar in _mixes(call, name, names, evidence.host):
             (evidence.scalars if scalar else evidence.full).setdefault(name, []).append(outcome)
@@ -238,18 +263,14 @@ def _mixes(call: _Call, name: str, names: list[str], host: set[str]) -> Iterator
     tensors = call.tensors(name)
     if len(tensors) > 1:
         yield _outcome(call, names, lambda each, number: each not in host and (each != name or number > 0)), False
-    if len(names) < 2:
+    if len(names) < 2 or any(tensor.numel() == 0 for other in names for tensor in call.tensors(other)):
         return
     zero = all(tensor.dim() == 0 for tensor in tensors)
-    empty = any(tensor.numel() == 0 for tensor in tensors)
-    if not empty:
-        yield _outcome(call, names, lambda each, _: each not in host and each != name), zero
-    if not zero and not empty:
+    yield _outcome(call, names, lambda each, _: each not in host and each != name), zero
+    if not zero:
         yield _outcome(call, names, lambda each, _: each == name), False
         scalar = call.with_number(name)
         if scalar is not None and _attempt(lambda: scalar.run(lambda *_: False))[0]:
             yield _outcome(scalar, names, lambda each, _: each not in host and each != name), True
-    if zero:
-        outcome = _outcome(call, names, lambda each, _: each == name)
-        if outcome.accepted:  # not even the other way round is refused
-            yield outcome, True
+    if zero and any(tensor.dim() > 0 for other in names if other != name for tensor in call.tensors(other)):
+        yield _outcome(call, names, lambda each, _: each == name), False

@@ -10,7 +10,7 @@ from typing import Any
 from torch.overrides import get_testing_overrides
 
 from .drafts import OPERAND, Draft, Parameter
-from .stubs import word_of
+from .stubs import BY_NAME, word_of
 
 __all__ = ["draft", "is_python"]
 
@@ -48,7 +48,7 @@ def _signature(function: Any) -> inspect.Signature | None:
             found = inspect.signature(function)
         except (TypeError, ValueError):
             found = None
-        vague = found is None or any(each.kind.name.startswith("VAR_") for each in found.parameters.values())
+        vague = found is None or {"args", "kwargs"} & found.parameters.keys()
         example = get_testing_overrides().get(function) if vague else None
     return inspect.signature(example) if example is not None else found
 
@@ -69,15 +69,11 @@ def _parameter(each: inspect.Parameter) -> Parameter:
     annotation = _annotation(each.annotation)
     word, numbers = word_of(annotation)
     if annotation is None and kind != "keywords":
-        if each.name == "device":
-            word = "Device"
-        elif each.name == "generator":
-            word = "Generator"
-        elif each.name in _TENSORS:
-            word, numbers = OPERAND, True
+        if each.name in _TENSORS:
+            word = OPERAND
     if each.name == "out":
         word = "Out"
-    return Parameter(each.name, word, kind, optional, numbers)
+    return Parameter(each.name, word or BY_NAME.get(each.name, ""), kind, optional, numbers)
 
 
 def _result(signature: inspect.Signature) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-from .drafts import OPERAND, Draft
+from .drafts import Draft
 from .probing import Evidence, Outcome, Result
 
-__all__ = ["result_word", "role"]
+__all__ = ["followed", "result_word", "role"]
 
 
 def role(evidence: Evidence, name: str) -> str | None:
@@ -29,8 +28,20 @@ def result_word(draft: Draft, evidence: Evidence, roles: dict[str, str]) -> str 
     """Return the words of a result; None if no sample has run."""
     if not evidence.whole:
         return None
-    mixed = [each for outcomes in (*evidence.full.values(), *evidence.scalars.values()) for each in outcomes]
-    return _word([(result, given, highest) for result, given, highest in evidence.whole], mixed, draft, roles)
+    return _word(evidence.whole, _mixed(evidence), draft, roles)
+
+
+# Parameters that say which dimensions are reduced, or whether any is.
+_REDUCING = ("dim", "reduction", "axis")
+
+
+def followed(evidence: Evidence, roles: dict[str, str]) -> str | None:
+    """Return the operand on whose device the result is, where a call accepts two devices."""
+    return _followed(_mixed(evidence), roles)
+
+
+def _mixed(evidence: Evidence) -> list[Outcome]:
+    return [each for outcomes in (*evidence.full.values(), *evidence.scalars.values()) for each in outcomes]
 
 
 def _word(
@@ -39,8 +50,9 @@ def _word(
     kinds = {result.kind for result, _, _ in whole}
     if kinds <= {"tuple", "list"}:
         return _container(whole, mixed, draft, roles)
-    if kinds == {"Tensor"}:
-        return _tensor(whole, mixed, draft, roles)
+    if "Tensor" in kinds:  # with a flag, several: ``return_inverse=True``
+        whole = [each for each in whole if each[0].kind == "Tensor"]
+        return _tensor(whole, [each for each in mixed if each.result is not None and each.result.device], draft, roles)
     return kinds.pop() if len(kinds) == 1 else "float" if kinds <= {"int", "float", "bool"} else "Any"
 
 
@@ -48,8 +60,14 @@ def _container(
     whole: list[tuple[Result, frozenset[str], int]], mixed: list[Outcome], draft: Draft, roles: dict[str, str]
 ) -> str:
     lengths = {len(result.members) for result, _, _ in whole}
-    if len(lengths) == 1 and not draft.result.startswith("list") and lengths != {0}:
-        return f"tuple[{', '.join(_word(*_member(whole, mixed, index), draft, roles) for index in range(lengths.pop()))}]"
+    members = [member for result, _, _ in whole for member in result.members]
+    if not any(_has_tensor(member) for member in members):
+        kinds = {member.kind for member in members}
+        return f"list[{kinds.pop()}]" if len(kinds) == 1 and not kinds & {"tuple", "list"} else "Any"
+    if len(lengths) == 1 and not draft.result.startswith("list"):
+        words = [_word(*_member(whole, mixed, index), draft, roles) for index in range(lengths.pop())]
+        if draft.result.startswith("tuple") or (len(set(words)) > 1 and not _is_variadic(draft)):
+            return f"tuple[{', '.join(words)}]"
     every = [(member, given, highest) for result, given, highest in whole for member in result.members]
     inner = [
         Outcome(each.placed, True, member)
@@ -57,7 +75,16 @@ def _container(
         if each.accepted and each.result is not None
         for member in each.result.members
     ]
-    return f"list[{_word(every, inner, draft, roles) if every else 'Any'}]"
+    return f"list[{_word(every, inner, draft, roles)}]"
+
+
+def _has_tensor(result: Result) -> bool:
+    return result.kind == "Tensor" or any(map(_has_tensor, result.members))
+
+
+def _is_variadic(draft: Draft) -> bool:
+    """Whether a function takes tensors one by one, and returns as many."""
+    return any(each.kind == "rest" for each in draft.parameters)
 
 
 def _member(
@@ -84,30 +111,27 @@ def _tensor(
     if any(highest > 0 for _, _, highest in whole) and all(result.dimensions == 0 for result, _, _ in whole):
         return "Number"
     reducing = _reducing(whole, draft)
+    integral = all(result.gradient is False for result, _, _ in whole)
     if reducing is not None:
-        return f"Reduced[{reducing}]"
-    return "Integral" if all(result.gradient is False for result, _, _ in whole) else "On"
+        return f"Integral[{reducing}]" if integral else f"Reduced[{reducing}]"
+    return "Integral" if integral else "On"
 
 
 def _followed(mixed: Iterable[Outcome], roles: dict[str, str]) -> str | None:
-    """The parameter on whose device the result is, where a call accepts two devices."""
-    accepted = [each for each in mixed if each.accepted and each.result is not None and each.result.device]
-    if "Any" not in roles.values():
+    """The operand on whose device the result is, if no device is common to the operands."""
+    if {"On", "Scalar"} & set(roles.values()):
         return None
+    accepted = [each for each in mixed if each.accepted and each.result is not None and each.result.device]
     candidates = [name for name in roles if all(each.placed.get(name) == each.result.device for each in accepted)]  # type: ignore[union-attr]  # filtered above
-    return candidates[0] if accepted and candidates else None
+    return next(iter(candidates or roles), None)
 
 
 def _reducing(whole: list[tuple[Result, frozenset[str], int]], draft: Draft) -> str | None:
-    """The parameter without which the result has no dimensions."""
-    known: list[tuple[int, str]] = []
-    for parameter in draft.parameters:
-        if not parameter.optional or parameter.word == OPERAND or parameter.name in ("out", "dtype", "keepdim"):
-            continue
-        without = [result.dimensions for result, given, highest in whole if parameter.name not in given and highest]
-        having = [result.dimensions for result, given, _ in whole if parameter.name in given]
-        if without and not any(without) and any(having):
-            preferred = ("dim", "reduction", "axis", "ord").index(parameter.name) if parameter.name in (
-                "dim", "reduction", "axis", "ord") else 9
-            known.append((preferred, parameter.name))
-    return min(known)[1] if known else None
+    """The parameter without which the result has no dimensions; ``keepdim=True`` keeps them."""
+    shown = [(result.dimensions, given) for result, given, highest in whole if highest]
+    for name in _REDUCING:
+        without = [dimensions for dimensions, given in shown if name not in given and "keepdim" not in given]
+        having = [dimensions for dimensions, given in shown if name in given]
+        if draft.parameter(name) is not None and without and not any(without) and any(having):
+            return name
+    return None

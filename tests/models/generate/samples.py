@@ -1,26 +1,30 @@
-"""Calls of every public function: the samples of PyTorch's operator database, and a few of our own."""
+"""Calls of every public function, recorded while PyTorch's operator database and a few calls of our own run."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_map
 
 from conformance.probes import operators
 
+from .aliases import aliases
 from .drafts import tensors_in
 from .names import METHODS, functions
+from .own_calls import CALLS
 
 __all__ = ["Sample", "samples"]
 
-_DRAWN = 80  # samples that are looked at, of which those of different forms are kept
-_KEPT = 12
+_DRAWN = 80  # samples of an operator that are looked at, of which those of different forms are run
 
 
 @dataclass(frozen=True)
@@ -30,78 +34,149 @@ class Sample:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
 
+    @property
     def form(self) -> tuple[Any, ...]:
-        """What tells samples apart: kinds of arguments, dimensions of tensors, names of keywords."""
-        return (
-            tuple(_form(each) for each in self.args),
-            tuple((name, _form(value)) for name, value in sorted(self.kwargs.items())),
-        )
+        """What tells calls apart: kinds of arguments, dimensions of tensors, names of keywords."""
+        named = tuple((name, _form(value)) for name, value in sorted(self.kwargs.items()))
+        return tuple(_form(each) for each in self.args), named
+
+    @property
+    def poverty(self) -> tuple[int, int]:
+        """How many tensors have no element, and how many have no dimension; such calls say little about devices."""
+        tensors = tensors_in((*self.args, *self.kwargs.values()))
+        return sum(tensor.numel() == 0 for tensor in tensors), sum(tensor.dim() == 0 for tensor in tensors)
 
 
 def _form(value: Any) -> Any:
     if isinstance(value, Tensor):
-        return "tensor", min(value.dim(), 3), 1 in value.shape, value.numel() == 0, value.layout != torch.strided
+        if value.layout != torch.strided or value.is_nested:
+            return str(value.layout)
+        return "tensor", min(value.dim(), 3), 1 in value.shape, value.numel() == 0
     if isinstance(value, (list, tuple)):
         return type(value).__name__, _form(value[0]) if value else "empty"
-    if isinstance(value, str):
+    return value if isinstance(value, (str, bool)) else (type(value).__name__, value == 0)
+
+
+@dataclass
+class _Calls:
+    """Calls by name of the function, one of each form."""
+
+    found: dict[str, dict[Any, Sample]] = field(default_factory=dict)
+
+    def add(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        sample = Sample(args, kwargs)
+        known = self.found.setdefault(name, {})
+        form = sample.form
+        if form not in known:
+            known[form] = Sample(tree_map(_copied, args), tree_map(_copied, kwargs))
+
+    def of(self, name: str) -> list[Sample]:
+        return list(self.found.get(name, {}).values())
+
+
+def _copied(value: Any) -> Any:
+    if not isinstance(value, Tensor):
         return value
-    return type(value).__name__
+    return value.detach() if value.layout != torch.strided or value.is_nested else value.detach().clone()
 
 
-def _of_operator(op: Any) -> list[Sample]:
+class _Recorder(TorchFunctionMode):
+    """Records the outermost calls of the torch API by name."""
+
+    def __init__(self, calls: _Calls, wanted: set[str]) -> None:
+        super().__init__()
+        self.calls, self.wanted = calls, wanted
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = _names().get(id(func))
+        if name in self.wanted:
+            self.calls.add(name, args, kwargs or {})
+        return func(*args, **(kwargs or {}))
+
+
+def _of_operator(op: Any) -> Iterator[Sample]:
     dtypes = op.supported_dtypes("cpu")
     if not dtypes:
-        return []
+        return
     dtype = torch.float32 if torch.float32 in dtypes else sorted(dtypes, key=str)[0]
-    found: dict[Any, Sample] = {}
     torch.manual_seed(0)
+    forms = set()
     try:
         for each in itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=False), _DRAWN):
             sample = Sample((each.input, *each.args), dict(each.kwargs))
-            found.setdefault(sample.form(), sample)
+            if sample.form not in forms:
+                forms.add(sample.form)
+                yield sample
     except Exception:  # samples that this build cannot make
-        pass
-    return _various(list(found.values()))
-
-
-def _various(found: list[Sample]) -> list[Sample]:
-    """Prefer samples without empty tensors; they say more."""
-
-    def emptiness(sample: Sample) -> int:
-        tensors = tensors_in((*sample.args, *sample.kwargs.values()))
-        return sum(tensor.numel() == 0 for tensor in tensors)
-
-    return sorted(found, key=emptiness)[:_KEPT]
-
-
-def _names(op: Any) -> Iterator[str]:
-    """Public names of an operator: its own, its method, its in-place form, and its aliases."""
-    base = op.name.rpartition(".")[2]
-    for name in (op.name, *(alias.name for alias in op.aliases)):
-        yield f"torch.{name}"
-    for name in (base, *(alias.name.rpartition(".")[2] for alias in op.aliases)):
-        if "." not in op.name:
-            yield METHODS + name
-            yield f"{METHODS}{name}_"
-            yield f"torch.{name}_"
-    if op.name.startswith("nn.functional."):
-        yield f"torch.{base}"
-        yield f"torch.nn.functional.{base}_"
-        yield f"{METHODS}{base}"
-        yield f"{METHODS}{base}_"
+        return
 
 
 @functools.cache
-def samples() -> dict[str, list[Sample]]:
-    """Return the samples of each public name that has any."""
-    known = functions()
-    found: dict[str, list[Sample]] = {}
+def _names() -> dict[int, str]:
+    """Names of functions by identity."""
+    found: dict[int, str] = {}
+    for name, function in functions().items():
+        found.setdefault(id(function), name)
+    return found
+
+
+def _record(calls: _Calls, run: Callable[[], Any], wanted: set[str]) -> None:
+    """Run a call, and keep the outermost calls of these names; an error is as good as a result."""
+    with contextlib.suppress(Exception), _Recorder(calls, wanted):
+        run()
+
+
+def _forms_of(name: str) -> Iterator[str]:
+    """Other names of a function: its aliases, its method and its in-place form, and those of the aliases."""
+    others = [name, *_aliases_of(name), aliases().get(name, name)]
+    for other in others:
+        base = other.rpartition(".")[2]
+        yield other
+        if other in (f"torch.{base}", METHODS + base, f"torch.nn.functional.{base}"):
+            yield from (f"{prefix}{base}{end}" for prefix in _SAME for end in ("", "_"))
+        if other.startswith(("torch.linalg.", "torch.special.")):
+            yield from (f"{prefix}{base}" for prefix in _SAME)
+
+
+@functools.cache
+def _aliases_of(name: str) -> tuple[str, ...]:
+    return tuple(alias for alias, target in aliases().items() if target == name)
+
+
+_SAME = ("torch.", METHODS, "torch.nn.functional.", "torch.special.")
+
+
+@functools.cache
+def _own_calls() -> _Calls:
+    calls = _Calls()
+    for call in CALLS:
+        _record(calls, call, set(functions()))
+    return calls
+
+
+def samples(names: Iterable[str]) -> dict[str, list[Sample]]:
+    """Return the samples of each of these public names that has any."""
+    wanted = set(names)
+    found: dict[str, dict[Any, Sample]] = {name: {} for name in names}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for op in operators().values():
-            names = [name for name in dict.fromkeys(_names(op)) if name in known]
-            if names:
-                own = _of_operator(op)
-                for name in names:
-                    found.setdefault(name, []).extend(own)
-    return found
+        for calls in (*_operator_calls(wanted), _own_calls()):
+            for name in calls.found:
+                for other in dict.fromkeys(_forms_of(name)):
+                    if other in wanted:
+                        for sample in calls.of(name):
+                            found[other].setdefault(sample.form, sample)
+    return {name: sorted(known.values(), key=lambda each: each.poverty) for name, known in found.items()}
+
+
+def _operator_calls(wanted: set[str]) -> Iterator[_Calls]:
+    """Calls that the samples of operators make of the operator itself."""
+    for op in operators().values():
+        own = {f"torch.{name}" for name in (op.name, op.name.lstrip("_"), *(alias.name for alias in op.aliases))}
+        forms = {form for name in own for form in _forms_of(name)}
+        if forms & wanted:
+            calls = _Calls()
+            for sample in _of_operator(op):
+                calls.add(f"torch.{op.name}", sample.args, sample.kwargs)
+                _record(calls, lambda op=op, sample=sample: op.op(*sample.args, **sample.kwargs), forms)
+            yield calls

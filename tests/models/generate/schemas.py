@@ -8,9 +8,11 @@ from typing import Any
 
 import torch
 
+from devfix.simulator.operators import kernels
+
 from .drafts import OPERAND, Draft, Parameter
 
-__all__ = ["drafts", "overloads", "written"]
+__all__ = ["drafts", "overloads"]
 
 _PREFIXES = {
     "torch.": "",
@@ -32,9 +34,9 @@ def _all() -> dict[str, list[Any]]:
     """Schemas of ATen's operators by base name; names of dimensions are left out."""
     found: dict[str, list[Any]] = {}
     for schema in torch._C._jit_get_all_schemas():
-        namespace, _, base = schema.name.partition("::")
-        if namespace == "aten" and "Dimname" not in str(schema):
-            found.setdefault(base, []).append(schema)
+        name = f"{schema.name}.{schema.overload_name}".rstrip(".")
+        if name in kernels() and "Dimname" not in str(schema):  # the others are TorchScript's
+            found.setdefault(schema.name.partition("::")[2], []).append(schema)
     return found
 
 
@@ -91,12 +93,3 @@ def drafts(name: str) -> list[Draft]:
     method = name.startswith("torch.Tensor.")
     return [Draft(tuple(_parameters(each, method=method)), _result(each)) for each in overloads(name)]
 
-
-def written(name: str) -> set[str]:
-    """Names of the parameters that an operator modifies in place."""
-    found = set()
-    for schema in overloads(name):
-        for argument in schema.arguments:
-            if argument.alias_info is not None and argument.alias_info.is_write and not argument.is_out:
-                found.add(argument.name)
-    return found

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import torch
 
-from .drafts import OPERAND, Draft, Parameter
+from .drafts import OPERAND, TRUE, Draft, Parameter
 
-__all__ = ["draft_of", "functions_of_torch", "methods"]
+__all__ = ["BY_NAME", "draft_of", "functions_of_torch", "methods", "word_of"]
 
 _FOLDER = Path(torch.__file__).parent / "_C"
 
@@ -31,6 +31,8 @@ _WORDS = {
     "_device": "Device",
     "Device": "Device",
 }
+#: Words of parameters by name, where annotations do not say them.
+BY_NAME = {"device": "Device", "generator": "Generator"}
 _RESULTS = {"_int": "int", "_float": "float", "_bool": "bool", "Number": "float", "int": "int", "bool": "bool"}
 
 
@@ -48,6 +50,8 @@ def _parts(annotation: ast.expr | None) -> list[ast.expr]:
 
 def word_of(annotation: ast.expr | None) -> tuple[str, bool]:
     """Return the word of an annotation, and whether an operand may be a number."""
+    if annotation is not None and ast.unparse(annotation) == TRUE:
+        return TRUE, False
     texts = [ast.unparse(part).replace("torch.", "") for part in _parts(annotation)]
     plain = {_WORDS.get(text, "") for text in texts}
     if any("Tensor" in text for text in texts):
@@ -113,7 +117,7 @@ def _parameter(argument: ast.arg, kind: str, optional: bool) -> Parameter:
     word, numbers = word_of(argument.annotation)
     if argument.arg == "out" and word == OPERAND:
         return Parameter("out", "Out", kind, True)
-    return Parameter(argument.arg, word, kind, optional, numbers)
+    return Parameter(argument.arg, word or BY_NAME.get(argument.arg, ""), kind, optional, numbers)
 
 
 def _renamed(draft: Draft) -> Draft:

@@ -1,0 +1,1 @@
+"""The share of PyTorch's functions whose device mismatches devfix reports, and its false findings."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from devfix.analysis.domain.values import Value, join
 
-__all__ = ["EITHER", "ENTRIES", "LATEST", "OPTIONS", "UNION", "equal_or", "join_entries", "join_options"]
+__all__ = ["EITHER", "ENTRIES", "LATEST", "LOWEST", "OPTIONS", "UNION", "equal_or", "join_entries", "join_options"]
 
 JoinFunction = Callable[[Any, Any], Any]
 
@@ -32,12 +32,17 @@ def _latest(one: Any, two: Any) -> Any:
     return one if one.time >= two.time else two
 
 
+def _lowest(one: Any, two: Any) -> Any:
+    """Join numbers and positions that no two paths change: the lower one, or the one that there is."""
+    if one is None or two is None:
+        return one if two is None else two
+    return min(one, two)
+
+
 def equal_or(unknown: Any) -> dict[str, JoinFunction]:
-    """Declare that a fact is what both paths or one of them says, else ``unknown``; ``None`` says nothing."""
+    """Declare that a fact is what both paths say, and ``unknown`` if they say different things."""
 
     def joined(one: Any, two: Any) -> Any:
-        if one is None or two is None:
-            return one if two is None else two
         return one if one == two else unknown
 
     return {"join": joined}
@@ -66,5 +71,6 @@ def join_entries(
 EITHER = {"join": _either}
 ENTRIES = {"join": join_entries}
 LATEST = {"join": _latest}
+LOWEST = {"join": _lowest}
 OPTIONS = {"join": join_options}
 UNION = {"join": _union}

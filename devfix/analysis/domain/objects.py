@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from devfix.analysis.domain.classes import find_member, inherited_attribute, mro
-from devfix.analysis.domain.joins import EITHER, ENTRIES, LATEST, OPTIONS, UNION, equal_or, join_options
+from devfix.analysis.domain.joins import EITHER, ENTRIES, LATEST, LOWEST, OPTIONS, UNION, equal_or, join_options
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
@@ -231,7 +231,7 @@ class BatchPart(HeapObject):
 
     """
 
-    position: tuple[int, tuple[str, ...]] | None = field(default=None, metadata=equal_or(None))
+    position: tuple[int, tuple[str, ...]] | None = field(default=None, metadata=LOWEST)
 
     def in_batch(self, position: tuple[int, tuple[str, ...]], tag: Callable[[str, Value], Value]) -> BatchPart | None:
         """Return the object as a part of a batch, with tagged items; ``None`` if it cannot be one."""
@@ -261,7 +261,7 @@ class Container(BatchPart):
 
     """
 
-    holder: int | None = field(default=None, metadata=equal_or(None))
+    holder: int | None = field(default=None, metadata=LOWEST)
     builtin: ClassVar[str] = ""
     pattern_names: ClassVar[tuple[str, ...]] = ()
 

@@ -42,7 +42,7 @@ def contract(session: nox.Session) -> None:
 def corpus(session: nox.Session) -> None:
     """Check every corpus program: fixed as specified, unchanged if correct, and trained identically with provenance."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
-    session.run("pytest", "-n", "auto", "tests/corpus", *session.posargs)
+    session.run("pytest", "-n", "auto", "tests/corpus", *session.posargs, env={"DEVFIX_ALL_CORPUS": "1"})
     session.run("python", "corpus/prove.py", "incidents")
     session.run("python", "corpus/watched.py")
 
@@ -76,6 +76,19 @@ def conformance(session: nox.Session) -> None:
     session.install(*CONSTRAINTS, "-e", ".[test]")
     session.run("python", "tests/conformance/compare.py", *session.posargs)
     session.run("pytest", "-n", "auto", "tests/simulator/test_conformance.py", env={"DEVFIX_ALL_OPERATORS": "1"})
+
+
+@nox.session(default=False, python="3.11")
+def models(session: nox.Session) -> None:
+    """Generate devfix/models/aten.json: what each function and tensor method of the pinned PyTorch does with devices.
+
+    ``-- check`` compares it with the file instead, byte by byte.
+    """
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    if "check" in session.posargs:
+        session.run("pytest", "tests/models/test_aten_table.py", env={"DEVFIX_ALL_MODELS": "1"})
+        return
+    session.run("python", "-m", "models.generate", env={"PYTHONPATH": "tests"})
 
 
 @nox.session(default=False, name="record-cuda", venv_backend="none")

@@ -14,6 +14,7 @@ __all__ = ["before_and_after", "files_before_and_after", "repair", "unchanged"]
 def _own_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DEVFIX_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)  # each process would compile devfix again
         yield
 
 

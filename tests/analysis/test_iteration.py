@@ -275,3 +275,24 @@ def test_what_a_generator_yields_is_moved_by_key(met, mover, end):
 )
 def test_what_a_generator_yields_meets_where_nothing_moves_it(met, mover):
     assert met(SETUP + _DRAWN.format(mover=mover, end="okens")) == ['there + batch["tokens"]']
+
+
+HOLDING_LOADER = """
+import elsewhere
+
+class Loader(DataLoader):
+    def __init__(self, data):
+        self.data = data
+        super().__init__(range(10), collate_fn=self.merge)
+
+    def merge(self, items):
+        return elsewhere.merged(self.data, items)
+
+for batch in Loader(torch.ones(3){move}):
+    batch.x + torch.ones(3, device="cuda")
+"""
+
+
+def test_a_batch_is_where_its_collate_function_holds_tensors(met):
+    assert met(HOLDING_LOADER.format(move="")) == ['batch.x + torch.ones(3, device="cuda")']
+    assert met(HOLDING_LOADER.format(move=".cuda()")) == []

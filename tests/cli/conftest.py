@@ -1,17 +1,17 @@
-"""The command in this process with a toy engine, and the real command from outside."""
+"""The command in this process, with a toy engine or the real one, and as a process of its own."""
 
 from __future__ import annotations
 
 import importlib
-import io
 import os
 import pathlib
 import subprocess
 import sys
 import types
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
+from in_process import Result, run_in_process
 
 from devfix.model import (
     Applicability,
@@ -30,13 +30,6 @@ from devfix.rules import registry
 from devfix.rules.rule import Rule
 
 ROOT = pathlib.Path(__file__).parents[2]
-
-
-@dataclass(frozen=True)
-class Result:
-    code: int
-    stdout: bytes
-    stderr: str
 
 
 class ToyEngine(types.ModuleType):
@@ -100,19 +93,15 @@ def engine(monkeypatch):
 
 
 @pytest.fixture
-def run(engine, monkeypatch, capfdbinary):
+def inside():
+    """Run the command in this process."""
+    return run_in_process
+
+
+@pytest.fixture
+def run(engine):
     """Run the command in this process, with the toy engine."""
-    from devfix.cli import main
-
-    def call(*arguments, stdin=b""):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        with pytest.raises(SystemExit) as exited:
-            main([str(argument) for argument in arguments])
-        sys.stdout.flush()
-        captured = capfdbinary.readouterr()
-        return Result(exited.value.code, captured.out, captured.err.decode())
-
-    return call
+    return run_in_process
 
 
 @pytest.fixture
@@ -123,7 +112,7 @@ def environment():
 
 @pytest.fixture
 def outside(environment):
-    """Run ``python -m devfix`` as a process of its own."""
+    """Run ``python -m devfix`` as a process of its own, where a test is about processes."""
 
     def call(*arguments, cwd=None, stdin=b""):
         command = [sys.executable, "-m", "devfix", *map(str, arguments)]

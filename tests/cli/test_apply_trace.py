@@ -54,8 +54,8 @@ def contents(folder):
 
 
 @pytest.mark.slow
-def test_a_program_is_repaired_and_the_proof_is_shown(outside, tree):
-    result = outside("apply", "--trace", "train.py", cwd=tree)
+def test_a_program_is_repaired_and_the_proof_is_shown(inside, tree):
+    result = inside("apply", "--trace", "train.py", cwd=tree)
 
     assert (result.code, result.stdout) == (0, b""), result.stderr
     assert contents(tree) == {"train.py": REPAIRED, "plugin.py": PLUGIN}
@@ -71,8 +71,8 @@ def test_a_program_is_repaired_and_the_proof_is_shown(outside, tree):
 
 
 @pytest.mark.slow
-def test_a_diff_goes_to_standard_output_and_nothing_is_written(outside, tree):
-    result = outside("apply", "--trace", "train.py", "--diff", "--output-format", "json", cwd=tree)
+def test_a_diff_goes_to_standard_output_and_nothing_is_written(inside, tree):
+    result = inside("apply", "--trace", "train.py", "--diff", "--output-format", "json", cwd=tree)
 
     assert result.code == 1
     assert contents(tree) == {"train.py": TRAIN, "plugin.py": PLUGIN}
@@ -85,11 +85,11 @@ def test_a_diff_goes_to_standard_output_and_nothing_is_written(outside, tree):
 
 
 @pytest.mark.slow
-def test_a_comment_answers_for_what_only_a_run_shows(outside, tree):
+def test_a_comment_answers_for_what_only_a_run_shows(inside, tree):
     (tree / "plugin.py").write_text(PLUGIN.replace("8)\n", "8)  # devfix: ignore[DEV102]\n"))
     before = contents(tree)
 
-    result = outside("apply", "--trace", "train.py", cwd=tree)
+    result = inside("apply", "--trace", "train.py", cwd=tree)
 
     assert (result.code, contents(tree)) == (0, before), result.stderr
     assert "1 suppressed" in result.stderr
@@ -128,34 +128,34 @@ for _ in range(4):
 
 
 @pytest.mark.slow
-def test_an_unsafe_edit_that_a_run_proves_is_made_where_it_is_asked_for(outside, project):
+def test_an_unsafe_edit_that_a_run_proves_is_made_where_it_is_asked_for(inside, project):
     (project / "train.py").write_text(LISTED)
 
-    kept = outside("apply", "--trace", "train.py", cwd=project)
+    kept = inside("apply", "--trace", "train.py", cwd=project)
     assert (kept.code, (project / "train.py").read_text()) == (1, LISTED), kept.stderr
     assert "--unsafe-fixes applies it" in kept.stderr
 
-    made = outside("apply", "--trace", "train.py", "--unsafe-fixes", cwd=project)
+    made = inside("apply", "--trace", "train.py", "--unsafe-fixes", cwd=project)
     assert made.code == 0, made.stderr
     assert "nn.ModuleList(" in (project / "train.py").read_text()
 
 
 @pytest.mark.slow
-def test_a_rule_that_is_ignored_for_a_file_is_left_alone_and_told(outside, tree):
+def test_a_rule_that_is_ignored_for_a_file_is_left_alone_and_told(inside, tree):
     (tree / "pyproject.toml").write_text('[tool.devfix]\nper-file-ignores = {"plugin.py" = ["DEV1"]}\n')
     before = contents(tree)
 
-    result = outside("apply", "--trace", "train.py", cwd=tree)
+    result = inside("apply", "--trace", "train.py", cwd=tree)
 
     assert (result.code, contents(tree)) == (0, before)
     assert "still fails with a device error that is excluded: DEV102 is not enabled for plugin.py" in result.stderr
 
 
 @pytest.mark.slow
-def test_a_script_that_runs_well_is_told_in_one_line(outside, tree):
+def test_a_script_that_runs_well_is_told_in_one_line(inside, tree):
     (tree / "train.py").write_text(REPAIRED)
 
-    result = outside("apply", "--trace", "train.py", cwd=tree)
+    result = inside("apply", "--trace", "train.py", cwd=tree)
 
     assert (result.code, contents(tree)["train.py"]) == (0, REPAIRED)
     assert result.stderr.splitlines() == [
@@ -236,7 +236,7 @@ def in_process(capfd):
 
 
 @pytest.mark.slow
-def test_a_module_with_arguments_and_a_setup_is_repaired_from_another_folder(outside, tree):
+def test_a_module_with_arguments_and_a_setup_is_repaired_from_another_folder(inside, tree):
     (tree / "pkg").mkdir()
     (tree / "pkg/__init__.py").write_text("")
     (tree / "pkg/train.py").write_text(
@@ -245,7 +245,7 @@ def test_a_module_with_arguments_and_a_setup_is_repaired_from_another_folder(out
     )
     (tree / "train.py").unlink()
 
-    result = outside(
+    result = inside(
         *("apply", "--trace", "-m", "pkg.train", "--setup=--prepare", "--max-steps", "3", "-q", "--", "--go"), cwd=tree
     )
 

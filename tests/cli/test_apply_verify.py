@@ -100,10 +100,10 @@ def replaced(text, *edits):
     return text
 
 
-def test_a_proved_repair_is_written(outside, project):
+def test_a_proved_repair_is_written(inside, project):
     (project / "train.py").write_text(ONE)
 
-    result = outside("apply", "train.py", "--verify", cwd=project)
+    result = inside("apply", "train.py", "--verify", cwd=project)
 
     assert result.code == 0, result.stderr
     assert (project / "train.py").read_text() == ONE.replace("x.to(device), y\n", "x.to(device), y.to(device)\n")

@@ -1,4 +1,4 @@
-"""``--since`` and ``--staged`` from outside: whole programs are read, and changed lines are spoken of."""
+"""``--since`` and ``--staged``: whole programs are read, and changed lines are spoken of."""
 
 import json
 import os
@@ -213,12 +213,12 @@ def test_unusual_names(check, project, name):
     assert len(lines(check(".", "--since", "HEAD"))) == 1
 
 
-def test_a_file_in_another_folder_than_the_current_one(outside, project):
+def test_a_file_in_another_folder_than_the_current_one(inside, project):
     write(project / "deep" / "a.py", CLEAN)
     commit(project)
     write(project / "deep" / "a.py", BROKEN)
 
-    result = outside("check", ".", "--since", "HEAD", "--output-format", "concise", cwd=project / "deep")
+    result = inside("check", ".", "--since", "HEAD", "--output-format", "concise", cwd=project / "deep")
 
     assert len(lines(result)) == 1
 
@@ -290,10 +290,10 @@ def test_a_repository_without_commits(check, project):
 
 
 @pytest.mark.parametrize("flag", [["--since", "HEAD"], ["--staged"]])
-def test_no_repository(outside, tmp_path, flag):
+def test_no_repository(inside, tmp_path, flag):
     write(tmp_path / "a.py", BROKEN)
 
-    result = outside("check", ".", *flag, cwd=tmp_path)
+    result = inside("check", ".", *flag, cwd=tmp_path)
 
     assert (result.code, result.stderr.count("\n")) == (2, 1)
     assert "is in no git repository" in result.stderr

@@ -10,19 +10,19 @@ RULES = {rule.code: rule for rule in registry.all_rules()}
 
 
 @pytest.mark.parametrize("code", RULES)
-def test_every_rule_is_explained_by_code_and_name(outside, code):
+def test_every_rule_is_explained_by_code_and_name(inside, code):
     rule = RULES[code]
 
-    by_code = outside("explain", code.lower(), "--format", "md")
+    by_code = inside("explain", code.lower(), "--format", "md")
 
     assert by_code.code == 0
     assert by_code.stdout.decode() == f"# {code} {rule.name}\n\n{rule.documentation.strip()}\n"
-    assert outside("explain", rule.name, "--format", "md").stdout == by_code.stdout
+    assert inside("explain", rule.name, "--format", "md").stdout == by_code.stdout
 
 
 @pytest.mark.parametrize("code", RULES)
-def test_text_is_the_documentation_without_marks(outside, code):
-    lines = outside("explain", code).stdout.decode().splitlines()
+def test_text_is_the_documentation_without_marks(inside, code):
+    lines = inside("explain", code).stdout.decode().splitlines()
 
     assert lines[0] == f"{code} {RULES[code].name}: {RULES[code].summary}"
     for heading in ("WHAT IT DOES", "WHY IS THIS BAD?", "EXAMPLE", "USE INSTEAD", "FIX SAFETY", "REFERENCES"):
@@ -32,8 +32,8 @@ def test_text_is_the_documentation_without_marks(outside, code):
 
 
 @pytest.mark.parametrize("code", RULES)
-def test_json_holds_the_examples(outside, code):
-    document = json.loads(outside("explain", code, "--format", "json").stdout)
+def test_json_holds_the_examples(inside, code):
+    document = json.loads(inside("explain", code, "--format", "json").stdout)
 
     assert (document["code"], document["name"]) == (code, RULES[code].name)
     assert [example["after"] for example in document["invalid"]] == [example.after for example in RULES[code].invalid]

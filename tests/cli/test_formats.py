@@ -1,20 +1,19 @@
-"""Every format from outside: real findings in files with odd names, encodings and line ends, against its schema."""
+"""Every format: real findings in files with odd names, encodings and line ends, against its schema."""
 
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import re
 import shutil
 import subprocess
-import sys
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import jsonschema
 import pytest
 import xmlschema
+from in_process import run_in_process
 
 from devfix import config, sources
 from devfix.engine import fixpoint
@@ -78,17 +77,11 @@ def repository(tmp_path_factory):
     return written(tmp_path_factory.mktemp("repository"))
 
 
-def devfix(folder, *arguments, **options):
-    command = [sys.executable, "-W", "error", "-m", "devfix", *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DEVFIX_CACHE_DIR": str(folder / ".git/cache")}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False, **options)
-
-
 @pytest.fixture(scope="module")
 def reports(repository):
     """What `check` prints in each format, by format."""
-    made = {name: devfix(repository, "check", ".", "--output-format", name) for name in FORMATS}
-    assert {name: done.returncode for name, done in made.items()} == dict.fromkeys(FORMATS, 1)
+    made = {name: run_in_process("check", ".", "--output-format", name, cwd=repository) for name in FORMATS}
+    assert {name: done.code for name, done in made.items()} == dict.fromkeys(FORMATS, 1)
     return {name: done.stdout.decode() for name, done in made.items()}
 
 
@@ -260,8 +253,10 @@ def test_fingerprints_are_unique_and_stay_where_lines_move(run, reports, tmp_pat
         if b"coding" not in raw and not raw.startswith(b"\xef\xbb\xbf"):
             file.write_bytes(b"# moved\n\n" + raw)
 
-    moved = json.loads(devfix(folder, "check", ".", "--output-format", "sarif").stdout)["runs"][0]["results"]
-    marks = json.loads(devfix(folder, "check", ".", "--output-format", "gitlab").stdout)
+    moved = json.loads(run_in_process("check", ".", "--output-format", "sarif", cwd=folder).stdout)["runs"][0][
+        "results"
+    ]
+    marks = json.loads(run_in_process("check", ".", "--output-format", "gitlab", cwd=folder).stdout)
 
     for key in ("devfix/v1", "primaryLocationLineHash"):
         before = [(place_of(one)[0], one["partialFingerprints"][key]) for one in run["results"]]
@@ -277,9 +272,9 @@ def test_a_proof_is_in_the_log_and_the_text_beside_it(tmp_path):
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
 
     arguments = ("apply", "siamese.py", "--diff", "--verify", "--output-format", "sarif", "--output-file", "log")
-    done = devfix(tmp_path, *arguments)
+    done = run_in_process(*arguments, cwd=tmp_path)
 
-    assert done.stdout.startswith(b"diff --git ") and b"fixed: " in done.stderr
+    assert done.stdout.startswith(b"diff --git ") and "fixed: " in done.stderr
     log = json.loads((tmp_path / "log").read_text(encoding="utf-8"))
     validate(log, schema("sarif-2.1.0.json"))
     verdict = log["runs"][0]["properties"]["verdict"]
@@ -371,9 +366,9 @@ def test_rdjson_columns_are_bytes(repository, reports):
 def test_an_empty_report_is_a_valid_document(name, tmp_path):
     (tmp_path / "a.py").write_text("x = 1\n", encoding="utf-8")
 
-    done = devfix(tmp_path, "check", ".", "--output-format", name)
+    done = run_in_process("check", ".", "--output-format", name, cwd=tmp_path)
 
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.code, done.stderr) == (0, "")
     text = done.stdout.decode()
     if name in ("concise", "github"):
         assert text == ""
@@ -389,7 +384,7 @@ def test_an_empty_report_is_a_valid_document(name, tmp_path):
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_without_findings_the_exit_code_is_0_in_each_format(name, repository):
-    done = devfix(repository, "check", "quiet.py", "--output-format", name, "--output-file", ".git/report")
+    done = run_in_process("check", "quiet.py", "--output-format", name, "--output-file", ".git/report", cwd=repository)
 
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.stderr
     assert (repository / ".git" / "report").is_file()

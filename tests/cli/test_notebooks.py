@@ -1,4 +1,4 @@
-"""Notebooks from outside: every verb, every format, folders, standard input, and what git is given."""
+"""Notebooks: every verb, every format, folders, standard input, and what git is given."""
 
 import json
 import os
@@ -23,9 +23,9 @@ def train(project, monkeypatch):
     return path
 
 
-def test_check_names_the_cell_in_every_format(outside, train):
+def test_check_names_the_cell_in_every_format(inside, train):
     shown = {
-        name: outside("check", "train.ipynb", "--output-format", name)
+        name: inside("check", "train.ipynb", "--output-format", name)
         for name in ("concise", "json", "jsonl", "sarif", "github", "gitlab", "rdjson", "junit")
     }
     line = RAW.decode().split("\n").index('    "model[1] = nn.Linear(8, 2)"') + 1
@@ -48,29 +48,29 @@ def test_check_names_the_cell_in_every_format(outside, train):
     assert b'name="DEV201 replaced-submodule at cell 3:1:1"' in shown["junit"].stdout
 
 
-def test_the_page_shows_the_cell(outside, train):
+def test_the_page_shows_the_cell(inside, train):
     pytest.importorskip("jinja2")
 
-    page = outside("check", "train.ipynb", "--output-format", "html").stdout.decode()
+    page = inside("check", "train.ipynb", "--output-format", "html").stdout.decode()
 
     assert "train.ipynb:cell 3:1:1" in page and "train.ipynb:cell 4:5" in page
 
 
-def test_the_text_has_cells_in_its_story(outside, train):
-    done = outside("check", "train.ipynb")
+def test_the_text_has_cells_in_its_story(inside, train):
+    done = inside("check", "train.ipynb")
 
     assert "train.ipynb:cell 3:1:1 error DEV201" in done.stderr
     assert "cell 2:3 | model.to(device);" in done.stderr
 
 
-def test_apply_diff_and_git_apply_make_the_same_bytes(outside, train):
-    patch = outside("apply", "train.ipynb", "--diff")
+def test_apply_diff_and_git_apply_make_the_same_bytes(inside, train):
+    patch = inside("apply", "train.ipynb", "--diff")
     assert train.read_bytes() == RAW and patch.code == 1
     subprocess.run(["git", "apply", "-"], input=patch.stdout, check=True)
     assert train.read_bytes() == REPAIRED
 
     train.write_bytes(RAW)
-    done = outside("apply", ".")
+    done = inside("apply", ".")
 
     assert (done.code, train.read_bytes()) == (0, REPAIRED)
 
@@ -89,14 +89,14 @@ def test_a_terminal_is_shown_cells(environment, train):
     ]
 
 
-def test_standard_input_is_a_notebook_by_its_name(outside, train):
-    done = outside("apply", "-", "--stdin-filename", "pipe.ipynb", stdin=RAW)
+def test_standard_input_is_a_notebook_by_its_name(inside, train):
+    done = inside("apply", "-", "--stdin-filename", "pipe.ipynb", stdin=RAW)
 
     assert (done.code, done.stdout) == (0, REPAIRED)
     assert "pipe.ipynb:cell 3:1:1" in done.stderr
 
 
-def test_a_folder_with_everything_in_it(outside, train, project):
+def test_a_folder_with_everything_in_it(inside, train, project):
     (project / "r.ipynb").write_bytes(notebook("library(torch)", metadata={"kernelspec": {"name": "ir"}}))
     (project / "bad.ipynb").write_bytes(b'{"cells": [torch')
     (project / "plain.ipynb").write_bytes(notebook("1 + 1"))
@@ -104,7 +104,7 @@ def test_a_folder_with_everything_in_it(outside, train, project):
     (project / ".ipynb_checkpoints").mkdir()
     (project / ".ipynb_checkpoints/train-checkpoint.ipynb").write_bytes(RAW)
 
-    done = outside("check", ".", "--output-format", "concise")
+    done = inside("check", ".", "--output-format", "concise")
 
     assert done.stdout.decode().splitlines() == [
         "train.ipynb:cell 3:1:1: DEV201 [*] `model[1]` is attached after the model was moved and stays on the CPU",
@@ -113,25 +113,25 @@ def test_a_folder_with_everything_in_it(outside, train, project):
     ]
 
 
-def test_what_was_changed_is_known_by_cell(outside, train):
+def test_what_was_changed_is_known_by_cell(inside, train):
     def git(*arguments):
         subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *arguments], check=True)
 
     git("add", "train.ipynb")
     git("commit", "-qm", "a")
-    assert outside("check", ".", "--since", "HEAD").code == 0
+    assert inside("check", ".", "--since", "HEAD").code == 0
     train.write_bytes(RAW.replace(b"!pip install -q torch", b"!pip install torch"))
-    assert outside("check", ".", "--since", "HEAD").code == 0
+    assert inside("check", ".", "--since", "HEAD").code == 0
     train.write_bytes(RAW.replace(b"model[1] = nn.Linear(8, 2)", b"model[1] = nn.Linear(8, 2)  # new"))
-    assert outside("check", ".", "--since", "HEAD").code == 1
+    assert inside("check", ".", "--since", "HEAD").code == 1
 
 
-def test_verify_and_trace_run_the_cells(outside, train):
+def test_verify_and_trace_run_the_cells(inside, train):
     pytest.importorskip("torch")
 
-    proof = outside("verify", "train.ipynb", "--output-format", "json")
+    proof = inside("verify", "train.ipynb", "--output-format", "json")
     failure = json.loads(proof.stdout)["runs"]["original/device"]["failure"]
-    traced = outside("trace", "train.ipynb")
+    traced = inside("trace", "train.ipynb")
     log = failure["traceback"] + "\n"
 
     assert (proof.code, json.loads(proof.stdout)["verdict"]) == (0, "fixed")
@@ -144,16 +144,16 @@ def test_verify_and_trace_run_the_cells(outside, train):
     assert "+++ b/train.ipynb:cell 3\n" in traced.stdout.decode()
 
 
-def test_apply_writes_what_is_proved(outside, train):
+def test_apply_writes_what_is_proved(inside, train):
     pytest.importorskip("torch")
 
-    done = outside("apply", "--verify", "train.ipynb")
+    done = inside("apply", "--verify", "train.ipynb")
 
     assert (done.code, train.read_bytes()) == (0, REPAIRED)
     assert "fixed: 3 losses over 3 steps match original/cpu bit for bit" in done.stderr
 
 
-def test_a_bug_that_only_a_run_explains_is_repaired_in_its_cell(outside, train):
+def test_a_bug_that_only_a_run_explains_is_repaired_in_its_cell(inside, train):
     pytest.importorskip("torch")
     cells = (
         "import torch\ndevice = 'cuda' if torch.cuda.is_available() else 'cpu'",
@@ -163,7 +163,7 @@ def test_a_bug_that_only_a_run_explains_is_repaired_in_its_cell(outside, train):
     )
     train.write_bytes(notebook(*cells))
 
-    done = outside("apply", "--trace", "train.ipynb")
+    done = inside("apply", "--trace", "train.ipynb")
 
     new = ["".join(cell["source"]) for cell in json.loads(train.read_bytes())["cells"]]
     assert done.code == 0, done.stderr
@@ -171,14 +171,14 @@ def test_a_bug_that_only_a_run_explains_is_repaired_in_its_cell(outside, train):
     assert "train.ipynb:cell" in done.stderr
 
 
-def test_a_traceback_of_jupyter_is_looked_up(outside, train):
+def test_a_traceback_of_jupyter_is_looked_up(inside, train):
     log = b"""\
 Cell In[13], line 5
       4     x, y = torch.randn(16, 4, device=device), torch.randint(0, 2, (16,), device=device)
 ----> 5     loss = nn.functional.cross_entropy(model(x), y)
 RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!
 """
-    done = outside("trace", "train.ipynb", "--log", "-", stdin=log)
+    done = inside("trace", "train.ipynb", "--log", "-", stdin=log)
 
     assert "at train.ipynb:cell 4:5" in done.stdout.decode()
     assert "1. train.ipynb:cell 3:1 error DEV201" in done.stdout.decode()
@@ -192,10 +192,10 @@ RuntimeError: Expected all tensors to be on the same device, but found at least 
         (dumped(document("torch", metadata={"language_info": {"name": "julia"}})), "is not a Python notebook"),
     ],
 )
-def test_what_cannot_be_run_is_one_line(outside, train, content, told):
+def test_what_cannot_be_run_is_one_line(inside, train, content, told):
     train.write_bytes(content)
 
-    done = outside("trace", "train.ipynb")
+    done = inside("trace", "train.ipynb")
 
     assert (done.code, len(done.stderr.splitlines())) == (2, 1)
     assert told in done.stderr

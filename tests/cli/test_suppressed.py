@@ -1,4 +1,4 @@
-"""Suppressions and configuration with the real rules, from outside."""
+"""Suppressions and configuration with the real rules."""
 
 import pytest
 
@@ -16,10 +16,10 @@ for _ in range(3):
 
 
 @pytest.fixture
-def concise(outside, project):
+def concise(inside, project):
     def call(comment="", *flags):
         (project / "train.py").write_text(BROKEN.format(comment=comment))
-        result = outside("check", ".", "--output-format", "concise", *flags)
+        result = inside("check", ".", "--output-format", "concise", *flags)
         return result.code, result.stdout.decode().splitlines()
 
     return call

@@ -66,11 +66,11 @@ def contents(folder):
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts}
 
 
-def test_what_apply_would_do_is_proved_and_nothing_is_written(outside, project):
+def test_what_apply_would_do_is_proved_and_nothing_is_written(inside, project):
     (project / "train.py").write_text(BROKEN)
     before = contents(project)
 
-    result = outside("verify", "train.py", cwd=project)
+    result = inside("verify", "train.py", cwd=project)
 
     text = result.stdout.decode()
     assert (result.code, result.stderr) == (0, "")

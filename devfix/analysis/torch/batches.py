@@ -10,6 +10,7 @@ from devfix.analysis.domain.objects import BatchPart
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
+    Bound,
     Const,
     IterableOf,
     Number,
@@ -30,7 +31,7 @@ from devfix.analysis.torch.data_sources import source_key
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["collate", "implicit_call", "sample", "single_graph", "tag_origins", "unknown_batch"]
+__all__ = ["collate", "holds_moved_tensors", "implicit_call", "sample", "single_graph", "tag_origins", "unknown_batch"]
 
 _MOST_NESTED = 6
 
@@ -44,6 +45,23 @@ def unknown_batch(interp: Interpreter, node: ast.AST) -> Value:
     """Return the element of an unknown iterable that the program treats as a loader."""
     key = source_key(interp, "batch", node)
     return Tensor(CPU, (Origin("batch", key),), is_certain=False, maybe_container=True)
+
+
+def holds_moved_tensors(interp: Interpreter, value: Value, depth: int = 0) -> bool:
+    """Return whether a method's object holds tensors that are not on the CPU for sure: it may collate these."""
+    if isinstance(value, Bound):
+        return holds_moved_tensors(interp, value.receiver, depth)
+    if isinstance(value, Tensor):
+        return value.device != CPU
+    if isinstance(value, (Union, TupleValue)):
+        parts = value.alternatives if isinstance(value, Union) else value.items
+        return any(holds_moved_tensors(interp, part, depth) for part in parts)
+    if not isinstance(value, Pointer) or depth > _MOST_NESTED:
+        return False
+    obj = interp.heap_object(value)
+    return obj.last_moved_at is not None or any(
+        holds_moved_tensors(interp, part, depth + 1) for part in obj.contents if part != value
+    )
 
 
 def sample(interp: Interpreter, dataset: Value, node: ast.AST) -> Value:

@@ -80,7 +80,8 @@ class LoaderObject(BatchSource):
         batch = interp.call(collate_fn, [samples], {}, batches.implicit_call(node))
         host_access.note_loader(interp, self, self.flags, batch)
         if isinstance(batch, Unknown) or object_at(interp, batch, Opaque) is not None:
-            batch = Tensor(CPU, is_certain=False, maybe_container=True)
+            device = UNKNOWN_DEVICE if batches.holds_moved_tensors(interp, collate_fn) else CPU
+            batch = Tensor(device, is_certain=False, maybe_container=True)
         return batches.tag_origins(interp, batch, key, ())
 
     def sample(self, interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:

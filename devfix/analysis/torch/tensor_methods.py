@@ -68,17 +68,16 @@ def tensor_method(
     if name in ("zero_", "fill_"):
         return tensor
     if tensor.maybe_container:
-        result = containers.maybe_container_method(interp, tensor, name, args, node)
-        if result is not None:
-            return result
+        item = containers.maybe_container_method(interp, tensor, name, args, node)
+        if item is not None:
+            return item
     model = lookup(f"torch.Tensor.{name}")
-    result: Value | None = None
+    called: Value | None = None
     if model is not None and model.kind == "function":
-        result = modelled_calls.call_method(interp, tensor, model, args, keywords, node)
-    if result is None:
-        result = tensor
+        called = modelled_calls.call_method(interp, tensor, model, args, keywords, node)
+    result = tensor if called is None else called
     if isinstance(result, Tensor) and _gives_dimensions(name, args):
-        result = replace(result, maybe_zero_dim=False, is_single_number=False)
+        return replace(result, maybe_zero_dim=False, is_single_number=False)
     return result
 
 

@@ -101,7 +101,10 @@ def _leave(interp: Interpreter, orelse: list[ast.stmt], loop: Loop) -> None:
 
 @lru_cache(maxsize=4096)
 def moved_names(stmt: ast.For | ast.AsyncFor) -> frozenset[str]:
-    """Return loop targets that the body moves to a device on every path: the iterable yields CPU tensors."""
+    """Return loop targets that the body moves to a device on every path: the iterable yields CPU tensors.
+
+    An attribute that is moved (``batch.edge_index.to(device)``) says nothing about the others: graphs move in part.
+    """
     targets = {node.id for node in ast.walk(stmt.target) if isinstance(node, ast.Name)}
     moved = set()
     for inner in stmt.body:
@@ -114,7 +117,7 @@ def moved_names(stmt: ast.For | ast.AsyncFor) -> frozenset[str]:
                 and sends_to_accelerator(node, node.func.attr)
             ):
                 base: ast.expr = node.func.value
-                while isinstance(base, (ast.Subscript, ast.Attribute)):
+                while isinstance(base, ast.Subscript):
                     base = base.value
                 if isinstance(base, ast.Name) and base.id in targets:
                     moved.add(base.id)

@@ -59,11 +59,6 @@ class Draft:
         """Names of the parameters that take tensors."""
         return tuple(each.name for each in self.parameters if each.word == OPERAND)
 
-    @property
-    def first(self) -> str | None:
-        """Name of the first parameter; None without parameters."""
-        return self.parameters[0].name if self.parameters else None
-
     def parameter(self, name: str) -> Parameter | None:
         """Return a parameter by name."""
         return next((each for each in self.parameters if each.name == name), None)
@@ -199,18 +194,18 @@ def _without_covered(drafts: list[Draft]) -> Iterator[Draft]:
 
 
 def _covers(wide: Draft, narrow: Draft) -> bool:
-    if wide.result != narrow.result or len(wide.parameters) < len(narrow.parameters) or wide == narrow:
+    """Whether an overload has the parameters of another one in their places, and only optional ones besides."""
+    if wide.result != narrow.result or len(wide.parameters) <= len(narrow.parameters):
         return False
     if any(each.kind in ("rest", "keywords") for each in (*wide.parameters, *narrow.parameters)):
         return False
-    fewer = len(wide.parameters) == len(narrow.parameters)
     for index, parameter in enumerate(narrow.parameters):
         other = wide.parameter(parameter.name)
         if other is None or (other.word, other.numbers) != (parameter.word, parameter.numbers):
             return False
-        if parameter.kind == "plain" and (index >= len(wide.parameters) or wide.parameters[index] != other):
+        if parameter.kind == "plain" and wide.parameters[index] != other:
             return False
         if parameter.optional and not other.optional:
             return False
     names = {each.name for each in narrow.parameters}
-    return not fewer and all(each.optional for each in wide.parameters if each.name not in names)
+    return all(each.optional for each in wide.parameters if each.name not in names)

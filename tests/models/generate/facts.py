@@ -16,7 +16,7 @@ from .overloads import overloads
 from .probing import Evidence, probe
 from .roles import followed, result_word, role
 from .samples import Sample, samples
-from .synthetic import made_up, shorter
+from .synthetic import made_up, shorter, taller
 
 __all__ = ["Fact", "facts"]
 
@@ -99,23 +99,25 @@ def _evidence(name: str, drafts: list[Draft], calls: list[Sample]) -> list[Evide
     given = [(first_fit(sample), sample) for sample in calls]
     for draft in drafts:
         own = _various(draft, [sample for fit, sample in given if fit is draft])
-        evidence = probe(function, draft, own + shorter(draft, own[:3], first_fit))
+        own += shorter(draft, own[:3], first_fit) + taller(own)
+        evidence = probe(function, draft, own)
         if not evidence.whole:
             evidence = probe(function, draft, made_up(name, function, draft))
         found.append(evidence)
     return found
 
 
-_MOST = 14
+_MOST = 16
 
 
 def _various(draft: Draft, calls: list[Sample]) -> list[Sample]:
-    """Choose calls so that each operand, and each value of a flag or a string, is given in one of them."""
+    """Choose calls so that each operand, each option, and each value of a flag or a string is given in one of them."""
     covered: set[Any] = set()
     first, rest = [], []
     for sample in calls:
         bound = bind(draft, sample.args, sample.kwargs) or {}
-        features = {(name, _feature(value)) for name, value in bound.items()}
+        highest = max((tensor.dim() for tensor in tensors_in(list(bound.values()))), default=0)
+        features = {(name, _feature(value), highest > 1) for name, value in bound.items()}
         (rest if features <= covered else first).append(sample)
         covered |= features
     return (first + rest)[:_MOST]
@@ -124,8 +126,8 @@ def _various(draft: Draft, calls: list[Sample]) -> list[Sample]:
 def _feature(value: Any) -> Any:
     tensors = tensors_in(value)
     if tensors:
-        return "tensor", any(tensor.dim() == 0 for tensor in tensors)
-    return value if isinstance(value, (str, bool)) else value is None
+        return "tensor", any(tensor.dim() == 0 for tensor in tensors), max(tensor.dim() for tensor in tensors) > 1
+    return value if isinstance(value, (str, bool)) else type(value).__name__
 
 
 def _shown(name: str, draft: Draft, evidence: dict[str, list[Evidence]]) -> dict[str, str]:
@@ -160,10 +162,8 @@ def _words(name: str, draft: Draft, own: Evidence, evidence: dict[str, list[Evid
 def _fact(name: str, draft: Draft, own: Evidence, evidence: dict[str, list[Evidence]]) -> Fact:
     words = _words(name, draft, own, evidence)
     result = _result(draft, own, words)
-    if draft.parameter("device") is not None and result.startswith(("Like", "Fresh")) or (
-        list(words.values()) == ["On"] and result in ("int", "float", "bool", "str", "None")
-    ):
-        words = {each: "Any" if word == "On" and len(words) == 1 else word for each, word in words.items()}
+    if list(words.values()) == ["On"] and result.startswith(_ELSEWHERE):
+        words = dict.fromkeys(words, "Any")
     if _is_in_place(name):
         words.update({each: "Written" for each in words if each in ("self", "input")})
     if own.outputs and all(own.outputs):
@@ -171,12 +171,16 @@ def _fact(name: str, draft: Draft, own: Evidence, evidence: dict[str, list[Evide
     return Fact(draft, words, result)
 
 
+# Results of functions that only ask the one operand for something.
+_ELSEWHERE = ("Like", "Fresh", "int", "float", "bool", "str", "None")
+
+
 def _is_in_place(name: str) -> bool:
     return name.endswith("_") and not name.endswith("__")
 
 
 def _result(draft: Draft, own: Evidence, words: dict[str, str]) -> str:
-    if draft.parameter("device") is not None and draft.result in (OPERAND, ""):
+    if draft.parameter("device") is not None and draft.result in (OPERAND, "") and not own.host:
         return _created(own, words)
     found = result_word(draft, own, words)
     if found is None:
@@ -186,6 +190,6 @@ def _result(draft: Draft, own: Evidence, words: dict[str, str]) -> str:
 
 def _created(own: Evidence, words: dict[str, str]) -> str:
     """The result of a function with ``device=``: as one of the operands without it, or on the default device."""
-    devices = {result.device for result, given, _ in own.whole if "device" not in given and result.kind == "Tensor"}
+    devices = {run.result.device for run in own.whole if "device" not in run.given and run.result.kind == "Tensor"}
     like = followed(own, words) or next(iter(words), None)
     return "Fresh[device]" if like is None or devices == {"cpu"} else f"Like[{like}]"

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-__all__ = ["CALLS"]
+__all__ = ["CALLS", "UNSEEN"]
 
 F = nn.functional
 
@@ -101,6 +101,7 @@ CALLS: tuple[Callable[[], Any], ...] = (
     lambda: torch.as_tensor(_x(2, 3)),
     lambda: torch.asarray(_x(2, 3)),
     lambda: torch.from_dlpack(_x(2, 3)),
+    lambda: torch.stack([_x(), _x()]),
     lambda: torch.chain_matmul(_x(2, 3), _x(3, 2)),
     lambda: torch.normal(_x(2, 3), _x(2, 3)),
     lambda: torch.normal(_x(2, 3), 1.0),
@@ -117,6 +118,9 @@ CALLS: tuple[Callable[[], Any], ...] = (
     lambda: torch.where(_x(2, 3) > 0.5),
     lambda: torch.nonzero(_x(2, 3)),
     lambda: _x(2, 3).nonzero(),
+    lambda: torch.linalg.norm(_x(3, 4), dim=1),
+    lambda: torch.cov(_x(3, 4)),
+    lambda: torch.corrcoef(_x(3, 4)),
     lambda: torch.slogdet(_x(3, 3)),
     lambda: torch.vander(_x(3)),
     lambda: torch.isin(1.0, _x(2, 3)),
@@ -168,7 +172,6 @@ CALLS: tuple[Callable[[], Any], ...] = (
     lambda: torch.triplet_margin_loss(_x(2, 3), _x(2, 3), _x(2, 3)),
     lambda: torch.fake_quantize_per_tensor_affine(_x(2, 3), _x(1), torch.zeros(1, dtype=torch.int32), 0, 255),
     lambda: torch.fake_quantize_per_channel_affine(_x(2, 3), _x(2), torch.zeros(2, dtype=torch.int32), 0, 0, 255),
-    lambda: F.l1_loss(_x(2, 3), _x(2, 3), weight=_x(2, 3)),
     lambda: F.mse_loss(_x(2, 3), _x(2, 3), weight=_x(2, 3)),
     lambda: F.smooth_l1_loss(_x(2, 3), _x(2, 3), weight=_x(2, 3)),
     lambda: F.huber_loss(_x(2, 3), _x(2, 3), weight=_x(2, 3)),
@@ -179,7 +182,6 @@ CALLS: tuple[Callable[[], Any], ...] = (
     lambda: F.lp_pool2d(_x(1, 1, 4, 4), 2.0, 2),
     lambda: F.lp_pool3d(_x(1, 1, 4, 4, 4), 2.0, 2),
     lambda: F.conv_tbc(_x(5, 2, 3), _x(2, 3, 4), _x(4)),
-    lambda: F.upsample(_x(1, 1, 2, 2), scale_factor=2),
     lambda: F.dropout1d(_x(1, 2, 3)),
     lambda: F.adaptive_max_pool1d(_x(1, 2, 4), 2),
     lambda: F.adaptive_max_pool1d_with_indices(_x(1, 2, 4), 2),
@@ -191,12 +193,40 @@ CALLS: tuple[Callable[[], Any], ...] = (
     lambda: F.fractional_max_pool2d_with_indices(_x(1, 2, 4, 4), 2, (2, 2), None, True, _x(1, 2, 2)),
     lambda: F.fractional_max_pool3d_with_indices(_x(1, 2, 4, 4, 4), 2, (2, 2, 2), None, True, _x(1, 2, 3)),
     lambda: F.multi_head_attention_forward(
-        _x(5, 2, 4), _x(5, 2, 4), _x(5, 2, 4), 4, 2, _x(12, 4), _x(12), None, None, False, 0.0, _x(4, 4), _x(4),
-        key_padding_mask=torch.zeros(2, 5), attn_mask=torch.zeros(5, 5),
+        _x(5, 2, 4),
+        _x(5, 2, 4),
+        _x(5, 2, 4),
+        4,
+        2,
+        _x(12, 4),
+        _x(12),
+        None,
+        None,
+        False,
+        0.0,
+        _x(4, 4),
+        _x(4),
+        key_padding_mask=torch.zeros(2, 5),
+        attn_mask=torch.zeros(5, 5),
     ),
     lambda: F.multi_head_attention_forward(
-        _x(5, 2, 4), _x(5, 2, 4), _x(5, 2, 4), 4, 2, None, _x(12), None, None, False, 0.0, _x(4, 4), _x(4),
-        use_separate_proj_weight=True, q_proj_weight=_x(4, 4), k_proj_weight=_x(4, 4), v_proj_weight=_x(4, 4),
+        _x(5, 2, 4),
+        _x(5, 2, 4),
+        _x(5, 2, 4),
+        4,
+        2,
+        None,
+        _x(12),
+        None,
+        None,
+        False,
+        0.0,
+        _x(4, 4),
+        _x(4),
+        use_separate_proj_weight=True,
+        q_proj_weight=_x(4, 4),
+        k_proj_weight=_x(4, 4),
+        v_proj_weight=_x(4, 4),
     ),
     # sparse, quantized and nested tensors
     lambda: torch.sparse_coo_tensor(_i(0, 1).reshape(1, 2), _x(2), (3,)),
@@ -251,4 +281,12 @@ CALLS: tuple[Callable[[], Any], ...] = (
     lambda: torch.masked.as_masked_tensor(_x(2, 3), _x(2, 3) > 0.5),
     lambda: torch.masked.masked_tensor(_x(2, 3), _x(2, 3) > 0.5),
     *_recurrent(),
+)
+
+#: Arguments of functions that function modes do not see, or not in full.
+UNSEEN: tuple[tuple[str, tuple[Any, ...], dict[str, Any]], ...] = (
+    ("torch.nn.functional.l1_loss", (_x(2, 3), _x(2, 3)), {"weight": _x(2, 3)}),
+    ("torch.nn.functional.upsample", (_x(1, 1, 2, 2),), {"scale_factor": 2}),
+    ("torch.nn.functional.upsample_nearest", (_x(1, 1, 2, 2),), {"scale_factor": 2}),
+    ("torch.nn.functional.upsample_bilinear", (_x(1, 1, 2, 2),), {"scale_factor": 2}),
 )

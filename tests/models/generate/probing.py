@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ from conformance.probes import names_device
 from .drafts import Draft, bind
 from .samples import Sample
 
-__all__ = ["Evidence", "Outcome", "Result", "probe"]
+__all__ = ["Evidence", "Outcome", "Result", "Run", "probe"]
 
 _OUTPUTS = 2  # calls with ``out=`` elsewhere
 
@@ -57,6 +57,21 @@ class Outcome:
     result: Result | None
 
 
+class Run(NamedTuple):
+    """A call with everything on the accelerator.
+
+    Attributes:
+        result: what it returned.
+        given: parameters with an argument other than None and False.
+        highest: the most dimensions of an operand.
+
+    """
+
+    result: Result
+    given: frozenset[str]
+    highest: int
+
+
 @dataclass
 class Evidence:
     """What the samples of one overload have shown.
@@ -65,7 +80,7 @@ class Evidence:
         full: parameter -> outcomes with a tensor of one or more dimensions elsewhere.
         scalars: parameter -> outcomes with a 0-dimensional tensor on the CPU, the others on the accelerator.
         host: parameters that must be on the CPU.
-        whole: results with everything on the accelerator, with the parameters given and the highest dimension of inputs.
+        whole: calls with everything on the accelerator.
         tensors: parameters to which a sample has given a tensor.
         outputs: whether calls were accepted that have ``out=`` on the CPU and the operands on the accelerator.
 
@@ -74,7 +89,7 @@ class Evidence:
     full: dict[str, list[Outcome]] = field(default_factory=dict)
     scalars: dict[str, list[Outcome]] = field(default_factory=dict)
     host: set[str] = field(default_factory=set)
-    whole: list[tuple[Result, frozenset[str], int]] = field(default_factory=list)
+    whole: list[Run] = field(default_factory=list)
     tensors: set[str] = field(default_factory=set)
     outputs: list[bool] = field(default_factory=list)
 
@@ -88,7 +103,7 @@ class _Call:
         self.leaves: list[Any] = leaves
         self.owners = _owners(sample, draft)
         bound = bind(draft, sample.args, sample.kwargs) or {}
-        self.given = frozenset(name for name, value in bound.items() if value is not None)
+        self.given = frozenset(name for name, value in bound.items() if value is not None and value is not False)
 
     def parameters(self) -> list[str]:
         """Parameters with a tensor, in order."""
@@ -180,12 +195,14 @@ def _result(value: Any) -> Result:
 def _with_gradients(result: Result, tried: Result | None) -> Result:
     """Put what a run with gradients said into the result of one without."""
     if tried is None:
-        return Result(result.kind, result.device, result.dimensions, None, tuple(
-            _with_gradients(each, None) for each in result.members
-        ))
-    members = tuple(
-        _with_gradients(each, other) for each, other in zip(result.members, tried.members, strict=False)
-    )
+        return Result(
+            result.kind,
+            result.device,
+            result.dimensions,
+            None,
+            tuple(_with_gradients(each, None) for each in result.members),
+        )
+    members = tuple(_with_gradients(each, other) for each, other in zip(result.members, tried.members, strict=False))
     return Result(result.kind, result.device, result.dimensions, tried.gradient, members)
 
 
@@ -240,7 +257,7 @@ def _probe(call: _Call, evidence: Evidence) -> None:
         _result(value), (_result(tried) if differentiable else None) if has_gradients else _result(value)
     )
     highest = max((tensor.dim() for name in names for tensor in call.tensors(name)), default=0)
-    evidence.whole.append((result, call.given, highest))
+    evidence.whole.append(Run(result, call.given, highest))
     for name in names:
         for outcome, scalar in _mixes(call, name, names, evidence.host):
             (evidence.scalars if scalar else evidence.full).setdefault(name, []).append(outcome)

@@ -68,9 +68,8 @@ def _parameter(each: inspect.Parameter) -> Parameter:
     optional = each.default is not inspect.Parameter.empty or kind in ("rest", "keywords")
     annotation = _annotation(each.annotation)
     word, numbers = word_of(annotation)
-    if annotation is None and kind != "keywords":
-        if each.name in _TENSORS:
-            word = OPERAND
+    if annotation is None and kind != "keywords" and each.name in _TENSORS:
+        word = OPERAND
     if each.name == "out":
         word = "Out"
     return Parameter(each.name, word or BY_NAME.get(each.name, ""), kind, optional, numbers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .drafts import Draft
-from .probing import Evidence, Outcome, Result
+from .probing import Evidence, Outcome, Result, Run
 
 __all__ = ["followed", "result_word", "role"]
 
@@ -44,23 +44,19 @@ def _mixed(evidence: Evidence) -> list[Outcome]:
     return [each for outcomes in (*evidence.full.values(), *evidence.scalars.values()) for each in outcomes]
 
 
-def _word(
-    whole: list[tuple[Result, frozenset[str], int]], mixed: list[Outcome], draft: Draft, roles: dict[str, str]
-) -> str:
-    kinds = {result.kind for result, _, _ in whole}
+def _word(whole: list[Run], mixed: list[Outcome], draft: Draft, roles: dict[str, str]) -> str:
+    kinds = {run.result.kind for run in whole}
     if kinds <= {"tuple", "list"}:
         return _container(whole, mixed, draft, roles)
     if "Tensor" in kinds:  # with a flag, several: ``return_inverse=True``
-        whole = [each for each in whole if each[0].kind == "Tensor"]
+        whole = [run for run in whole if run.result.kind == "Tensor"]
         return _tensor(whole, [each for each in mixed if each.result is not None and each.result.device], draft, roles)
     return kinds.pop() if len(kinds) == 1 else "float" if kinds <= {"int", "float", "bool"} else "Any"
 
 
-def _container(
-    whole: list[tuple[Result, frozenset[str], int]], mixed: list[Outcome], draft: Draft, roles: dict[str, str]
-) -> str:
-    lengths = {len(result.members) for result, _, _ in whole}
-    members = [member for result, _, _ in whole for member in result.members]
+def _container(whole: list[Run], mixed: list[Outcome], draft: Draft, roles: dict[str, str]) -> str:
+    lengths = {len(run.result.members) for run in whole}
+    members = [member for run in whole for member in run.result.members]
     if not any(_has_tensor(member) for member in members):
         kinds = {member.kind for member in members}
         return f"list[{kinds.pop()}]" if len(kinds) == 1 and not kinds & {"tuple", "list"} else "Any"
@@ -68,7 +64,7 @@ def _container(
         words = [_word(*_member(whole, mixed, index), draft, roles) for index in range(lengths.pop())]
         if draft.result.startswith("tuple") or (len(set(words)) > 1 and not _is_variadic(draft)):
             return f"tuple[{', '.join(words)}]"
-    every = [(member, given, highest) for result, given, highest in whole for member in result.members]
+    every = [run._replace(result=member) for run in whole for member in run.result.members]
     inner = [
         Outcome(each.placed, True, member)
         for each in mixed
@@ -87,11 +83,9 @@ def _is_variadic(draft: Draft) -> bool:
     return any(each.kind == "rest" for each in draft.parameters)
 
 
-def _member(
-    whole: list[tuple[Result, frozenset[str], int]], mixed: list[Outcome], index: int
-) -> tuple[list[tuple[Result, frozenset[str], int]], list[Outcome]]:
+def _member(whole: list[Run], mixed: list[Outcome], index: int) -> tuple[list[Run], list[Outcome]]:
     return (
-        [(result.members[index], given, highest) for result, given, highest in whole],
+        [run._replace(result=run.result.members[index]) for run in whole],
         [
             Outcome(each.placed, True, each.result.members[index])
             for each in mixed
@@ -100,21 +94,29 @@ def _member(
     )
 
 
-def _tensor(
-    whole: list[tuple[Result, frozenset[str], int]], mixed: list[Outcome], draft: Draft, roles: dict[str, str]
-) -> str:
-    if all(result.device == "cpu" for result, _, _ in whole):
+def _tensor(whole: list[Run], mixed: list[Outcome], draft: Draft, roles: dict[str, str]) -> str:
+    if all(run.result.device == "cpu" for run in whole):
         return "OnCPU"
     followed = _followed(mixed, roles)
     if followed is not None:
         return f"Of[{followed}]"
-    if any(highest > 0 for _, _, highest in whole) and all(result.dimensions == 0 for result, _, _ in whole):
-        return "Number"
+    integral = all(run.result.gradient is False for run in whole)
     reducing = _reducing(whole, draft)
-    integral = all(result.gradient is False for result, _, _ in whole)
     if reducing is not None:
         return f"Integral[{reducing}]" if integral else f"Reduced[{reducing}]"
-    return "Integral" if integral else "On"
+    is_number = any(run.highest for run in whole) and not any(run.result.dimensions for run in whole)
+    if is_number and draft.parameter("reduction") is None:
+        return "Number"
+    if integral:
+        return "Integral"
+    return "Vector" if _has_dimensions(whole, draft) else "On"
+
+
+def _has_dimensions(whole: list[Run], draft: Draft) -> bool:
+    """Whether the result has a dimension though the operands have none; a shape that is given may be empty."""
+    if any(each.name in ("size", "shape", "sizes", "output_size") for each in draft.parameters):
+        return False
+    return not all(run.highest for run in whole) and all(run.result.dimensions for run in whole)
 
 
 def _followed(mixed: Iterable[Outcome], roles: dict[str, str]) -> str | None:
@@ -126,12 +128,16 @@ def _followed(mixed: Iterable[Outcome], roles: dict[str, str]) -> str | None:
     return next(iter(candidates or roles), None)
 
 
-def _reducing(whole: list[tuple[Result, frozenset[str], int]], draft: Draft) -> str | None:
-    """The parameter without which the result has no dimensions; ``keepdim=True`` keeps them."""
-    shown = [(result.dimensions, given) for result, given, highest in whole if highest]
+def _reducing(whole: list[Run], draft: Draft) -> str | None:
+    """The parameter without which the result has no dimensions; ``keepdim=True`` keeps them.
+
+    ``reduction`` says that even if no sample has ``reduction="none"``.
+    """
+    shown = [run for run in whole if run.highest]
     for name in _REDUCING:
-        without = [dimensions for dimensions, given in shown if name not in given and "keepdim" not in given]
-        having = [dimensions for dimensions, given in shown if name in given]
-        if draft.parameter(name) is not None and without and not any(without) and any(having):
+        without = [run.result.dimensions for run in shown if name not in run.given and "keepdim" not in run.given]
+        having = [run.result.dimensions for run in shown if name in run.given]
+        is_whole = bool(without) and not any(without)
+        if draft.parameter(name) is not None and is_whole and (any(having) or name == "reduction"):
             return name
     return None

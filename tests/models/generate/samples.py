@@ -20,9 +20,9 @@ from conformance.probes import operators
 from .aliases import aliases
 from .drafts import tensors_in
 from .names import METHODS, functions
-from .own_calls import CALLS
+from .own_calls import CALLS, UNSEEN
 
-__all__ = ["Sample", "samples"]
+__all__ = ["Sample", "calls_of", "operator_samples", "samples"]
 
 _DRAWN = 80  # samples of an operator that are looked at, of which those of different forms are run
 
@@ -41,10 +41,11 @@ class Sample:
         return tuple(_form(each) for each in self.args), named
 
     @property
-    def poverty(self) -> tuple[int, int]:
-        """How many tensors have no element, and how many have no dimension; such calls say little about devices."""
-        tensors = tensors_in((*self.args, *self.kwargs.values()))
-        return sum(tensor.numel() == 0 for tensor in tensors), sum(tensor.dim() == 0 for tensor in tensors)
+    def poverty(self) -> tuple[int, int, int]:
+        """How many tensors have no element, no dimension, or one row; such calls say little."""
+        tensors = [each for each in tensors_in((*self.args, *self.kwargs.values())) if not each.is_nested]
+        empty = sum(tensor.numel() == 0 for tensor in tensors)
+        return empty, sum(tensor.dim() == 0 for tensor in tensors), sum(1 in tensor.shape for tensor in tensors)
 
 
 def _form(value: Any) -> Any:
@@ -83,32 +84,43 @@ def _copied(value: Any) -> Any:
 class _Recorder(TorchFunctionMode):
     """Records the outermost calls of the torch API by name."""
 
-    def __init__(self, calls: _Calls, wanted: set[str]) -> None:
+    def __init__(self, note: Callable[[str, tuple[Any, ...], dict[str, Any]], None]) -> None:
         super().__init__()
-        self.calls, self.wanted = calls, wanted
+        self.note = note
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = _names().get(id(func))
-        if name in self.wanted:
-            self.calls.add(name, args, kwargs or {})
+        self.note(_names().get(id(func), ""), args, kwargs or {})
         return func(*args, **(kwargs or {}))
 
 
-def _of_operator(op: Any) -> Iterator[Sample]:
+def calls_of(run: Callable[[], Any]) -> list[tuple[str, tuple[Any, ...], dict[str, Any]]]:
+    """Return the outermost calls of the torch API: name, empty if it is not public, and arguments."""
+    found: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
+    with contextlib.suppress(Exception), _Recorder(lambda *call: found.append(call)):
+        run()
+    return found
+
+
+def operator_samples(op: Any, count: int) -> Iterator[Any]:
+    """Yield the first samples of an operator of PyTorch's database, of one dtype."""
     dtypes = op.supported_dtypes("cpu")
     if not dtypes:
         return
     dtype = torch.float32 if torch.float32 in dtypes else sorted(dtypes, key=str)[0]
     torch.manual_seed(0)
-    forms = set()
     try:
-        for each in itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=False), _DRAWN):
-            sample = Sample((each.input, *each.args), dict(each.kwargs))
-            if sample.form not in forms:
-                forms.add(sample.form)
-                yield sample
+        yield from itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=False), count)
     except Exception:  # samples that this build cannot make
         return
+
+
+def _of_operator(op: Any) -> Iterator[Sample]:
+    forms = set()
+    for each in operator_samples(op, _DRAWN):
+        sample = Sample((each.input, *each.args), dict(each.kwargs))
+        if sample.form not in forms:
+            forms.add(sample.form)
+            yield sample
 
 
 @functools.cache
@@ -122,7 +134,12 @@ def _names() -> dict[int, str]:
 
 def _record(calls: _Calls, run: Callable[[], Any], wanted: set[str]) -> None:
     """Run a call, and keep the outermost calls of these names; an error is as good as a result."""
-    with contextlib.suppress(Exception), _Recorder(calls, wanted):
+
+    def note(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if name in wanted:
+            calls.add(name, args, kwargs)
+
+    with contextlib.suppress(Exception), _Recorder(note):
         run()
 
 
@@ -151,6 +168,8 @@ def _own_calls() -> _Calls:
     calls = _Calls()
     for call in CALLS:
         _record(calls, call, set(functions()))
+    for name, args, kwargs in UNSEEN:
+        calls.add(name, args, kwargs)
     return calls
 
 

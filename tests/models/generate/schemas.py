@@ -92,4 +92,3 @@ def drafts(name: str) -> list[Draft]:
     """Overloads of a public name, from the schemas."""
     method = name.startswith("torch.Tensor.")
     return [Draft(tuple(_parameters(each, method=method)), _result(each)) for each in overloads(name)]
-

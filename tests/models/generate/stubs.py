@@ -163,4 +163,12 @@ def methods() -> dict[str, list[Draft]]:
     """Overloads of tensor methods, by name."""
     tree = ast.parse((_FOLDER / "__init__.pyi").read_text(encoding="utf-8"))
     base = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "TensorBase")
-    return _collected(base.body, method=True)
+    found = _collected(base.body, method=True)
+    for name in _CONVERSIONS:
+        found[name] = [Draft((*each.parameters, _MEMORY_FORMAT), each.result) for each in found[name]]
+    return found
+
+
+# Methods whose keyword is in their documentation only (https://docs.pytorch.org/docs/stable/tensors.html).
+_CONVERSIONS = "bfloat16 bool byte char double float half int long short".split()
+_MEMORY_FORMAT = Parameter("memory_format", "", "plain", True)

@@ -9,11 +9,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_map
 
 from .drafts import OPERAND, Draft, Parameter, bind, tensors_in
 from .samples import Sample
 
-__all__ = ["made_up", "shorter"]
+__all__ = ["made_up", "shorter", "taller"]
 
 # Backends of their own, whose functions do not check what they are called with.
 _BACKENDS = ("cudnn_", "miopen_", "mkldnn_", "fbgemm_", "quantized_", "batch_norm_", "fused_", "sym_")
@@ -47,6 +48,26 @@ def _without_options(draft: Draft, bound: dict[str, Any], kept: tuple[str, ...])
         elif each.name in bound and (each.name in kept or not each.optional):
             kwargs[each.name] = bound[each.name]
     return Sample(tuple(args), kwargs)
+
+
+def taller(samples: list[Sample]) -> list[Sample]:
+    """Return the sample of most vectors with two rows for each, if no sample has a matrix; it may not work."""
+    if not samples or any(_is_matrix(tensor) for each in samples for tensor in _tensors(each)):
+        return []
+    most = max(samples, key=lambda each: sum(tensor.dim() == 1 for tensor in _tensors(each)))
+    return [Sample(tree_map(_twice, most.args), tree_map(_twice, most.kwargs))]
+
+
+def _is_matrix(tensor: Tensor) -> bool:
+    return tensor.is_nested or (tensor.dim() > 1 and 1 not in tensor.shape)
+
+
+def _tensors(sample: Sample) -> list[Tensor]:
+    return tensors_in((*sample.args, *sample.kwargs.values()))
+
+
+def _twice(value: Any) -> Any:
+    return torch.stack([value, value]) if isinstance(value, Tensor) and value.layout == torch.strided else value
 
 
 def made_up(name: str, function: Callable[..., Any], draft: Draft) -> list[Sample]:

@@ -1,4 +1,4 @@
-"""The step of action.yml, as a job runs it."""
+"""The step of action.yml, as a job runs it, or in this process."""
 
 from __future__ import annotations
 
@@ -10,15 +10,47 @@ from pathlib import Path
 
 import pytest
 from bot.conftest import BROKEN, CLEAN
+from in_process import run_in_process
+
+from devfix.bot import action
 
 ROOT = Path(__file__).parents[2]
 
 
+def process(environment):
+    """Run the step as the job does."""
+    command = [sys.executable, "-m", "devfix.bot.action"]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
 @pytest.fixture
-def step(repository, tmp_path):
+def in_process(monkeypatch, capsys):
+    """Run the step, and the commands of devfix that it starts, in this process."""
+    start = subprocess.run
+
+    def command(arguments, stderr=None, **more):
+        if arguments[1:3] != ["-m", "devfix"]:
+            return start(arguments, stderr=stderr, **more)
+        result = run_in_process(*arguments[3:])
+        if stderr is None:
+            sys.stderr.write(result.stderr)
+        return subprocess.CompletedProcess(arguments, result.code, result.stdout.decode(), result.stderr)
+
+    def call(environment):
+        with monkeypatch.context() as patch:
+            patch.setattr(subprocess, "run", command)
+            code = action.main(environment)
+        return subprocess.CompletedProcess([], code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def start(repository, tmp_path):
+    """Run the step with inputs; return its end, its outputs and the job's summary."""
     repository.commit(train__py=CLEAN)
 
-    def call(**inputs):
+    def call(run, inputs):
         temporary = tmp_path / "runner"
         temporary.mkdir(exist_ok=True)
         files = {name: tmp_path / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
@@ -31,18 +63,27 @@ def step(repository, tmp_path):
             **{name: str(path) for name, path in files.items()},
             **{f"DEVFIX_{name.upper()}": value for name, value in inputs.items()},
         }
-        command = [sys.executable, "-m", "devfix.bot.action"]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        done = run(environment)
         outputs = dict(line.split("=", 1) for line in files["GITHUB_OUTPUT"].read_text().splitlines())
         return done, outputs, files["GITHUB_STEP_SUMMARY"].read_text()
 
     return call
 
 
-def test_findings_are_shown_kept_and_counted(step, repository):
+@pytest.fixture
+def job(start):
+    return lambda **inputs: start(process, inputs)
+
+
+@pytest.fixture
+def step(start, in_process):
+    return lambda **inputs: start(in_process, inputs)
+
+
+def test_findings_are_shown_kept_and_counted(job, repository):
     (repository.tree / "train.py").write_text(BROKEN)
 
-    done, outputs, summary = step(paths=".")
+    done, outputs, summary = job(paths=".")
 
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("::error title=devfix (DEV102),file=train.py,line=7")
@@ -74,8 +115,8 @@ def test_only_changed_lines_count(step, repository):
     assert step(since="HEAD~1")[0].returncode == 1
 
 
-def test_inputs_reach_no_shell(step, repository):
-    done, _, _ = step(paths='"a; touch evil" $(touch evil) `touch evil`', annotations="false")
+def test_inputs_reach_no_shell(job, repository):
+    done, _, _ = job(paths='"a; touch evil" $(touch evil) `touch evil`', annotations="false")
 
     assert done.returncode == 1
     assert not (repository.tree / "evil").exists()

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from libcst.tool import main as libcst_tool
 
 from devfix.rules.builtin import rule_files
 from devfix.rules.registry import all_rules, rule_for
@@ -156,15 +157,16 @@ def test_importing_the_rules_imports_neither_libcst_nor_torch(tmp_path):
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_libcst_runs_each_rule_as_its_own_command(name, tmp_path):
+def test_libcst_runs_each_rule_as_its_own_command(name, tmp_path, monkeypatch):
     rule = importlib.import_module(name).RULE
     before, after = (rule.invalid[0].before, rule.invalid[0].after) if rule.invalid else rule.valid[:1] * 2
     script = tmp_path / "train.py"
     script.write_text(before)
-    command = f"{name}.{class_name(name)}"
+    monkeypatch.chdir(tmp_path)
 
-    outside("-m", "libcst.tool", "codemod", "-x", "--no-format", command, "train.py", folder=tmp_path)
+    code = libcst_tool("libcst.tool", ["codemod", "-x", "--no-format", f"{name}.{class_name(name)}", "train.py"])
 
+    assert code == 0
     assert script.read_text() == after
 
 

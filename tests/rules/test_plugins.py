@@ -10,10 +10,22 @@ import sys
 from pathlib import Path
 
 import pytest
+from in_process import run_in_process
 
 PLUGIN = Path(__file__).parents[1] / "data" / "plugin"
 PROGRAM = "import torch\n\nx = torch.ones(3)\nx = x.cuda()\n"
 RULES = "from devfix.rules import Rule\n\nRULE = Rule({})\n"
+END = "--- end of a command\n"
+SEVERAL = f"""\
+import sys
+from devfix.cli import main
+for command in sys.argv[1:]:
+    try:
+        main(command.split())
+    except SystemExit as done:
+        assert done.code in (0, 1), done.code
+    print({END!r}, end="", flush=True)
+"""
 GOOD = 'code="ACME101", name="cuda-call", summary="s.", documentation="d", detect=lambda facts: ()'
 
 
@@ -43,40 +55,53 @@ def devfix(tmp_path):
     folder.mkdir()
     (folder / "train.py").write_text(PROGRAM)
 
-    def call(*arguments: str, site: Path | None = None):
+    def start(command: list[str], site: Path | None):
         environment = {**os.environ, "DEVFIX_CACHE_DIR": str(tmp_path / "cache"), "COLUMNS": "200"}
         if site is not None:
             environment["PYTHONPATH"] = str(site)
-        done = subprocess.run(
-            [sys.executable, "-m", "devfix", *arguments],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
+        return subprocess.run(
+            [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
+
+    def call(*arguments: str, site: Path | None = None):
+        done = start(["-m", "devfix", *arguments], site)
         return done.returncode, done.stdout, done.stderr
 
-    call.folder = folder
+    def in_one_process(*commands: str, site: Path):
+        done = start(["-c", SEVERAL, *commands], site)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split(END)[:-1]
+
+    call.folder, call.in_one_process = folder, in_one_process
     return call
 
 
+def found(report: str) -> list[str]:
+    return [each["code"] for each in json.loads(report)["findings"]]
+
+
 def codes(result) -> list[str]:
-    return [each["code"] for each in json.loads(result[1])["findings"]]
+    return found(result[1])
 
 
 def test_an_installed_rule_is_one_of_all(install, devfix):
     site = install()
 
-    assert codes(devfix("check", ".", "--output-format", "json", site=site)) == ["ACME101"]
-    assert "ACME101  cuda-call" in devfix("rules", site=site)[1]
-    origins = {each["code"]: each["origin"] for each in json.loads(devfix("rules", "--format", "json", site=site)[1])}
+    check = "check . --output-format json"
+    selections = {"all": 1, "ACME": 1, "ACME1": 1, "acme101": 1, "cuda-call": 1, "DEV1": 0}
+
+    checked, listed, described, explained, ignored, *selected = devfix.in_one_process(
+        *(check, "rules", "rules --format json", "explain cuda-call", f"{check} --ignore ACME"),
+        *(f"{check} --select {word}" for word in selections),
+        site=site,
+    )
+
+    assert found(checked) == ["ACME101"] and found(ignored) == []
+    assert "ACME101  cuda-call" in listed
+    origins = {each["code"]: each["origin"] for each in json.loads(described)}
     assert origins["ACME101"] == "the plugin 'acme' of acme-rules 1.0" and origins["DEV101"] is None
-    assert devfix("explain", "cuda-call", site=site)[1].startswith("ACME101 cuda-call: `x.cuda()` names one vendor.")
-    assert codes(devfix("check", ".", "--select", "all", "--output-format", "json", site=site)) == ["ACME101"]
-    for word, expected in (("ACME", 1), ("ACME1", 1), ("acme101", 1), ("cuda-call", 1), ("DEV1", 0)):
-        assert len(codes(devfix("check", ".", "--select", word, "--output-format", "json", site=site))) == expected
-    assert codes(devfix("check", ".", "--ignore", "ACME", "--output-format", "json", site=site)) == []
+    assert explained.startswith("ACME101 cuda-call: `x.cuda()` names one vendor.")
+    assert [len(found(report)) for report in selected] == list(selections.values())
 
 
 def test_an_installed_rule_repairs(install, devfix):
@@ -181,7 +206,7 @@ def test_a_local_module_is_not_imported_by_verify(repository):
     (repository.folder / "tools" / "rules.py").write_text("open('imported', 'w')\n")
     (repository.folder / "quick.py").write_text("print(1)\n")
 
-    repository("verify", "quick.py", "--device", "cpu")
+    run_in_process("verify", "quick.py", "--device", "cpu", cwd=repository.folder)
 
     assert not (repository.folder / "imported").exists()
 

@@ -7,17 +7,31 @@ until the first operation that mixes devices; the assertion fails before the fir
 
 ## Example
 ```python
-model = model.to(device)
-for epoch in range(epochs):
-    train(model, loader, device)
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(4, 1).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x in torch.rand(3, 8, 4).to(device):
+    optimizer.zero_grad()
+    model(x).mean().backward()
+    optimizer.step()
 ```
 
 ## Use instead
 ```python
-model = model.to(device)
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(4, 1).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 assert next(model.parameters()).device.type == device.type
-for epoch in range(epochs):
-    train(model, loader, device)
+for x in torch.rand(3, 8, 4).to(device):
+    optimizer.zero_grad()
+    model(x).mean().backward()
+    optimizer.step()
 ```
 
 ## Fix safety

@@ -12,14 +12,20 @@ that is mapped to the CPU stays there and fails on its first input from the acce
 
 ## Example
 ```python
+import torch
+
+device = torch.device("cuda")
 model = torch.load("model.pt", map_location="cpu", weights_only=False)
-output = model(images.to(device))
+print(model(torch.rand(8, 4, device=device)))
 ```
 
 ## Use instead
 ```python
+import torch
+
+device = torch.device("cuda")
 model = torch.load("model.pt", map_location=device, weights_only=False)
-output = model(images.to(device))
+print(model(torch.rand(8, 4, device=device)))
 ```
 
 ## Fix safety

@@ -9,12 +9,22 @@ without one. Both allocate memory on a device that the program did not choose.
 
 ## Example
 ```python
-checkpoint = torch.load(args.resume)
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(4, 2).to(device)
+model.load_state_dict(torch.load("model.pt"))
 ```
 
 ## Use instead
 ```python
-checkpoint = torch.load(args.resume, map_location=device)
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(4, 2).to(device)
+model.load_state_dict(torch.load("model.pt", map_location=device))
 ```
 
 ## Fix safety

@@ -16,16 +16,22 @@ CUDA enabled*, *found at least two devices*. A program has one device, declared 
 
 ## Example
 ```python
+import torch
+from torch import nn
+
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-model = Net().to(device)
-output = model(images.cuda())
+model = nn.Linear(4, 2).to(device)
+print(model(torch.rand(8, 4).cuda()))
 ```
 
 ## Use instead
 ```python
+import torch
+from torch import nn
+
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-model = Net().to(device)
-output = model(images.to(device))
+model = nn.Linear(4, 2).to(device)
+print(model(torch.rand(8, 4).to(device)))
 ```
 
 ## Fix safety

@@ -8,16 +8,24 @@ at least two devices, cuda:1 and cuda:0*.
 
 ## Example
 ```python
-def forward(self, x):
-    x = self.encoder(x.to("cuda:0"))
-    return self.decoder(x)
+import torch
+from torch import nn
+
+encoder = nn.Linear(4, 8).to("cuda:0")
+decoder = nn.Linear(8, 2).to("cuda:1")
+x = encoder(torch.rand(3, 4, device="cuda:0"))
+print(decoder(x))
 ```
 
 ## Use instead
 ```python
-def forward(self, x):
-    x = self.encoder(x.to("cuda:0"))
-    return self.decoder(x.to("cuda:1"))
+import torch
+from torch import nn
+
+encoder = nn.Linear(4, 8).to("cuda:0")
+decoder = nn.Linear(8, 2).to("cuda:1")
+x = encoder(torch.rand(3, 4, device="cuda:0"))
+print(decoder(x.to("cuda:1")))
 ```
 
 ## Fix safety

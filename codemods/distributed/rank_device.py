@@ -11,17 +11,31 @@ cuda:0*. Rank 0, and a run with a single process, shows no error.
 
 ## Example
 ```python
+import os
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
 dist.init_process_group("nccl")
 local_rank = int(os.environ["LOCAL_RANK"])
-model = DistributedDataParallel(Net().cuda(), device_ids=[local_rank])
+model = DistributedDataParallel(nn.Linear(4, 2).cuda(), device_ids=[local_rank])
 ```
 
 ## Use instead
 ```python
+import os
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
 dist.init_process_group("nccl")
 local_rank = int(os.environ["LOCAL_RANK"])
 torch.cuda.set_device(local_rank)
-model = DistributedDataParallel(Net().cuda(), device_ids=[local_rank])
+model = DistributedDataParallel(nn.Linear(4, 2).cuda(), device_ids=[local_rank])
 ```
 
 ## Fix safety

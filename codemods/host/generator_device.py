@@ -11,12 +11,18 @@ found 'cpu'*. A sampler without a generator creates one on the CPU, but draws on
 
 ## Example
 ```python
+import torch
+
+device = torch.device("cuda")
 g = torch.Generator().manual_seed(0)
 noise = torch.randn(16, 8, generator=g, device=device)
 ```
 
 ## Use instead
 ```python
+import torch
+
+device = torch.device("cuda")
 g = torch.Generator().manual_seed(0)
 noise = torch.randn(16, 8, generator=g).to(device)
 ```

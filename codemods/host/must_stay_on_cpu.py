@@ -10,14 +10,24 @@ Some APIs require CPU tensors: *'lengths' argument should be a 1D CPU int64 tens
 
 ## Example
 ```python
-lengths = lengths.to(device)
-packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+import torch
+from torch.nn.utils.rnn import pack_padded_sequence
+
+device = torch.device("cuda")
+x = torch.rand(2, 5, 4, device=device)
+lengths = torch.tensor([5, 3]).to(device)
+packed = pack_padded_sequence(x, lengths, batch_first=True)
 ```
 
 ## Use instead
 ```python
-lengths = lengths.to(device)
-packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+import torch
+from torch.nn.utils.rnn import pack_padded_sequence
+
+device = torch.device("cuda")
+x = torch.rand(2, 5, 4, device=device)
+lengths = torch.tensor([5, 3]).to(device)
+packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True)
 ```
 
 ## Fix safety

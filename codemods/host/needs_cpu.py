@@ -9,19 +9,31 @@ tensor to numpy*, often at the end of an epoch, when a list of losses is average
 
 ## Example
 ```python
+import numpy as np
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+model = nn.Linear(4, 1).to(device)
+losses = []
 with torch.no_grad():
-    for x, y in loader:
-        loss = criterion(model(x.to(device)), y.to(device))
-        losses.append(loss)
+    for x in torch.rand(3, 8, 4):
+        losses.append(model(x.to(device)).mean())
 print(np.mean(losses))
 ```
 
 ## Use instead
 ```python
+import numpy as np
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+model = nn.Linear(4, 1).to(device)
+losses = []
 with torch.no_grad():
-    for x, y in loader:
-        loss = criterion(model(x.to(device)), y.to(device))
-        losses.append(loss.item())
+    for x in torch.rand(3, 8, 4):
+        losses.append(model(x.to(device)).mean().item())
 print(np.mean(losses))
 ```
 

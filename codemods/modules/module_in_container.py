@@ -11,12 +11,44 @@ not save them.
 
 ## Example
 ```python
-self.layers = [nn.Linear(width, width) for _ in range(depth)]
+import torch
+from torch import nn
+
+
+class Deep(nn.Module):
+    def __init__(self, width, depth):
+        super().__init__()
+        self.layers = [nn.Linear(width, width) for _ in range(depth)]
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+device = torch.device("cuda")
+print(Deep(4, 2).to(device)(torch.rand(3, 4, device=device)))
 ```
 
 ## Use instead
 ```python
-self.layers = nn.ModuleList([nn.Linear(width, width) for _ in range(depth)])
+import torch
+from torch import nn
+
+
+class Deep(nn.Module):
+    def __init__(self, width, depth):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(width, width) for _ in range(depth)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+device = torch.device("cuda")
+print(Deep(4, 2).to(device)(torch.rand(3, 4, device=device)))
 ```
 
 ## Fix safety

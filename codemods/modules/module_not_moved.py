@@ -11,18 +11,26 @@ the same*.
 
 ## Example
 ```python
-student = Net().to(device)
-teacher = Net()
-criterion = nn.CrossEntropyLoss(weight=torch.tensor([0.2, 0.8]))
-loss = criterion(student(x), y) + F.mse_loss(student(x), teacher(x))
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+student = nn.Linear(4, 2).to(device)
+teacher = nn.Linear(4, 2)
+x = torch.rand(8, 4, device=device)
+print(nn.functional.mse_loss(student(x), teacher(x)))
 ```
 
 ## Use instead
 ```python
-student = Net().to(device)
-teacher = Net().to(device)
-criterion = nn.CrossEntropyLoss(weight=torch.tensor([0.2, 0.8])).to(device)
-loss = criterion(student(x), y) + F.mse_loss(student(x), teacher(x))
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+student = nn.Linear(4, 2).to(device)
+teacher = nn.Linear(4, 2).to(device)
+x = torch.rand(8, 4, device=device)
+print(nn.functional.mse_loss(student(x), teacher(x)))
 ```
 
 ## Fix safety

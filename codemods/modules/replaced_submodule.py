@@ -9,15 +9,25 @@ device*, often in a different file from the one with the bug.
 
 ## Example
 ```python
-model.to(device)
-model.out_head = torch.nn.Linear(768, 2)
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+model = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 10)).to(device)
+model[1] = nn.Linear(8, 2)
+print(model(torch.rand(3, 4, device=device)))
 ```
 
 ## Use instead
 ```python
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+model = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 10)).to(device)
+model[1] = nn.Linear(8, 2)
 model.to(device)
-model.out_head = torch.nn.Linear(768, 2)
-model.to(device)
+print(model(torch.rand(3, 4, device=device)))
 ```
 
 ## Fix safety

@@ -10,12 +10,40 @@ on the device on which it was created, and the forward pass fails with *Expected
 
 ## Example
 ```python
-self.mask = torch.tril(torch.ones(size, size))
+import torch
+from torch import nn
+
+
+class Masked(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.mask = torch.ones(size)
+
+    def forward(self, x):
+        return x * self.mask
+
+
+device = torch.device("cuda")
+print(Masked(4).to(device)(torch.rand(3, 4, device=device)))
 ```
 
 ## Use instead
 ```python
-self.register_buffer("mask", torch.tril(torch.ones(size, size)), persistent=False)
+import torch
+from torch import nn
+
+
+class Masked(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.register_buffer("mask", torch.ones(size), persistent=False)
+
+    def forward(self, x):
+        return x * self.mask
+
+
+device = torch.device("cuda")
+print(Masked(4).to(device)(torch.rand(3, 4, device=device)))
 ```
 
 ## Fix safety

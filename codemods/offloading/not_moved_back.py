@@ -8,16 +8,26 @@ next training step fails with *Expected all tensors to be on the same device*, o
 
 ## Example
 ```python
-for epoch in range(epochs):
-    train(model, loader, device)
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+model = nn.Linear(4, 2).to(device)
+for epoch in range(3):
+    model(torch.rand(8, 4, device=device)).sum().backward()
     model.cpu()
     torch.save(model.state_dict(), "last.pt")
 ```
 
 ## Use instead
 ```python
-for epoch in range(epochs):
-    train(model, loader, device)
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+model = nn.Linear(4, 2).to(device)
+for epoch in range(3):
+    model(torch.rand(8, 4, device=device)).sum().backward()
     model.cpu()
     torch.save(model.state_dict(), "last.pt")
     model.to(device)

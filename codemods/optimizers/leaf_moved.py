@@ -9,12 +9,22 @@ it with *can't optimize a non-leaf Tensor*.
 
 ## Example
 ```python
-self.scale = nn.Parameter(torch.ones(dim)).to(device)
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+scale = nn.Parameter(torch.ones(4)).to(device)
+optimizer = torch.optim.SGD([scale], lr=0.1)
 ```
 
 ## Use instead
 ```python
-self.scale = nn.Parameter(torch.ones(dim).to(device))
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+scale = nn.Parameter(torch.ones(4).to(device))
+optimizer = torch.optim.SGD([scale], lr=0.1)
 ```
 
 ## Fix safety

@@ -11,14 +11,28 @@ is replaced later has parameters that the optimizer does not hold, so they are s
 
 ## Example
 ```python
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+model = nn.Linear(4, 2)
 optimizer = torch.optim.Adagrad(model.parameters())
 model.to(device)
+model(torch.rand(8, 4, device=device)).sum().backward()
+optimizer.step()
 ```
 
 ## Use instead
 ```python
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+model = nn.Linear(4, 2)
 model.to(device)
 optimizer = torch.optim.Adagrad(model.parameters())
+model(torch.rand(8, 4, device=device)).sum().backward()
+optimizer.step()
 ```
 
 ## Fix safety

@@ -9,17 +9,31 @@ with *Expected all tensors to be on the same device*.
 
 ## Example
 ```python
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+device = torch.device("cuda")
+loader = DataLoader(TensorDataset(torch.rand(8, 4), torch.randint(2, (8,))), batch_size=4)
+model = nn.Linear(4, 2).to(device)
 for images, labels in loader:
-    images = images.to(device, non_blocking=True)
-    loss = criterion(model(images), labels)
+    images = images.to(device)
+    loss = nn.functional.cross_entropy(model(images), labels)
 ```
 
 ## Use instead
 ```python
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+device = torch.device("cuda")
+loader = DataLoader(TensorDataset(torch.rand(8, 4), torch.randint(2, (8,))), batch_size=4)
+model = nn.Linear(4, 2).to(device)
 for images, labels in loader:
-    images = images.to(device, non_blocking=True)
-    labels = labels.to(device, non_blocking=True)
-    loss = criterion(model(images), labels)
+    images = images.to(device)
+    labels = labels.to(device)
+    loss = nn.functional.cross_entropy(model(images), labels)
 ```
 
 ## Fix safety

@@ -8,14 +8,22 @@ method.
 
 ## Example
 ```python
-if args.cuda:
-    model.cuda
+import torch
+from torch import nn
+
+model = nn.Linear(4, 2)
+model.cuda
+print(model(torch.rand(8, 4, device="cuda")))
 ```
 
 ## Use instead
 ```python
-if args.cuda:
-    model.cuda()
+import torch
+from torch import nn
+
+model = nn.Linear(4, 2)
+model.cuda()
+print(model(torch.rand(8, 4, device="cuda")))
 ```
 
 ## Fix safety

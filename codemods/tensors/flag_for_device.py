@@ -7,11 +7,17 @@ an accelerator.
 
 ## Example
 ```python
+import torch
+
+target = torch.rand(8)
 target = target.cuda(True)
 ```
 
 ## Use instead
 ```python
+import torch
+
+target = torch.rand(8)
 target = target.cuda(non_blocking=True)
 ```
 

@@ -8,16 +8,25 @@ created the tensor; the path of this finding does.
 
 ## Example
 ```python
-# site-packages/vendor/layers.py
-def shift(x):
-    return x + torch.arange(x.shape[1])
+import torch
+from torch import nn
+
+model = nn.Linear(4, 2)
+x = torch.rand(8, 4, device="cuda")
+before = next(model.parameters()).device
+model.to(before)
+print(model(x))
 ```
 
 ## Use instead
 ```python
-# site-packages/vendor/layers.py, in a fixed version
-def shift(x):
-    return x + torch.arange(x.shape[1], device=x.device)
+import torch
+from torch import nn
+
+model = nn.Linear(4, 2)
+x = torch.rand(8, 4, device="cuda")
+model.to(x.device)
+print(model(x))
 ```
 
 ## Fix safety

@@ -8,16 +8,26 @@ first operation with a tensor on the accelerator fails.
 
 ## Example
 ```python
-for x, y in loader:
-    x.to(device)
-    loss = criterion(model(x), y)
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+model = nn.Linear(4, 2).to(device)
+x = torch.rand(8, 4)
+x.to(device)
+print(model(x))
 ```
 
 ## Use instead
 ```python
-for x, y in loader:
-    x = x.to(device)
-    loss = criterion(model(x), y)
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+model = nn.Linear(4, 2).to(device)
+x = torch.rand(8, 4)
+x = x.to(device)
+print(model(x))
 ```
 
 ## Fix safety

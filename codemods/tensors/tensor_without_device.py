@@ -9,16 +9,26 @@ with a tensor on the accelerator fails with *Expected all tensors to be on the s
 
 ## Example
 ```python
-def forward(self, x):
-    positions = torch.arange(x.size(1)).unsqueeze(0)
-    return self.tokens(x) + self.positions(positions)
+import torch
+
+
+def with_positions(x):
+    return x + torch.arange(x.size(1))
+
+
+print(with_positions(torch.rand(2, 4, device="cuda")))
 ```
 
 ## Use instead
 ```python
-def forward(self, x):
-    positions = torch.arange(x.size(1), device=x.device).unsqueeze(0)
-    return self.tokens(x) + self.positions(positions)
+import torch
+
+
+def with_positions(x):
+    return x + torch.arange(x.size(1), device=x.device)
+
+
+print(with_positions(torch.rand(2, 4, device="cuda")))
 ```
 
 ## Fix safety

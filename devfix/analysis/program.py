@@ -81,6 +81,11 @@ class Program:
 
     def entry(self, path: str) -> PythonModule | None:
         """Load the entry script at ``path``; return ``None`` if it cannot be read or parsed."""
+        self.search_from(path)
+        return self.load(path, "__main__")
+
+    def search_from(self, path: str) -> None:
+        """Set the folders in which imports of the entry script at ``path`` are resolved."""
         folder = os.path.dirname(os.path.abspath(path))
         self.roots = [folder]
         while folder != self._root and os.path.dirname(folder) != folder and folder.startswith(self._root):
@@ -90,7 +95,11 @@ class Program:
             os.path.join(root, name) for root in self.roots for name in _SOURCE_FOLDERS if name in self._names(root)
         ]
         self.roots.extend(source_folders)
-        return self.load(path, "__main__")
+
+    def has_module(self, name: str) -> bool:
+        """Return whether the first part of a dotted module name is in one of the folders."""
+        first = name.partition(".")[0]
+        return any(first in names or first + ".py" in names for names in map(self._names, self.roots))
 
     def _names(self, folder: str) -> frozenset[str]:
         self.folders.add(folder)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from devfix import analysis
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.entrypoints import can_matter, starts_program
+from devfix.analysis.program import Program
 from devfix.engine.workspace import Workspace
 from devfix.model import Event, Finding, Problem, Severity
 from devfix.models.index import using
@@ -30,6 +31,7 @@ __all__ = [
     "Hazard",
     "Identity",
     "Scan",
+    "entry_check",
     "identity",
     "position",
     "scan_program",
@@ -96,8 +98,10 @@ def _scan_once(space: Workspace, path: str, watch: analysis.Watch | None) -> Sca
             return scan
         tree = space.parse(path, text)
         latent = space.settings.reports(Severity.LATENT)
-        if not latent and not starts_program(tree.tree):
-            return scan
+        if not latent:
+            is_program, scan.folders = entry_check(space, path, tree)
+            if not is_program:
+                return scan
         with using(space.models):
             _analyse(space, scan, read, latent, watch)
     except SyntaxError as error:
@@ -133,6 +137,15 @@ def _analyse(space: Workspace, scan: Scan, read: Reader, latent: bool, watch: an
     scan.hazards = Counter(hazard for _, hazard in hazards)
     scan.failing = frozenset((point.tree.path, point.tree.line(point.span.line)) for point, _ in hazards)
     scan.folders = observations.folders
+
+
+def entry_check(space: Workspace, path: str, tree: SourceTree) -> tuple[bool, set[str]]:
+    """Return whether a file starts a program, and the folders in which its imports were searched."""
+    if space.cells(path) is not None:
+        return True, set()
+    program = Program(space.text, space.root(path))
+    program.search_from(path)
+    return starts_program(tree, program.has_module), program.folders
 
 
 def unparsable(files: Sequence[SourceFile]) -> list[Problem]:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from lsprotocol import types
 
-from devfix.analysis.entrypoints import starts_program
-from devfix.engine.scan import identity
+from devfix.engine.scan import entry_check, identity
 from devfix.lsp.comments import ignored
 from devfix.lsp.diagnostics import Reader, Shown
 from devfix.lsp.documents import edits_between
@@ -61,7 +60,7 @@ def actions(
                 found += _quick_fixes(project, path, diagnostic, resolution.finding, edits)
     if _asked(FIX_ALL, only):
         found += _fix_all(project, path, edits)
-    if _asked(PROOF, only) and _starts(project.present.get(path, ""), path):
+    if _asked(PROOF, only) and _starts(project, path):
         title = f"Open proof: run {os.path.basename(path)} as it is and as repaired"
         found.append(types.CodeAction(title, PROOF, command=types.Command(title, OPEN_PROOF, arguments=[uri])))
     return found
@@ -124,8 +123,8 @@ def _fix_all(project: Project, path: str, edits: WorkspaceEdits) -> Iterator[typ
         yield types.CodeAction(title, FIX_ALL, edit=edits.to(repair.texts))
 
 
-def _starts(text: str, path: str) -> bool:
+def _starts(project: Project, path: str) -> bool:
     try:
-        return starts_program(SourceTree(path, text).tree)
+        return entry_check(project.space, path, SourceTree(path, project.present.get(path, "")))[0]
     except SyntaxError:
         return False

@@ -13,8 +13,12 @@ from pathlib import Path
 import pytest
 from libcst.tool import main as libcst_tool
 
+from devfix.config import Settings
+from devfix.engine import fixpoint
 from devfix.rules.builtin import rule_files
 from devfix.rules.registry import all_rules, rule_for
+from devfix.rules.rule import Rule
+from devfix.sources import SourceFile
 
 ROOT = Path(__file__).parents[2]
 HEADINGS = ["What it does", "Why is this bad?", "Example", "Use instead", "Fix safety", "References"]
@@ -35,6 +39,19 @@ MODULES = sorted(".".join(file.relative_to(ROOT).with_suffix("").parts) for file
 def sections(documentation: str) -> dict[str, str]:
     parts = re.split(r"^## (.+)$", documentation, flags=re.MULTILINE)
     return dict(zip(parts[1::2], (part.strip() for part in parts[2::2]), strict=True))
+
+
+def programs(rule: Rule) -> list[str]:
+    """Return the programs under Example and Use instead."""
+    found = sections(rule.documentation)
+    return [found[name].removeprefix("```python\n").removesuffix("```") for name in ("Example", "Use instead")]
+
+
+def codes_in(folder: Path, text: str, rule: Rule) -> set[str]:
+    """Return the codes that ``devfix check`` reports in a file of this text alone."""
+    file = SourceFile(str(folder / "train.py"), text.encode(), text)
+    select = () if rule.default else (rule.code,)
+    return {each.finding.code for each in fixpoint.check([file], Settings(root=str(folder), select=select)).resolutions}
 
 
 def class_name(module: str) -> str:
@@ -109,6 +126,21 @@ def test_the_documentation_shows_python_that_compiles_and_differs(rule):
 
 
 @pytest.mark.parametrize("rule", RULES)
+def test_the_documentation_shows_a_program_with_this_fault_and_no_other(rule, tmp_path):
+    bad, good = programs(rule)
+
+    assert codes_in(tmp_path, bad, rule) == {rule.code}
+    assert codes_in(tmp_path, good, rule) == set()
+
+
+@pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.name) for rule in all_rules() if rule.invalid])
+def test_the_documentation_shows_the_fix_that_devfix_makes(rule, repair):
+    bad, good = programs(rule)
+
+    assert repair(rule.code, bad) == good
+
+
+@pytest.mark.parametrize("rule", RULES)
 def test_the_summary_is_one_sentence(rule):
     assert re.fullmatch(r"[A-Z`][^\n]*\.", rule.summary)
     assert len(rule.summary) <= 120
@@ -138,10 +170,6 @@ def test_a_valid_example_stays_as_it_is(rule, text, repair):
 
 @pytest.mark.parametrize("example", [pytest.param(*case.values[1:], id=case.id) for case in INVALID])
 def test_an_example_has_one_fault_only(example, tmp_path):
-    from devfix.config import Settings
-    from devfix.engine import fixpoint
-    from devfix.sources import SourceFile
-
     file = SourceFile(str(tmp_path / "train.py"), example.after.encode(), example.after)
 
     assert fixpoint.check([file], Settings(root=str(tmp_path))).resolutions == ()

@@ -1,7 +1,11 @@
 """One program's scan: what it holds, and that nothing that goes wrong leaves it."""
 
-import pytest
+from textwrap import indent
 
+import pytest
+from made_notebooks import notebook
+
+from devfix import sources
 from devfix.analysis.observations import Subscription
 from devfix.analysis.observations.execution import FunctionCalled
 from devfix.config import Settings
@@ -59,6 +63,35 @@ def test_a_library_is_not_followed_where_only_errors_are_wanted(scan, monkeypatc
     assert followed == []
     scan(text, severity=Severity.LATENT)
     assert followed == [True]
+
+
+def test_a_library_knows_the_folders_of_its_imports_because_a_file_there_may_make_it_a_program(scan, tmp_path):
+    text = "from parts import step\n\n\ndef f():\n    step(1, 2)\n"
+
+    assert str(tmp_path) in scan(text).folders
+
+
+def test_a_file_of_assignments_and_a_print_is_a_program(scan):
+    found = scan("import torch\na = torch.rand(3, device='cuda')\nb = torch.rand(3)\nprint(a + b)\n")
+
+    assert [each.code for each in found.findings] == ["DEV102"]
+
+
+def test_a_file_that_calls_a_function_of_the_project_is_a_program(scan, tmp_path):
+    (tmp_path / "training.py").write_text(f"def main():\n{indent(FAILING, '    ')}", encoding="utf-8")
+
+    assert [each.code for each in scan("import training\n\ntraining.main()\n").findings] == ["DEV102"]
+
+
+def test_every_notebook_is_a_program(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "training.py").write_text(f"def main():\n{indent(FAILING, '    ')}", encoding="utf-8")
+    (tmp_path / "parts.py").write_text(PARTS, encoding="utf-8")
+    path = tmp_path / "train.ipynb"
+    path.write_bytes(notebook("import torch", "from training import main", "result = main()"))
+    found = scan_program(Workspace([sources.read(str(path))], Settings(root=".")), str(path))
+
+    assert [each.code for each in found.findings] == ["DEV102"]
 
 
 def test_a_file_that_cannot_be_parsed_is_a_problem_with_its_line(scan):
